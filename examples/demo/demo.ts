@@ -1,0 +1,160 @@
+import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createClient, type Client } from "graphql-ws";
+import WebSocket from "ws";
+import { CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
+
+const HELP = `npm run demo -- [options]
+  --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
+  --token TOKEN     where the server asks for one
+  --workspace DIR   the folder in which the agent works (examples/workspace)
+  --message TEXT    what to ask for
+  --yes | --no      answer every approval
+  --monitor         show the monitor plane too`;
+
+/** Something that the person at the terminal should read, without a stack. */
+class DemoError extends Error {}
+
+type Options = { readonly url: string; readonly token: string | undefined; readonly workspace: string; readonly message: string; readonly answer: "yes" | "no" | "ask"; readonly showsMonitor: boolean };
+
+try {
+  const options = readOptions();
+  if (options === null) console.log(HELP);
+  else await runDemo(options);
+} catch (error) {
+  console.error(`\nThe demo failed: ${describe(error)}`);
+  process.exitCode = 1;
+}
+
+function readOptions(): Options | null {
+  const { values } = parseArgs({
+    options: {
+      url: { type: "string" },
+      token: { type: "string" },
+      workspace: { type: "string" },
+      message: { type: "string", default: "Find every TODO and make a todo for each." },
+      yes: { type: "boolean", default: false },
+      no: { type: "boolean", default: false },
+      monitor: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return null;
+  if (values.yes && values.no) throw new DemoError("give --yes or --no, not both");
+  const calledFrom = process.env["TRIPLANE_CALLED_FROM"] ?? process.cwd();
+  return {
+    url: (values.url ?? `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`).replace(/^http/, "ws"),
+    token: values.token,
+    workspace: values.workspace === undefined ? fileURLToPath(new URL("../workspace", import.meta.url)) : resolve(calledFrom, values.workspace),
+    message: values.message,
+    answer: values.yes ? "yes" : values.no ? "no" : "ask",
+    showsMonitor: values.monitor,
+  };
+}
+
+async function runDemo(options: Options): Promise<void> {
+  const client = createClient({ url: options.url, webSocketImpl: WebSocket, lazy: false, onNonLazyError: () => {}, retryAttempts: 0, connectionParams: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` } });
+  try {
+    const { createAgent } = await mutate<{ createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string } }>(client, CREATE, { templateId: "assistant", workspace: options.workspace });
+    const { agent, cursor } = createAgent;
+    console.log(`Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${options.message}\n`);
+    const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({ query: WATCH, variables: { agentId: agent.id, since: cursor } });
+    await mutate(client, SEND, { agentId: agent.id, text: options.message });
+    for await (const { data, errors } of events) {
+      if (errors) throw new DemoError(errors.map((error) => error.message).join("; "));
+      for (const event of data?.timeline.events ?? []) await show(event, client, options);
+    }
+  } finally {
+    await client.dispose();
+  }
+}
+
+async function show(event: WatchedEvent, client: Client, options: Options): Promise<void> {
+  if (event.channel === "MONITOR") {
+    if (options.showsMonitor) console.log(`  · ${event.seq} ${event.kind} ${monitorText(event)}`);
+    else if (event.__typename === "Error") console.error(`${event.severity}: ${event.message}`);
+    return;
+  }
+  switch (event.__typename) {
+    case "TextChunk":
+      process.stdout.write(event.delta);
+      return;
+    case "TextChunkEnd":
+      console.log(event.aborted ? " … (aborted)\n" : "\n");
+      return;
+    case "ToolStart":
+      console.log(`[${event.call.name}] ${event.call.inputPreview}`);
+      return;
+    case "ToolEnd":
+      console.log(`[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`);
+      return;
+    case "PermissionRequired":
+      return decide(event, client, options);
+    case "Done":
+      if (event.reason !== "COMPLETED") throw new DemoError(`the turn ended with ${event.reason}`);
+      console.log(`Done after ${event.step} steps.`);
+      return;
+    default:
+      return;
+  }
+}
+
+async function decide({ request, approval }: WatchedEvent & { __typename: "PermissionRequired" }, client: Client, options: Options): Promise<void> {
+  console.log(`May ${request.call.name} run? (${request.reason})\n${JSON.stringify(approval?.input, null, 2)}`);
+  const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
+  console.log(isAllowed ? "→ allowed\n" : "→ denied\n");
+  await mutate(client, DECIDE, { approvalId: request.approvalId, decision: isAllowed ? "ALLOW" : "DENY", inputHash: request.inputHash });
+}
+
+async function ask(): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new DemoError("the agent asks for an approval, and there is no terminal to ask at: give --yes or --no");
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    for (;;) {
+      const answer = (await terminal.question("Allow? [y/n] ")).trim().toLowerCase();
+      if (answer === "y" || answer === "yes") return true;
+      if (answer === "n" || answer === "no") return false;
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+type Payload = { readonly userErrors: readonly { readonly message: string }[] };
+
+async function mutate<Data extends Record<string, Payload>>(client: Client, query: string, input: Record<string, unknown>): Promise<Data> {
+  for await (const { data, errors } of client.iterate<Data>({ query, variables: { input } })) {
+    const problems = errors ?? Object.values(data ?? {}).flatMap((payload) => payload.userErrors);
+    if (problems.length > 0) throw new DemoError(problems.map((problem) => problem.message).join("; "));
+    if (data) return data;
+  }
+  throw new DemoError("the server answered nothing");
+}
+
+function monitorText(event: WatchedEvent): string {
+  switch (event.__typename) {
+    case "StateChanged":
+      return `${event.previousState} → ${event.state}`;
+    case "TokenUsage":
+      return `${event.inputTokens} in, ${event.outputTokens} out`;
+    case "TodoChanged":
+      return `${event.todos.length} todos`;
+    case "ToolExecuted":
+      return `${event.call.name} ${event.call.state}`;
+    case "Error":
+      return `${event.severity} ${event.phase}: ${event.message}`;
+    default:
+      return "";
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return "no server answers there: start one with `npm start`, or give its address with --url";
+  if (error instanceof Error) return error.message;
+  if (typeof error === "object" && error !== null && "code" in error && "reason" in error) return error.code === 4403 ? "the server does not admit you: give a valid --token" : `the connection closed (${error.code} ${String(error.reason)})`;
+  if (Array.isArray(error)) return error.map((item: { message?: string }) => item.message).join("; ");
+  if (typeof error === "object" && error !== null && "error" in error) return describe(error.error);
+  return "the server cannot be reached: start one with `npm start`, or give its address with --url";
+}

@@ -1,0 +1,60 @@
+/** The operations of the demo, as any GraphQL client would send them. */
+
+export const CREATE = `
+  mutation CreateAgent($input: CreateAgentInput!) {
+    createAgent(input: $input) {
+      agent { id workspace model }
+      cursor
+      userErrors { message }
+    }
+  }
+`;
+
+export const SEND = `
+  mutation SendMessage($input: SendMessageInput!) {
+    sendMessage(input: $input) { message { id } userErrors { message } }
+  }
+`;
+
+export const DECIDE = `
+  mutation DecideApproval($input: DecideApprovalInput!) {
+    decideApproval(input: $input) { approval { state } userErrors { message } }
+  }
+`;
+
+export const WATCH = `
+  subscription Watch($agentId: ID!, $since: Cursor!) {
+    timeline(agentId: $agentId, since: $since, until: DONE) {
+      events {
+        __typename
+        ... on TimelineEvent { seq kind channel }
+        ... on TextChunk { delta }
+        ... on TextChunkEnd { aborted }
+        ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { input } }
+        ... on StateChanged { previousState state }
+        ... on TokenUsage { inputTokens outputTokens }
+        ... on TodoChanged { todos { todoId title status } }
+        ... on Error { severity phase message }
+        ... on Done { reason step }
+      }
+    }
+  }
+`;
+
+/** What the demo reads of a tool call. */
+export type Call = { readonly name: string; readonly state: string; readonly inputPreview: string; readonly durationMs: number | null; readonly error: { readonly message: string } | null };
+
+/** What the demo reads of an event. */
+export type WatchedEvent = { readonly seq: number; readonly kind: string; readonly channel: string } & (
+  | { readonly __typename: "TextChunk"; readonly delta: string }
+  | { readonly __typename: "TextChunkEnd"; readonly aborted: boolean }
+  | { readonly __typename: "ToolStart" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
+  | { readonly __typename: "PermissionRequired"; readonly request: { readonly approvalId: string; readonly inputHash: string; readonly reason: string; readonly call: Pick<Call, "name" | "inputPreview"> }; readonly approval: { readonly input: unknown } | null }
+  | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
+  | { readonly __typename: "TokenUsage"; readonly inputTokens: number; readonly outputTokens: number }
+  | { readonly __typename: "TodoChanged"; readonly todos: readonly { readonly todoId: string; readonly title: string; readonly status: string }[] }
+  | { readonly __typename: "Error"; readonly severity: string; readonly phase: string; readonly message: string }
+  | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
+  | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "StepComplete" | "BreakpointChanged" | "AgentCreated" }
+);

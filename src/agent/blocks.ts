@@ -1,0 +1,74 @@
+import type { Json } from "../lib/json.ts";
+import { toJson } from "../lib/json.ts";
+import { messageOf, storable } from "../lib/text.ts";
+import type { ContentBlock, StopReason, TokenUsage } from "./models/model.ts";
+
+/** A tool call in a model's answer. */
+export type AnsweredCall = { readonly providerId: string; readonly name: string; readonly requestedInput: Json };
+
+/** A model's whole answer. */
+export type Answer = { readonly content: readonly ContentBlock[]; readonly calls: readonly AnsweredCall[]; readonly stopReason: StopReason; readonly usage: TokenUsage };
+
+/** Collects a model's answer, block by block. Text that is only space is left out: providers refuse it. */
+export class AnswerBuilder {
+  readonly #texts = new Map<number, string>();
+  readonly #content: { block: number; content: ContentBlock }[] = [];
+  readonly #calls: AnsweredCall[] = [];
+
+  /** Blocks of text that have begun and not ended. */
+  get openBlocks(): readonly { readonly block: number; readonly text: string }[] {
+    return [...this.#texts].map(([block, text]) => ({ block, text }));
+  }
+
+  startText(block: number): void {
+    this.#texts.set(block, "");
+  }
+
+  addText(block: number, text: string): void {
+    this.#texts.set(block, (this.#texts.get(block) ?? "") + text);
+  }
+
+  /** The block's whole text. */
+  endText(block: number): string {
+    const text = this.#texts.get(block) ?? "";
+    this.#texts.delete(block);
+    if (text.trim() !== "") this.#content.push({ block, content: { type: "text", text: storable(text) } });
+    return text;
+  }
+
+  addCall(block: number, id: string, name: string, args: string): void {
+    const requestedInput = parseArguments(args);
+    const input = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
+    this.#content.push({ block, content: { type: "tool_use", id, name: storable(name), input } });
+    this.#calls.push({ providerId: id, name: storable(name), requestedInput });
+  }
+
+  finish(stopReason: StopReason, usage: TokenUsage): Answer {
+    const content = this.#content.toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
+    return { content, calls: this.#calls, stopReason, usage };
+  }
+}
+
+/** The arguments as JSON, or as their text where they are not a JSON document: never repaired, since repaired calls would run. */
+export function parseArguments(args: string): Json {
+  try {
+    return JSON.parse(args) as Json;
+  } catch {
+    return args;
+  }
+}
+
+/** Why a text is not JSON. */
+export function jsonProblem(text: string): string {
+  try {
+    JSON.parse(text);
+    return "a JSON text instead of an object";
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The content blocks of a stored message. Rows are written by the loop and by sendMessage only, so that their form is known. */
+export function contentBlocks(content: unknown): readonly ContentBlock[] {
+  return (toJson(content) ?? []) as unknown as readonly ContentBlock[];
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { actorRef, mayCreate, type Actor } from "../actor.ts";
+import type { AgentParts } from "../parts.ts";
+import { earlierResult, keyRow } from "./idempotency.ts";
+import type { CommandRefusal } from "./refusal.ts";
+
+/** What createAgent is asked for. Null takes what the template says. */
+export type CreateAgent = {
+  readonly templateId: string;
+  readonly workspace: string | null;
+  readonly model: string | null;
+  readonly toolTimeoutMs: number | null;
+  readonly idempotencyKey: string | null;
+};
+
+/** Longest time that a tool of an agent may be given, in ms. */
+const MAX_TOOL_TIMEOUT_MS = 60 * 60 * 1_000;
+
+/** The id of an agent, and the position of the log that a command reached (null where nothing was done now). */
+export type Created = { readonly id: string; readonly position: number | null };
+
+/** Creates an agent of a template in a workspace folder. */
+export async function createAgent(parts: AgentParts, actor: Actor, request: CreateAgent): Promise<Result<Created, CommandRefusal>> {
+  if (!mayCreate(actor)) return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
+  const template = parts.templates.get(request.templateId);
+  if (template === undefined) return invalid("NOT_FOUND", "templateId", `there is no template ${JSON.stringify(request.templateId)}: the templates are ${[...parts.templates.keys()].join(", ")}`);
+  const model = request.model ?? template.model;
+  if (!parts.models.has(model)) return invalid("NOT_FOUND", "model", `there is no model ${JSON.stringify(model)}: the models are ${[...parts.models.keys()].join(", ")}`);
+  const { toolTimeoutMs } = request;
+  if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TOOL_TIMEOUT_MS)) return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TOOL_TIMEOUT_MS}`);
+  const workspace = await findWorkspace(parts.workspaceRoots, request.workspace);
+  if (!workspace.ok) return workspace;
+
+  const keyed = request.idempotencyKey === null ? null : { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
+  if (keyed !== null) {
+    const earlier = await earlierResult(parts.sql, keyed);
+    if (!earlier.ok) return earlier;
+    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  }
+  const id = randomUUID();
+  const at = parts.clock.now();
+  await parts.log.begin(actor.tenant);
+  const outcome = await parts.log.commit(
+    actor.tenant,
+    {
+      agentId: id,
+      createdBy: actor.id,
+      epoch: null,
+      events: [{ at, body: { kind: "AGENT_CREATED", templateId: template.id, model, createdBy: actorRef(actor) } }],
+    },
+    {
+      ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
+      createAgent: {
+        id,
+        tenant: actor.tenant,
+        templateId: template.id,
+        model,
+        workspace: workspace.value,
+        toolTimeoutMs,
+        state: "READY",
+        breakpoint: "READY",
+        turn: 0,
+        stepCount: 0,
+        arrivals: 0,
+        transcriptLength: 0,
+        lastSfpIndex: -1,
+        seq: 0,
+        signal: 0,
+        interruptAt: null,
+        interruptNote: null,
+        createdBy: actor.id,
+        createdByKind: actor.kind,
+        leaseOwner: null,
+        leaseEpoch: 0,
+        leaseUntil: null,
+        runnableAt: null,
+        createdAt: at,
+      },
+    },
+  );
+  switch (outcome.outcome) {
+    case "COMMITTED":
+      return accepted({ id, position: outcome.position });
+    case "KEY_USED":
+      return createAgent(parts, actor, request);
+    case "FENCED":
+    case "CONFLICT":
+      throw new Error(`an agent could not be created: ${outcome.outcome}`);
+  }
+}
+
+/** The real path of the wanted folder, which must exist, inside of one of the roots where there are any; the first root where none is wanted. */
+async function findWorkspace(roots: readonly string[] | null, wanted: string | null): Promise<Result<string, CommandRefusal>> {
+  const first = roots?.[0] ?? process.cwd();
+  const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ")})`;
+  const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
+  if (wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
+  const real = await realpath(resolve(first, wanted ?? ".")).catch(() => null);
+  if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
+  if (roots !== null && !roots.some((root) => isInside(root, real))) return invalid("INVALID", "workspace", problem);
+  return accepted(real);
+}
+
+function isInside(root: string, path: string): boolean {
+  const inside = relative(root, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+}
+
+function invalid(code: CommandRefusal["code"], field: string, message: string): Result<never, CommandRefusal> {
+  return refused({ code, field: [field], message });
+}

@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { Change } from "../../db/change.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import type { Actor } from "../actor.ts";
+import type { CommandRefusal } from "./refusal.ts";
+
+const FIND: Statement = {
+  name: "find_idempotency_key",
+  text: `SELECT body_hash AS "bodyHash", result_id AS "resultId" FROM idempotency_key WHERE tenant = $1 AND actor_id = $2 AND operation = $3 AND key = $4`,
+};
+
+/** A create with a key: who, what, and the body that the key stands for. */
+export type KeyedRequest = { readonly actor: Actor; readonly operation: string; readonly key: string; readonly body: object };
+
+/** The row that claims a key for `resultId`. */
+export function keyRow({ actor, operation, key, body }: KeyedRequest, resultId: string, at: Date): NonNullable<Change["idempotencyKey"]> {
+  return { tenant: actor.tenant, actorId: actor.id, operation, key, bodyHash: bodyHash(body), resultId, createdAt: at };
+}
+
+/** What the key was used for before: the result of the same body, null for nothing, or a refusal for another body. */
+export async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
+  const [row] = await sql.query<{ bodyHash: string; resultId: string }>(FIND, [request.actor.tenant, request.actor.id, request.operation, request.key]);
+  if (row === undefined) return accepted(null);
+  if (row.bodyHash === bodyHash(request.body)) return accepted(row.resultId);
+  return refused({ code: "IDEMPOTENCY_KEY_REUSED", field: ["idempotencyKey"], message: "this key was used for another request: use a new key for each request, and the same key only to repeat one" });
+}
+
+function bodyHash(body: object): string {
+  return createHash("sha256").update(canonicalize(body) ?? "").digest("hex");
+}

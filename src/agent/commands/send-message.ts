@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { byteLength, storable } from "../../lib/text.ts";
+import { actorRef, maySteer, type Actor } from "../actor.ts";
+import type { AgentParts } from "../parts.ts";
+import type { Created } from "./create-agent.ts";
+import { findAgent } from "./find-agent.ts";
+import { earlierResult, keyRow } from "./idempotency.ts";
+import type { CommandRefusal } from "./refusal.ts";
+
+/** What sendMessage is asked for. `agentId` is the row's id. */
+export type SendMessage = { readonly agentId: string; readonly text: string; readonly idempotencyKey: string | null };
+
+/** The largest text of a message, in bytes of UTF-8. */
+export const MESSAGE_BYTES = 1024 * 1024;
+/** A longer text is not repeated in its event, but read from its row. */
+const EVENT_TEXT_CHARACTERS = 16_000;
+
+/** Puts a message into the agent's queue: it joins at the next step, or starts the next turn. */
+export async function sendMessage(parts: AgentParts, actor: Actor, request: SendMessage): Promise<Result<Created, CommandRefusal>> {
+  const found = await findAgent(parts.sql, actor, request.agentId);
+  if (!found.ok) return found;
+  if (!maySteer(actor, found.value)) return refused({ code: "FORBIDDEN", field: ["agentId"], message: "sending to an agent needs the role user and an agent of one's own, or the role admin" });
+  const text = storable(request.text);
+  if (text.trim() === "") return refused({ code: "INVALID", field: ["text"], message: "the text is empty: say something" });
+  if (byteLength(text) > MESSAGE_BYTES) return refused({ code: "TOO_LARGE", field: ["text"], message: `the text has ${byteLength(text)} bytes, and ${MESSAGE_BYTES} is the most: put it into a file of the workspace and name the file` });
+
+  const keyed = request.idempotencyKey === null ? null : { actor, operation: "sendMessage", key: request.idempotencyKey, body: { agentId: request.agentId, text } };
+  if (keyed !== null) {
+    const earlier = await earlierResult(parts.sql, keyed);
+    if (!earlier.ok) return earlier;
+    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  }
+  const id = randomUUID();
+  const at = parts.clock.now();
+  const outcome = await parts.log.commit(
+    actor.tenant,
+    {
+      agentId: found.value.id,
+      createdBy: found.value.createdBy,
+      epoch: null,
+      events: [{ at, body: { kind: "MESSAGE_RECEIVED", messageId: id, text: text.length > EVENT_TEXT_CHARACTERS ? null : text, sentBy: actorRef(actor) } }],
+    },
+    {
+      ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
+      wake: true,
+      received: {
+        id,
+        tenant: actor.tenant,
+        agentId: found.value.id,
+        kind: "USER",
+        content: [{ type: "text", text }],
+        ordinal: null,
+        turn: null,
+        step: null,
+        createdBy: actor.id,
+        createdByKind: actor.kind,
+        createdAt: at,
+      },
+    },
+  );
+  switch (outcome.outcome) {
+    case "COMMITTED":
+      return accepted({ id, position: outcome.position });
+    case "KEY_USED":
+      return sendMessage(parts, actor, request);
+    case "FENCED":
+    case "CONFLICT":
+      throw new Error(`a message could not be stored: ${outcome.outcome}`);
+  }
+}

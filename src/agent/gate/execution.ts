@@ -1,0 +1,45 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { messageOf } from "../../lib/text.ts";
+import type { ToolContext, ToolResult } from "../tools/tool.ts";
+import type { Confirmed } from "./confirmation.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Validated } from "./validation.ts";
+
+/** A call that ran, with what the tool answered: of any form, since tools are other people's code. */
+export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
+
+/** What an execution is given besides the call: its limits and its context, still without a signal. */
+export type ExecutionScope = { readonly timeoutMs: number; readonly interrupt: AbortSignal; readonly context: Omit<ToolContext, "signal"> };
+
+/**
+ * Stage 5: runs the tool. The answer comes at the timeout and at an interrupt at once, even if the tool never ends; a
+ * late result is dropped. Never rejects: what the tool throws is a refusal (invariant 9).
+ */
+export async function execute({ call }: Confirmed, { timeoutMs, interrupt, context }: ExecutionScope): Promise<Result<Executed, Refusal>> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
+  const signal = AbortSignal.any([timeout.signal, interrupt]);
+  const stopped = new Promise<Result<never, Refusal>>((resolve) => {
+    const stop = (): void => resolve(refused(reasonOf(interrupt, timeoutMs)));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([stopped, run(call, { ...context, signal }, () => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null))]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function run(call: Validated, context: ToolContext, stopReason: () => Refusal | null): Promise<Result<Executed, Refusal>> {
+  try {
+    return accepted({ call, answer: await call.bound.run(context) });
+  } catch (error) {
+    return refused(stopReason() ?? { type: "execution_failed", stage: "execution", message: messageOf(error) });
+  }
+}
+
+function reasonOf(interrupt: AbortSignal, timeoutMs: number): Refusal {
+  if (!interrupt.aborted) return { type: "timeout", stage: "execution", afterMs: timeoutMs };
+  return { type: "aborted", stage: "execution", note: typeof interrupt.reason === "string" ? interrupt.reason : null };
+}

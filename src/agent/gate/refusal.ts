@@ -1,0 +1,83 @@
+import type { ToolCallState } from "../../db/generated/enums.ts";
+import type { ToolCallError } from "../../events/event.ts";
+import { marked } from "../../lib/text.ts";
+import type { ValidationIssue } from "../tools/tool.ts";
+
+/** The six stages through which every tool call goes, in order. */
+export type Stage = "discovery" | "validation" | "permission" | "confirmation" | "execution" | "formatting";
+
+/** Why a call did not run, or did not end well. */
+export type Refusal =
+  | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
+  | { readonly type: "disabled"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
+  | { readonly type: "incomplete"; readonly stage: "discovery"; readonly stopReason: string }
+  | { readonly type: "invalid_params"; readonly stage: "validation"; readonly name: string; readonly issues: readonly ValidationIssue[] }
+  | { readonly type: "permission_denied"; readonly stage: "permission"; readonly reason: string }
+  | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
+  | { readonly type: "execution_failed"; readonly stage: "execution"; readonly message: string }
+  | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }
+  | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null };
+
+/** The longest value shown to the model beside what is wrong with it, in bytes. */
+const VALUE_BYTES = 200;
+const ISSUES = 20;
+
+/** What the model reads in the place of a result. Says what it can do about it. */
+export function refusalText(refusal: Refusal): string {
+  switch (refusal.type) {
+    case "not_found":
+      return `There is no tool ${JSON.stringify(refusal.name)}. The tools are: ${refusal.available.join(", ")}.`;
+    case "disabled":
+      return `The tool ${refusal.name} is not available to you. The tools are: ${refusal.available.join(", ")}.`;
+    case "incomplete":
+      return `The call was not run: your answer ended early (${refusal.stopReason}), so that its arguments may be incomplete. Call again, with less in one answer.`;
+    case "invalid_params":
+      return [`The arguments of ${refusal.name} are not valid. Correct them and call again:`, ...issueLines(refusal.issues)].join("\n");
+    case "permission_denied":
+      return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
+    case "user_rejected":
+      return `A person decided against the call${refusal.note === null ? "" : ` and noted: ${refusal.note}`}. Do not repeat it; ask what to do instead, or go on without it.`;
+    case "execution_failed":
+      return `The tool failed: ${refusal.message}`;
+    case "timeout":
+      return `The tool did not end within ${refusal.afterMs} ms and was stopped. Its effects are unknown: check before you repeat it.`;
+    case "aborted":
+      return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. Its effects are unknown: check before you repeat it.`;
+  }
+}
+
+/** The final state of a call that was refused for this reason. */
+export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
+  switch (refusal.type) {
+    case "permission_denied":
+    case "user_rejected":
+      return "DENIED";
+    case "not_found":
+    case "disabled":
+    case "incomplete":
+    case "invalid_params":
+    case "execution_failed":
+    case "timeout":
+    case "aborted":
+      return "FAILED";
+  }
+}
+
+/** The refusal as it stands on the row and in events. */
+export function toolCallError(refusal: Refusal): ToolCallError {
+  const type = refusal.type === "incomplete" ? "aborted" : refusal.type;
+  return { type, stage: refusal.stage, message: marked(refusalText(refusal), 4_000, "the output has the whole") };
+}
+
+function issueLines(issues: readonly ValidationIssue[]): string[] {
+  const shown = issues.slice(0, ISSUES).map(({ path, message, value }) => `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`);
+  return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
+}
+
+/** The states in which a call stays. */
+export const FINAL_STATES: readonly ToolCallState[] = ["COMPLETED", "FAILED", "DENIED", "SEALED"];
+
+/** Whether a call in this state has its result. */
+export function isFinal(state: ToolCallState): boolean {
+  return FINAL_STATES.includes(state);
+}

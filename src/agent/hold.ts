@@ -1,0 +1,98 @@
+import type { AgentPatch, Change } from "../db/change.ts";
+import type { AgentState, Breakpoint } from "../db/generated/enums.ts";
+import type { EventBody, EventDraft } from "../events/event.ts";
+import type { CommitOutcome } from "../events/log.ts";
+import { Outbox } from "../events/outbox.ts";
+import type { Lease } from "./lease.ts";
+import type { AgentParts } from "./parts.ts";
+
+type Standing = { readonly state: AgentState; readonly breakpoint: Breakpoint };
+
+/**
+ * One agent held under one lease: the only way by which its owner writes. Every change and every event goes through
+ * one outbox, in order and fenced by the lease's epoch (invariants 3 and 4). Once fenced, the hold is lost for good.
+ */
+export class Hold {
+  readonly lease: Lease;
+  readonly #parts: AgentParts;
+  readonly #outbox: Outbox;
+  readonly #lost = new AbortController();
+  #standing: Standing | null = null;
+  #startUntil: number;
+
+  /** `startUntil` is the time of `performance.now()` until which the lease allows new work to start. */
+  constructor(parts: AgentParts, lease: Lease, startUntil: number) {
+    this.#parts = parts;
+    this.lease = lease;
+    this.#startUntil = startUntil;
+    this.#outbox = new Outbox(lease, parts.log, parts.appender, (reason) => {
+      if (reason !== "FENCED") parts.logger.error(`the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`, reason);
+      this.lose();
+    });
+  }
+
+  /** Aborts when the hold is lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Whether enough of the lease is left to start a tool or a model call. */
+  mayStart(): boolean {
+    return !this.lost.aborted && performance.now() < this.#startUntil;
+  }
+
+  /** The lease was renewed: new work may start until then. */
+  extend(startUntil: number): void {
+    this.#startUntil = startUntil;
+  }
+
+  /** Gives up: another owner goes on. */
+  lose(): void {
+    this.#lost.abort();
+  }
+
+  /** Where the agent stands, as its row said when it was first looked at. */
+  begin(standing: Standing): void {
+    this.#standing ??= standing;
+  }
+
+  /** Where the agent stands now. */
+  get breakpoint(): Breakpoint | null {
+    return this.#standing?.breakpoint ?? null;
+  }
+
+  /** The columns and events of a change of state and breakpoint, for the next commit. Only this hold writes them. */
+  move(to: Partial<Standing>): { patch: AgentPatch; events: EventBody[] } {
+    const from = this.#standing;
+    if (from === null) throw new Error("an agent is looked at before it moves");
+    const next = { ...from, ...to };
+    this.#standing = next;
+    return {
+      patch: next,
+      events: [
+        ...(next.state === from.state ? [] : [{ kind: "STATE_CHANGED", previousState: from.state, state: next.state } as const]),
+        ...(next.breakpoint === from.breakpoint ? [] : [{ kind: "BREAKPOINT_CHANGED", previousBreakpoint: from.breakpoint, breakpoint: next.breakpoint } as const]),
+      ],
+    };
+  }
+
+  /** Sends an event that changes no row. */
+  send(body: EventBody): void {
+    if (!this.lost.aborted) this.#outbox.send({ at: this.#parts.clock.now(), body });
+  }
+
+  /** Commits a change with its events. False where nothing was changed: look at the rows again. */
+  async commit(change: Change, events: readonly EventBody[]): Promise<boolean> {
+    return (await this.tryCommit(change, events)) === "COMMITTED";
+  }
+
+  /** Commits a change with its events, and says what became of it. */
+  async tryCommit(change: Change, events: readonly EventBody[]): Promise<CommitOutcome["outcome"]> {
+    if (this.lost.aborted) return "FENCED";
+    const at = this.#parts.clock.now();
+    const { outcome } = await this.#outbox.commit(change, events.map((body): EventDraft => ({ at, body })));
+    if (outcome === "FENCED") this.lose();
+    if (outcome !== "COMMITTED") this.#standing = null;
+    return outcome;
+  }
+}

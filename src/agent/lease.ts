@@ -1,0 +1,57 @@
+import type { Sql, Statement } from "../db/sql.ts";
+
+/** How long a claim holds, how often it is renewed, and after how long without renewal its holder starts nothing new; ms. */
+export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
+
+/** The times of production (DESIGN §4): 15 s, 5 s, two thirds. */
+export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
+
+/** The right to advance one agent, fenced by its epoch. */
+export type Lease = { readonly agentId: string; readonly tenant: string; readonly createdBy: string; readonly epoch: number };
+
+const CLAIM: Statement = {
+  name: "claim_agents",
+  text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND (lease_owner IS NULL OR lease_until < clock_timestamp()) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_epoch AS epoch`,
+};
+const UNOWNED: Statement = {
+  name: "unowned_agents",
+  text: "SELECT id FROM agent WHERE runnable_at IS NOT NULL AND (lease_owner IS NULL OR lease_until < clock_timestamp()) ORDER BY runnable_at LIMIT 100",
+};
+const RENEW: Statement = {
+  name: "renew_leases",
+  text: `UPDATE agent a SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+    FROM unnest($3::text[], $4::int[]) AS held(id, epoch) WHERE a.id = held.id AND a.lease_epoch = held.epoch AND a.lease_owner = $1 RETURNING a.id`,
+};
+const RELEASE: Statement = {
+  name: "release_lease",
+  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE id = $1 AND lease_epoch = $2",
+};
+const SIGNALS: Statement = { name: "signals", text: "SELECT id, signal FROM agent WHERE lease_owner = $1" };
+
+/** Claims those of the agents that are runnable and free. The database's clock alone decides. */
+export async function claim(sql: Sql, node: string, agentIds: readonly string[], { ttlMs }: LeaseTimes): Promise<Lease[]> {
+  return sql.query<Lease>(CLAIM, [node, ttlMs, agentIds]);
+}
+
+/** Agents that could be advanced and that nobody holds; the longest waiting first. */
+export async function unownedAgents(sql: Sql): Promise<string[]> {
+  return (await sql.query<{ id: string }>(UNOWNED, [])).map((row) => row.id);
+}
+
+/** Renews the leases that are still this node's. Answers their agents. */
+export async function renew(sql: Sql, node: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
+  const rows = await sql.query<{ id: string }>(RENEW, [node, ttlMs, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Gives an agent back; it stays runnable, so that another node can go on at once. */
+export async function release(sql: Sql, lease: Lease): Promise<void> {
+  await sql.query(RELEASE, [lease.agentId, lease.epoch]);
+}
+
+/** How often each agent that this node holds was signalled from outside. */
+export async function signals(sql: Sql, node: string): Promise<Map<string, number>> {
+  return new Map((await sql.query<{ id: string; signal: number }>(SIGNALS, [node])).map((row) => [row.id, row.signal]));
+}

@@ -1,0 +1,353 @@
+import type { Change } from "../db/change.ts";
+import type { DoneReason, EventBody } from "../events/event.ts";
+import { messageOf } from "../lib/text.ts";
+import type { Answer } from "./blocks.ts";
+import { callStep, endEvents, snapshot, startEvents } from "./call-record.ts";
+import { CallRunner, type ReadyCall } from "./call-runner.ts";
+import { isFinal } from "./gate/refusal.ts";
+import { Hold } from "./hold.ts";
+import { release, type Lease } from "./lease.ts";
+import { look, type CallLook, type Look } from "./look.ts";
+import { callModel, endOfText } from "./model-call.ts";
+import type { Model } from "./models/model.ts";
+import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
+import type { AgentParts } from "./parts.ts";
+import { answerMessage, joinWaiting, newCalls, resultsMessage, stepRow } from "./rows.ts";
+import { sealedResult } from "./seal.ts";
+import type { Template } from "./template.ts";
+import { toolboxOf } from "./toolbox.ts";
+import { contextWindow, loadTranscript, modelMessages, type TranscriptMessage } from "./transcript.ts";
+
+/** How the advancing of an agent ended: nothing left to do, the lease is another's, or the node is closing. */
+export type Ending = "parked" | "lost" | "stopped";
+
+/**
+ * Advances one agent under one lease: looks at its rows, does the next thing, and looks again, until it can park
+ * (DESIGN §5). Model calls and tool calls run beside it, so that messages, decisions and interrupts are seen at once.
+ * Nothing throws out of it (invariant 9).
+ */
+export class Loop {
+  readonly hold: Hold;
+  readonly #parts: AgentParts;
+  readonly #runningCalls = new Map<string, Promise<void>>();
+  readonly #readyCalls = new Map<string, ReadyCall>();
+  #modelCall: Promise<void> | null = null;
+  #interrupt = new AbortController();
+  #transcript: TranscriptMessage[] | null = null;
+  #isStopping = false;
+  #knocks = 0;
+  #answerKnock: () => void = () => {};
+
+  /** `startUntil` is the time of `performance.now()` until which the lease allows new work to start. */
+  constructor(parts: AgentParts, lease: Lease, startUntil: number) {
+    this.#parts = parts;
+    this.hold = new Hold(parts, lease, startUntil);
+    this.hold.lost.addEventListener("abort", () => {
+      this.#interrupt.abort();
+      this.knock();
+    });
+  }
+
+  /** Makes the loop look at the rows again. */
+  knock(): void {
+    this.#knocks += 1;
+    this.#answerKnock();
+  }
+
+  /** The node closes: nothing new starts, the model call is given up, running tools may end. */
+  stop(): void {
+    this.#isStopping = true;
+    this.knock();
+  }
+
+  /** Advances the agent until it parks, or until its lease is lost. Never rejects. */
+  async run(): Promise<Ending> {
+    try {
+      return await this.#advance();
+    } catch (error) {
+      this.#parts.logger.error(`agent ${this.hold.lease.agentId} could not be advanced; it goes on when its lease has run out`, error);
+      return "lost";
+    } finally {
+      this.hold.lose();
+      await this.#settled();
+    }
+  }
+
+  async #advance(): Promise<Ending> {
+    for (;;) {
+      const seen = this.#knocks;
+      if (this.hold.lost.aborted) return "lost";
+      if (this.#isStopping) return this.#leave();
+      const now = await look(this.#parts.sql, this.hold.lease.agentId);
+      if (now.leaseEpoch !== this.hold.lease.epoch) return "lost";
+      this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
+      const template = this.#parts.templates.get(now.templateId);
+      const model = this.#parts.models.get(now.model);
+      if (template === undefined || model === undefined) await this.#strand(now, template === undefined ? `the template ${now.templateId}` : `the model ${now.model}`);
+      else {
+        const action = nextAction(now, this.#activity(), this.#bounds(template));
+        if (action.kind === "wait") await this.#knocked(seen);
+        else if (action.kind !== "park") await this.#do(action, now, template, model);
+        else if (await this.#park(now)) return "parked";
+        continue;
+      }
+      if (now.state === "READY" && now.waiting.length === 0 && (await this.#park(now))) return "parked";
+    }
+  }
+
+  async #do(action: Exclude<Action, { kind: "park" | "wait" }>, now: Look, template: Template, model: Model): Promise<void> {
+    switch (action.kind) {
+      case "start turn":
+        return this.#startTurn(now);
+      case "start step":
+        return this.#startStep(now, template, model);
+      case "judge calls":
+        return this.#judge(action.calls, now, template);
+      case "execute calls":
+        return this.#execute(action.calls, now, template);
+      case "resume":
+        return this.#resume(action.orphans, now);
+      case "end turn":
+        return action.reason === "INTERRUPTED" ? this.#endInterrupted(now) : this.#endTurn(now, action.reason, {}, []);
+    }
+  }
+
+  #activity(): Activity {
+    return { isModelRunning: this.#modelCall !== null, runningCalls: new Set(this.#runningCalls.keys()), readyCalls: new Set(this.#readyCalls.keys()) };
+  }
+
+  #bounds({ maxSteps, toolConcurrency }: Template): Bounds {
+    return { maxSteps, toolConcurrency, isExclusive: (name) => this.#parts.tools.get(name)?.readOnly !== true };
+  }
+
+  /** The waiting messages join the transcript, to be answered by a new turn. */
+  async #startTurn(now: Look): Promise<void> {
+    const turn = now.turn + 1;
+    const joined = joinWaiting(now, turn, now.transcriptLength);
+    const moved = this.hold.move({ state: "WORKING" });
+    const transcriptLength = now.transcriptLength + joined.messages.length;
+    const isCommitted = await this.hold.commit({ agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins: joined.joins }, moved.events);
+    if (isCommitted) this.#remember(joined.messages);
+  }
+
+  /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
+  async #startStep(before: Look, template: Template, model: Model): Promise<void> {
+    if (!this.hold.mayStart()) return this.hold.lose();
+    const at = this.#parts.clock.now();
+    const results = resultsMessage(before, at);
+    const joined = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
+    const transcriptLength = before.transcriptLength + results.messages.length + joined.messages.length;
+    const now: Look = { ...before, stepCount: before.stepCount + 1, transcriptLength, turnMessageIds: [...before.turnMessageIds, ...joined.joins.map((join) => join.id)] };
+    const moved = this.hold.move({ state: "WORKING", breakpoint: "PRE_MODEL" });
+    const isCommitted = await this.hold.commit(
+      {
+        agent: { ...moved.patch, stepCount: now.stepCount, transcriptLength, lastSfpIndex: transcriptLength - 1 },
+        messages: results.rows,
+        joins: joined.joins,
+        stepStart: stepRow(now, model.name, at),
+      },
+      moved.events,
+    );
+    if (!isCommitted) return;
+    this.#readyCalls.clear();
+    this.#remember([...results.messages, ...joined.messages]);
+    this.#modelCall = this.#answer(now, template, model).finally(() => {
+      this.#modelCall = null;
+      this.knock();
+    });
+  }
+
+  /** Makes the model call of a step and commits what came of it. */
+  async #answer(now: Look, template: Template, model: Model): Promise<void> {
+    this.#transcript ??= await loadTranscript(this.#parts.sql, now.id, now.transcriptLength, template.contextMessages);
+    const messages = modelMessages(contextWindow(this.#transcript, template.contextMessages));
+    const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
+    const outcome = await callModel(model, { system: template.systemPrompt, messages, tools }, now.stepCount, this.hold, this.#interrupt.signal);
+    if (this.hold.lost.aborted || this.#isStopping) return;
+    const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
+    switch (outcome.kind) {
+      case "answered":
+        return this.#commitAnswer(outcome.answer, now, outcome.durationMs);
+      case "interrupted":
+        return void (await this.hold.commit({ stepEnd }, outcome.closing));
+      case "failed":
+        return this.#endTurn({ ...now, calls: [] }, "ERROR", { stepEnd }, [
+          ...outcome.closing,
+          { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: messageOf(outcome.error), detail: null },
+        ]);
+    }
+  }
+
+  /** Stores the answer and its calls; one without calls ends the turn. */
+  async #commitAnswer(answer: Answer, now: Look, durationMs: number): Promise<void> {
+    const at = this.#parts.clock.now();
+    const step = now.stepCount;
+    const { inputTokens, outputTokens } = answer.usage;
+    const message = answerMessage(answer, now, at);
+    const after: Look = { ...now, calls: [], transcriptLength: now.transcriptLength + message.rows.length };
+    const change: Change = { stepEnd: { step, state: "COMPLETED", stopReason: answer.stopReason, inputTokens, outputTokens, completedAt: at }, messages: message.rows, toolCalls: newCalls(answer, now, at) };
+    const events: EventBody[] = [
+      { kind: "STEP_COMPLETE", step, durationMs, stopReason: answer.stopReason },
+      { kind: "TOKEN_USAGE", step, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    ];
+    if (answer.calls.length === 0 && answer.stopReason !== "pause_turn") {
+      await this.#endTurn(after, "COMPLETED", change, events, message.messages);
+      return;
+    }
+    const moved = this.hold.move({ breakpoint: "TOOL_PENDING" });
+    const isCommitted = await this.hold.commit({ ...change, agent: { ...moved.patch, transcriptLength: after.transcriptLength } }, [...events, ...moved.events]);
+    if (isCommitted) this.#remember(message.messages);
+  }
+
+  /** Ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the transcript. */
+  async #endTurn(now: Look, reason: DoneReason, change: Change, events: readonly EventBody[], said: readonly TranscriptMessage[] = []): Promise<void> {
+    const results = resultsMessage(now, this.#parts.clock.now());
+    const transcriptLength = now.transcriptLength + results.messages.length;
+    const moved = this.hold.move({ state: "READY", breakpoint: "READY" });
+    const done: EventBody = { kind: "DONE", step: now.stepCount, reason, messageIds: now.turnMessageIds };
+    const isCommitted = await this.hold.commit(
+      {
+        ...change,
+        messages: [...(change.messages ?? []), ...results.rows],
+        agent: { ...moved.patch, transcriptLength, lastSfpIndex: transcriptLength - 1, interruptAt: null, interruptNote: null },
+      },
+      [...events, ...moved.events, done],
+    );
+    if (isCommitted) this.#remember([...said, ...results.messages]);
+  }
+
+  /** Stops what is under way, seals what is still open, and ends the turn. */
+  async #endInterrupted(before: Look): Promise<void> {
+    const note = before.interruptNote ?? "a person interrupted the turn";
+    this.#interrupt.abort(note);
+    await this.#settled();
+    this.#interrupt = new AbortController();
+    this.#readyCalls.clear();
+    if (this.hold.lost.aborted) return;
+    const now = await look(this.#parts.sql, this.hold.lease.agentId);
+    if (now.state !== "READY") await this.#sealAndEnd(now, "INTERRUPTED", note, []);
+  }
+
+  /** Ends the turn of an agent whose template or model is not configured any more. */
+  async #strand(now: Look, missing: string): Promise<void> {
+    if (now.state === "READY") {
+      if (now.waiting.length > 0) await this.#startTurn(now);
+      return;
+    }
+    await this.#sealAndEnd(now, "ERROR", `${missing} is not configured`, [
+      { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message: `${missing} of this agent is not configured: add it to the configuration and start again`, detail: null },
+    ]);
+  }
+
+  async #sealAndEnd(now: Look, reason: DoneReason, note: string, events: readonly EventBody[]): Promise<void> {
+    const at = this.#parts.clock.now();
+    const open = now.calls.filter((call) => !isFinal(call.state));
+    const steps = this.#seal(open, note, at);
+    const calls = now.calls.map((call) => steps.find((step) => step.call.id === call.id)?.call ?? call);
+    const asked = open.flatMap((call) => (call.approval?.state === "PENDING" ? [call.approval.id] : []));
+    const change: Change = {
+      transitions: steps.map((step) => step.transition),
+      approvalTransitions: asked.map((id) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
+      ...(now.lastStep?.state === "STARTED" ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
+    };
+    await this.#endTurn({ ...now, calls }, reason, change, [...events, ...steps.flatMap((step) => endEvents(step.call))]);
+  }
+
+  /** Goes on after an owner that died: a call whose outcome is unknown is sealed, never silently run again (invariant 5). */
+  async #resume(orphans: readonly CallLook[], now: Look): Promise<void> {
+    const at = this.#parts.clock.now();
+    const steps = this.#seal(orphans, "the server stopped while the tool ran", at);
+    const isBrokenOff = now.lastStep?.state === "STARTED";
+    const open = isBrokenOff ? await this.#parts.log.openBlocks(now.id, now.stepCount) : [];
+    await this.hold.commit(
+      { transitions: steps.map((step) => step.transition), ...(isBrokenOff ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}) },
+      [
+        ...open.map(({ block, text }) => endOfText(now.stepCount, block, text, true)),
+        ...steps.flatMap((step) => endEvents(step.call)),
+        { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: steps.map((step) => snapshot(step.call)) },
+      ],
+    );
+  }
+
+  #seal(calls: readonly CallLook[], note: string, at: Date): ReturnType<typeof callStep>[] {
+    return calls.map((call) => callStep(call, "SEALED", at, { ...sealedResult(call, note), completedAt: at.toISOString() }, {}, note));
+  }
+
+  /** Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. */
+  async #judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
+    const runner = new CallRunner(this.#parts, template, now, this.hold);
+    const judged = await Promise.all(calls.map((call) => runner.judge(call)));
+    const at = this.#parts.clock.now();
+    const records = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [runner.record(judgement, at)]));
+    for (const judgement of judged) if (judgement.kind === "ready") this.#readyCalls.set(judgement.call.id, judgement);
+    if (records.length === 0) return;
+    await this.hold.commit(
+      { transitions: records.map((record) => record.transition), approvals: records.flatMap((record) => record.approval ?? []) },
+      records.flatMap((record) => record.events),
+    );
+  }
+
+  /** Starts calls: their EXECUTING is committed first (invariant 5). */
+  async #execute(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
+    const runner = new CallRunner(this.#parts, template, now, this.hold);
+    const at = this.#parts.clock.now();
+    const starting = calls.flatMap((call) => {
+      const ready = this.#readyCalls.get(call.id);
+      return ready === undefined ? [] : [{ ready, step: runner.begin(ready, this.hold.lease.epoch, at) }];
+    });
+    const moved = this.hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
+    const isCommitted = await this.hold.commit(
+      { agent: moved.patch, transitions: starting.map(({ step }) => step.transition) },
+      [...moved.events, ...starting.flatMap(({ step }) => startEvents(step.call))],
+    );
+    if (!isCommitted) return;
+    if (!this.hold.mayStart()) return this.hold.lose();
+    for (const { ready, step } of starting) {
+      const running = this.#runCall(runner, ready, step.call).finally(() => {
+        this.#runningCalls.delete(step.call.id);
+        this.#readyCalls.delete(step.call.id);
+        this.knock();
+      });
+      this.#runningCalls.set(step.call.id, running);
+    }
+  }
+
+  async #runCall(runner: CallRunner, ready: ReadyCall, call: CallLook): Promise<void> {
+    const outcome = await runner.run(ready, this.#interrupt.signal);
+    if (this.hold.lost.aborted) return;
+    const end = runner.finish(outcome, call, this.#parts.clock.now());
+    const moved = this.#runningCalls.size === 1 ? this.hold.move({ breakpoint: "POST_TOOL" }) : { patch: {}, events: [] };
+    await this.hold.commit({ agent: moved.patch, transitions: [end.transition] }, [...end.events, ...moved.events]);
+  }
+
+  /** Gives the agent back where nothing arrived since the look (invariant 8). False where something did. */
+  async #park(now: Look): Promise<boolean> {
+    const moved = now.state === "READY" ? { patch: {}, events: [] } : this.hold.move({ state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
+    return this.hold.commit({ expectSignal: now.signal, agent: { ...moved.patch, runnableAt: null, leaseOwner: null, leaseUntil: null } }, moved.events);
+  }
+
+  /** Lets running tools end, then gives the agent back, runnable, for another node. */
+  async #leave(): Promise<Ending> {
+    await Promise.allSettled(this.#runningCalls.values());
+    this.hold.lose();
+    await this.#settled();
+    await release(this.#parts.sql, this.hold.lease);
+    return "stopped";
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.allSettled([...this.#runningCalls.values(), ...(this.#modelCall === null ? [] : [this.#modelCall])]);
+  }
+
+  #remember(messages: readonly TranscriptMessage[]): void {
+    this.#transcript?.push(...messages);
+  }
+
+  /** Resolves when somebody knocked since `seen`. */
+  async #knocked(seen: number): Promise<void> {
+    if (this.#knocks !== seen) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#answerKnock = resolve;
+    await promise;
+  }
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isJsonObject, type Json } from "../../lib/json.ts";
+import { ModelError, type ContentBlock, type Model, type ModelEvent, type ModelMessage, type ModelRequest } from "./model.ts";
+import type { Script, ScriptLine, ScriptReply } from "./script.ts";
+
+type Fields = Readonly<Record<string, string>>;
+type Scene = { readonly values: Fields; readonly found: readonly Fields[] };
+
+const UNPACED = { characters: Number.MAX_SAFE_INTEGER, delayMs: 0 };
+
+/**
+ * A model that plays a script: what a newcomer without a key gets, what tests use and what frontends are built
+ * against. It keeps no state: which reply it plays follows from the conversation alone.
+ */
+export function scriptedModel(name: string, script: Script): Model {
+  return {
+    name: `scripted ${name}`,
+    async *stream(request, signal) {
+      const [reply, scene] = chooseReply(script, request);
+      let block = 0;
+      let written = 0;
+      const text = (reply.say ?? []).map((line) => speak(line, scene)).join("");
+      if (text !== "") {
+        yield* speakPaced(text, block, script.pace ?? UNPACED, signal);
+        written += text.length;
+        block += 1;
+      }
+      if (reply.fail !== undefined) throw new ModelError(fill(reply.fail, scene.values));
+      for (const [index, call] of (reply.call ?? []).entries()) {
+        const args = call.arguments ?? JSON.stringify(fillJson(call.input ?? {}, scene));
+        yield { type: "tool_use", block, id: `scripted_${request.messages.length}_${index}`, name: call.tool, arguments: args };
+        written += args.length;
+        block += 1;
+      }
+      const stopReason = reply.stop ?? ((reply.call ?? []).length > 0 ? "tool_use" : "end_turn");
+      yield { type: "end", stopReason, usage: { inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4), outputTokens: Math.ceil(written / 4) } };
+    },
+  };
+}
+
+async function* speakPaced(text: string, block: number, pace: { characters: number; delayMs: number }, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  yield { type: "text_start", block };
+  for (let start = 0; start < text.length; start += pace.characters) {
+    signal.throwIfAborted();
+    if (pace.delayMs > 0) await delay(pace.delayMs, undefined, { signal });
+    yield { type: "text_delta", block, text: text.slice(start, start + pace.characters) };
+  }
+  yield { type: "text_end", block };
+}
+
+function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene] {
+  for (const reply of script.replies) {
+    const scene = sceneOf(reply, request.messages);
+    if (scene !== null) return [reply, scene];
+  }
+  throw new ModelError("the script has no reply to this conversation: add one, for example with an empty `when`");
+}
+
+/** What the reply can speak of, or null where its conditions do not hold. */
+function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene | null {
+  const newest = messages.at(-1)?.content ?? [];
+  const said = newest.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  let values: Fields = { user: said };
+  if (reply.when.user !== undefined) {
+    const match = said === "" ? null : new RegExp(reply.when.user, "is").exec(said);
+    if (match === null) return null;
+    values = { ...values, ...match.groups };
+  }
+  if (reply.when.result !== undefined) {
+    const result = resultOf(reply.when.result, newest, messages);
+    if (result === undefined || (reply.when.isError !== undefined && reply.when.isError !== result.is_error)) return null;
+    values = { ...values, result: result.content };
+  }
+  const found = reply.find === undefined ? [] : findLines(reply.find, messages);
+  if (found.length < (reply.when.atLeast ?? 0) || found.length > (reply.when.atMost ?? Infinity)) return null;
+  return { values: { ...values, count: String(found.length) }, found };
+}
+
+type ToolResultBlock = ContentBlock & { type: "tool_result" };
+
+/** The result of the tool among `blocks`; the conversation tells which call it answers. */
+function resultOf(tool: string, blocks: readonly ContentBlock[], messages: readonly ModelMessage[]): ToolResultBlock | undefined {
+  const calls = new Set(messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_use" && block.name === tool ? [block.id] : []))));
+  return blocks.find((block): block is ToolResultBlock => block.type === "tool_result" && calls.has(block.tool_use_id));
+}
+
+function findLines({ result, line }: { result: string; line: string }, messages: readonly ModelMessage[]): Fields[] {
+  const pattern = new RegExp(line);
+  for (const { content } of messages.toReversed()) {
+    const block = resultOf(result, content, messages);
+    if (block === undefined) continue;
+    return block.content.split("\n").flatMap((candidate) => {
+      const match = pattern.exec(candidate);
+      return match === null ? [] : [{ ...match.groups }];
+    });
+  }
+  return [];
+}
+
+function speak(line: ScriptLine, { values, found }: Scene): string {
+  if (typeof line === "string") return fill(line, values);
+  return found.map((item, index) => fill(line.each, { ...values, ...item, index: String(index + 1) })).join("");
+}
+
+/** `{ "each": template }` in the place of an array becomes one entry for each line found. */
+function fillJson(template: Json, scene: Scene): Json {
+  if (typeof template === "string") return fill(template, scene.values);
+  if (Array.isArray(template)) return template.map((item: Json) => fillJson(item, scene));
+  if (!isJsonObject(template)) return template;
+  const each = template["each"];
+  if (each !== undefined && Object.keys(template).length === 1) {
+    return scene.found.map((item, index) => fillJson(each, { values: { ...scene.values, ...item, index: String(index + 1) }, found: [] }));
+  }
+  return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillJson(value, scene)]));
+}
+
+/** Each `{{name}}` replaced by that value; a name that is not known stays as it is. */
+function fill(text: string, values: Fields): string {
+  return text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => values[name] ?? placeholder);
+}

@@ -1,0 +1,26 @@
+import type { Sql } from "../db/sql.ts";
+import type { Appender } from "../events/appender.ts";
+import type { EventLog } from "../events/log.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/log.ts";
+import type { LeaseTimes } from "./lease.ts";
+import type { Model } from "./models/model.ts";
+import type { Template } from "./template.ts";
+import type { Tool } from "./tools/tool.ts";
+
+/** What the agents of a node are advanced with. */
+export type AgentParts = {
+  /** This process, among all that share the database. */
+  readonly node: string;
+  readonly sql: Sql;
+  readonly log: EventLog;
+  readonly appender: Appender;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly leaseTimes: LeaseTimes;
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Real paths of the folders in which agents may work; null where any folder may be named. */
+  readonly workspaceRoots: readonly string[] | null;
+};

@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import type { Change } from "../db/change.ts";
+import { contentBlocks, type Answer } from "./blocks.ts";
+import type { Look } from "./look.ts";
+import type { ContentBlock } from "./models/model.ts";
+import type { TranscriptMessage } from "./transcript.ts";
+
+type MessageRow = NonNullable<Change["messages"]>[number];
+type NewMessage = { readonly rows: readonly MessageRow[]; readonly messages: readonly TranscriptMessage[] };
+
+/** The waiting messages as they join the transcript from `ordinal` on. */
+export function joinWaiting(now: Look, turn: number, ordinal: number): { joins: { id: string; ordinal: number; turn: number; step: number }[]; messages: TranscriptMessage[] } {
+  return {
+    joins: now.waiting.map(({ id }, index) => ({ id, ordinal: ordinal + index, turn, step: now.stepCount + 1 })),
+    messages: now.waiting.map(({ content }, index) => ({ ordinal: ordinal + index, kind: "USER", content: contentBlocks(content) })),
+  };
+}
+
+/** The one message with the results of the last step's calls, in source order (invariant 6); none where they have joined before. */
+export function resultsMessage(now: Look, at: Date): NewMessage {
+  if (now.calls.length === 0 || now.lastMessageKind !== "ASSISTANT") return { rows: [], messages: [] };
+  const content = now.calls.map((call): ContentBlock => ({ type: "tool_result", tool_use_id: call.providerId, content: call.output ?? "", is_error: call.isError }));
+  return agentMessage(now, "TOOL_RESULTS", content, at);
+}
+
+/** The model's answer; none where it said nothing. */
+export function answerMessage(answer: Answer, now: Look, at: Date): NewMessage {
+  return answer.content.length === 0 ? { rows: [], messages: [] } : agentMessage(now, "ASSISTANT", answer.content, at);
+}
+
+/** The rows of the answer's calls. */
+export function newCalls(answer: Answer, now: Look, at: Date): NonNullable<Change["toolCalls"]> {
+  return answer.calls.map((call, ordinal) => ({
+    id: randomUUID(),
+    tenant: now.tenant,
+    agentId: now.id,
+    turn: now.turn,
+    step: now.stepCount,
+    ordinal,
+    providerId: call.providerId,
+    name: call.name,
+    state: "PENDING",
+    attempt: 0,
+    epoch: null,
+    requestedInput: call.requestedInput,
+    effectiveInput: null,
+    ruleValues: null,
+    inputHash: null,
+    output: null,
+    details: null,
+    error: null,
+    isError: false,
+    explanation: null,
+    stages: {},
+    auditTrail: [{ state: "PENDING", timestamp: at.toISOString() }],
+    startedAt: null,
+    completedAt: null,
+    durationMs: null,
+    createdAt: at,
+    updatedAt: at,
+  }));
+}
+
+/** The row of a model call that is about to be made. */
+export function stepRow(now: Look, model: string, at: Date): NonNullable<Change["stepStart"]> {
+  return { agentId: now.id, step: now.stepCount, tenant: now.tenant, turn: now.turn, state: "STARTED", model, stopReason: null, inputTokens: null, outputTokens: null, startedAt: at, completedAt: null };
+}
+
+function agentMessage(now: Look, kind: "ASSISTANT" | "TOOL_RESULTS", content: readonly ContentBlock[], at: Date): NewMessage {
+  const ordinal = now.transcriptLength;
+  return {
+    rows: [
+      { id: randomUUID(), tenant: now.tenant, agentId: now.id, kind, content: [...content], arrival: null, ordinal, turn: now.turn, step: now.stepCount, createdBy: null, createdByKind: null, createdAt: at },
+    ],
+    messages: [{ ordinal, kind, content }],
+  };
+}

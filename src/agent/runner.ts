@@ -1,0 +1,127 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Bell } from "../events/bell.ts";
+import { messageOf } from "../lib/text.ts";
+import { claim, renew, signals, unownedAgents, type Lease } from "./lease.ts";
+import { Loop } from "./loop.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** How often the node looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
+const SWEEP_MS = { heard: 1_000, unheard: 250 };
+/** How long running tools may go on when the node closes, in ms. */
+const CLOSING_MS = 10_000;
+
+type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number };
+
+/**
+ * Advances agents on this node: claims those that are runnable and free, renews their leases, and lets each loop
+ * know when something arrived for it. A waiting agent is not here: it is only rows (invariant 8).
+ */
+export class Runner {
+  readonly #parts: AgentParts;
+  readonly #held = new Map<string, Held>();
+  readonly #closing = new AbortController();
+  readonly #endListening: () => void;
+  readonly #background: Promise<unknown>;
+  #sweeping: Promise<void> | null = null;
+
+  constructor(parts: AgentParts, bell: Bell) {
+    this.#parts = parts;
+    this.#endListening = bell.listen(() => void this.#sweep());
+    this.#background = Promise.all([
+      this.#every(() => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard), () => this.#sweep()),
+      this.#every(() => parts.leaseTimes.renewMs, () => this.#renew()),
+    ]);
+  }
+
+  /** How many agents this node holds now. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Something was committed for the agent on this node: its owner, here or elsewhere, goes on. Never rejects. */
+  async wake(agentId: string): Promise<void> {
+    const held = this.#held.get(agentId);
+    if (held !== undefined) held.loop.knock();
+    else await this.#claim([agentId]);
+  }
+
+  /** Ends within CLOSING_MS: running tools may finish, then the agents are given back. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#endListening();
+    const held = [...this.#held.values()];
+    held.forEach(({ loop }) => loop.stop());
+    const timer = setTimeout(() => held.forEach(({ loop }) => loop.hold.lose()), CLOSING_MS);
+    await Promise.all(held.map(({ ended }) => ended));
+    clearTimeout(timer);
+    await Promise.all([this.#background, this.#sweeping]);
+  }
+
+  /** Takes agents that nobody holds and that could go on, and lets the own ones look that were signalled elsewhere. */
+  #sweep(): Promise<void> {
+    this.#sweeping ??= this.#look().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  async #look(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    try {
+      await this.#claim(await unownedAgents(this.#parts.sql));
+      if (this.#held.size === 0) return;
+      for (const [agentId, signal] of await signals(this.#parts.sql, this.#parts.node)) {
+        const held = this.#held.get(agentId);
+        if (held === undefined || held.signal === signal) continue;
+        held.signal = signal;
+        held.loop.knock();
+      }
+    } catch (error) {
+      this.#parts.logger.warn(`agents could not be looked for (${messageOf(error)}); trying again`);
+    }
+  }
+
+  async #claim(agentIds: readonly string[]): Promise<void> {
+    if (agentIds.length === 0 || this.#closing.signal.aborted) return;
+    const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
+    try {
+      for (const lease of await claim(this.#parts.sql, this.#parts.node, agentIds, this.#parts.leaseTimes)) this.#hold(lease, startUntil);
+    } catch (error) {
+      this.#parts.logger.warn(`an agent could not be claimed (${messageOf(error)}); the next sweep tries again`);
+    }
+  }
+
+  #hold(lease: Lease, startUntil: number): void {
+    const loop = new Loop(this.#parts, lease, startUntil);
+    const ended = loop.run().then((ending) => {
+      if (this.#held.get(lease.agentId)?.loop !== loop) return;
+      this.#held.delete(lease.agentId);
+      // What arrived between the parking and now found this loop and could not wake it.
+      if (ending === "parked") void this.#claim([lease.agentId]);
+    });
+    this.#held.set(lease.agentId, { loop, ended, signal: -1 });
+  }
+
+  async #renew(): Promise<void> {
+    const held = [...this.#held.values()];
+    if (held.length === 0) return;
+    const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
+    try {
+      const renewed = await renew(this.#parts.sql, this.#parts.node, held.map(({ loop }) => loop.hold.lease), this.#parts.leaseTimes);
+      for (const { loop } of held) {
+        if (renewed.has(loop.hold.lease.agentId)) loop.hold.extend(startUntil);
+        else loop.knock();
+      }
+    } catch (error) {
+      this.#parts.logger.warn(`leases could not be renewed (${messageOf(error)}); trying again`);
+    }
+  }
+
+  async #every(pauseMs: () => number, task: () => Promise<void>): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await delay(pauseMs(), undefined, { signal }).catch(() => {});
+      if (!signal.aborted) await task();
+    }
+  }
+}

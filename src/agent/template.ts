@@ -1,0 +1,38 @@
+import type { Hooks } from "./hooks.ts";
+
+/**
+ * What happens to a call that no list decides: `auto` runs it, `approval` asks, `readonly` denies what is not
+ * read-only, `deny` denies everything, `default` runs read-only tools and asks for the rest.
+ */
+export type PermissionMode = "auto" | "approval" | "readonly" | "deny" | "default";
+
+/** What agents of a template may do without asking, after asking, and not at all. Names of tools. */
+export type Permission = {
+  readonly mode: PermissionMode;
+  /** Where given, every other tool is denied. */
+  readonly allowTools: readonly string[] | null;
+  readonly denyTools: readonly string[];
+  readonly autoAllowTools: readonly string[];
+  readonly requireApprovalTools: readonly string[];
+};
+
+/** What agents are made from. Never changed while the server runs. */
+export type Template = {
+  readonly id: string;
+  readonly systemPrompt: string;
+  /** Name of one of the configured models. */
+  readonly model: string;
+  /** Names of the tools its agents have; null for all. */
+  readonly tools: readonly string[] | null;
+  readonly permission: Permission;
+  readonly hooks: Hooks;
+  readonly toolTimeoutMs: number;
+  /** Reads that run together. */
+  readonly toolConcurrency: number;
+  /** Model calls of one turn at most. */
+  readonly maxSteps: number;
+  /** Size of the window of messages that the model is given. */
+  readonly contextMessages: number;
+  /** Whether people may decide on what they asked for themselves. */
+  readonly selfApproval: boolean;
+};

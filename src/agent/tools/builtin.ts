@@ -1,0 +1,9 @@
+import { fsGlob } from "./fs-glob.ts";
+import { fsGrep } from "./fs-grep.ts";
+import { fsRead } from "./fs-read.ts";
+import { fsWrite } from "./fs-write.ts";
+import { todoRead, todoWrite } from "./todo.ts";
+import type { Tool } from "./tool.ts";
+
+/** The tools that every deployment has. */
+export const BUILTIN_TOOLS: readonly Tool[] = [fsRead, fsWrite, fsGlob, fsGrep, todoRead, todoWrite];

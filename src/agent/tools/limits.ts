@@ -1,0 +1,11 @@
+/** What the model is shown of one result at most: so many bytes, and so many lines. */
+export const OUTPUT = { bytes: 50 * 1024, lines: 2_000 } as const;
+
+/** The largest details that are kept, in bytes of JSON. */
+export const DETAILS_BYTES = 1024 * 1024;
+
+/** The largest input of a call, in bytes of JSON. */
+export const INPUT_BYTES = 1024 * 1024;
+
+/** Files above this size are not searched. */
+export const SEARCHED_FILE_BYTES = 5 * 1024 * 1024;

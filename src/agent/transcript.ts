@@ -1,0 +1,51 @@
+import type { MessageKind } from "../db/generated/enums.ts";
+import type { Sql, Statement } from "../db/sql.ts";
+import type { ContentBlock, ModelMessage } from "./models/model.ts";
+
+/** A message of the transcript. */
+export type TranscriptMessage = { readonly ordinal: number; readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
+
+const LOAD: Statement = {
+  name: "load_transcript",
+  text: `SELECT ordinal, kind, content FROM message WHERE agent_id = $1 AND ordinal >= coalesce(
+      (SELECT min(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal >= $2),
+      (SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal < $2), 0)
+    ORDER BY ordinal`,
+};
+
+/**
+ * Reads the part of the transcript that a window of `size` messages needs, of `length` messages in all. The rest of
+ * a long conversation stays in the database.
+ */
+export async function loadTranscript(sql: Sql, agentId: string, length: number, size: number): Promise<TranscriptMessage[]> {
+  return sql.query<TranscriptMessage>(LOAD, [agentId, earliestCut(length, size)]);
+}
+
+/**
+ * The newest messages, about `size` of them: cut only before a person's message, so that no tool_use loses its
+ * result, and moved in steps of a quarter, so that consecutive calls share their beginning and prompt caching works.
+ */
+export function contextWindow(messages: readonly TranscriptMessage[], size: number): readonly TranscriptMessage[] {
+  const length = (messages.at(-1)?.ordinal ?? -1) + 1;
+  const earliest = earliestCut(length, size);
+  const after = messages.findIndex((message) => message.kind === "USER" && message.ordinal >= earliest);
+  const start = after >= 0 ? after : messages.findLastIndex((message) => message.kind === "USER" && message.ordinal < earliest);
+  return messages.slice(Math.max(0, start));
+}
+
+function earliestCut(length: number, size: number): number {
+  const step = Math.max(1, Math.floor(size / 4));
+  return length <= size ? 0 : Math.ceil((length - size) / step) * step;
+}
+
+/** The messages as a model reads them: neighbours of one role are one message. */
+export function modelMessages(messages: readonly TranscriptMessage[]): ModelMessage[] {
+  const merged: { role: "user" | "assistant"; content: ContentBlock[] }[] = [];
+  for (const { kind, content } of messages) {
+    const role = kind === "ASSISTANT" ? "assistant" : "user";
+    const last = merged.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else merged.push({ role, content: [...content] });
+  }
+  return merged;
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { LEASE_TIMES, type LeaseTimes } from "./agent/lease.ts";
+import type { Model } from "./agent/models/model.ts";
+import type { AgentParts } from "./agent/parts.ts";
+import { Runner } from "./agent/runner.ts";
+import { openDatabase, type Database } from "./db/database.ts";
+import { Appender } from "./events/appender.ts";
+import { postgresBell, silentBell } from "./events/bell.ts";
+import { EventLog } from "./events/log.ts";
+import { Tails } from "./events/tails.ts";
+import { systemClock, type Clock } from "./lib/clock.ts";
+import { consoleLogger, type Logger } from "./lib/log.ts";
+import { startServer } from "./server/server.ts";
+import type { Settings } from "./settings.ts";
+
+/** What tests put in the place of parts. Nothing else of the application can be replaced. */
+export type Overrides = { readonly clock?: Clock; readonly logger?: Logger; readonly leaseTimes?: LeaseTimes; readonly models?: ReadonlyMap<string, Model> };
+
+/** A running server. */
+export type App = {
+  readonly port: number;
+  readonly database: Database;
+  readonly parts: AgentParts;
+  readonly tails: Tails;
+  close(): Promise<void>;
+};
+
+/** Builds the parts and joins them: database, log, tails, runner, server. Closed in the opposite order. */
+export async function startApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
+  const logger = overrides.logger ?? consoleLogger;
+  const node = randomUUID();
+  const started = Date.now();
+  const closing: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closing.splice(0).toReversed()) await end();
+  };
+  try {
+    const database = await openDatabase(settings.environment.database);
+    closing.push(() => database.close());
+    const bell = database.config.kind === "postgres" ? postgresBell(database.config.url, node, logger) : silentBell();
+    closing.push(() => bell.close());
+    const log = new EventLog(database.sql);
+    let committed = 0;
+    log.onCommitted((tenant, events) => {
+      committed += events.length;
+      bell.ring(tenant);
+    });
+    const tails = new Tails(log, bell, logger);
+    closing.push(() => tails.close());
+    const parts: AgentParts = {
+      node,
+      sql: database.sql,
+      log,
+      appender: new Appender(log),
+      clock: overrides.clock ?? systemClock,
+      logger,
+      leaseTimes: overrides.leaseTimes ?? LEASE_TIMES,
+      templates: settings.templates,
+      models: overrides.models ?? settings.models,
+      tools: settings.tools,
+      workspaceRoots: settings.workspaceRoots,
+    };
+    const runner = new Runner(parts, bell);
+    closing.push(() => runner.close());
+    const shared = { prisma: database.prisma, parts, tails, wake: (agentId: string) => void runner.wake(agentId) };
+    const metrics = (): string =>
+      [
+        metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
+        metric("triplane_agents_held", "gauge", runner.size),
+        metric("triplane_events_committed_total", "counter", committed),
+        metric("process_resident_memory_bytes", "gauge", process.memoryUsage.rss()),
+      ].join("");
+    const server = await startServer(settings, shared, { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics }, logger);
+    closing.push(() => server.close());
+    return { port: server.port, database, parts, tails, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function metric(name: string, type: "gauge" | "counter", value: number): string {
+  return `# TYPE ${name} ${type}\n${name} ${value}\n`;
+}

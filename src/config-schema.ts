@@ -1,0 +1,81 @@
+import { Ajv } from "ajv";
+import type { TriplaneConfig } from "./config.ts";
+import { ConfigurationError } from "./environment.ts";
+
+const text = { type: "string", minLength: 1 } as const;
+const texts = { type: "array", items: text } as const;
+const positive = { type: "integer", minimum: 1 } as const;
+const closed = (properties: object, required: readonly string[] = []): object => ({ type: "object", additionalProperties: false, required, properties });
+const functions = { type: "array", items: { isFunction: true } } as const;
+const hooks = closed({ preToolUse: functions, postToolUse: functions });
+const permission = closed({
+  mode: { enum: ["auto", "approval", "ask", "readonly", "deny", "default"] },
+  allowTools: texts,
+  denyTools: texts,
+  autoAllowTools: texts,
+  requireApprovalTools: texts,
+});
+const template = closed(
+  {
+    systemPrompt: text,
+    model: text,
+    tools: texts,
+    permission,
+    hooks,
+    toolTimeoutMs: positive,
+    toolConcurrency: positive,
+    maxSteps: positive,
+    contextMessages: { type: "integer", minimum: 4 },
+    selfApproval: { type: "boolean" },
+  },
+  ["systemPrompt", "model"],
+);
+const model = {
+  type: "object",
+  required: ["provider"],
+  discriminator: { propertyName: "provider" },
+  oneOf: [
+    { ...closed({ provider: { const: "anthropic" }, model: text, maxTokens: positive, withoutKey: text }, ["model"]) },
+    { ...closed({ provider: { const: "scripted" }, script: { type: ["string", "object"] } }, ["script"]) },
+  ],
+} as const;
+const actor = closed(
+  {
+    id: text,
+    kind: { enum: ["USER", "SERVICE"] },
+    tokenHash: { type: "string", pattern: "^[0-9a-f]{64}$" },
+    tenant: text,
+    roles: { type: "array", minItems: 1, items: { enum: ["viewer", "user", "approver", "admin"] } },
+  },
+  ["id", "tokenHash", "tenant", "roles"],
+);
+const named = (value: object): object => ({ type: "object", minProperties: 1, propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" }, additionalProperties: value });
+const config = closed(
+  {
+    models: named(model),
+    templates: named(template),
+    tools: { type: "array", items: { type: "object", required: ["name", "bind"] } },
+    hooks,
+    workspaceRoots: { ...texts, minItems: 1 },
+    allowedOrigins: { type: "array", items: { type: "string", pattern: "^https?://[^/]+$" } },
+    actors: { type: "array", minItems: 1, items: actor },
+    authenticate: { isFunction: true },
+  },
+  ["models", "templates"],
+);
+
+const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, discriminator: true });
+ajv.addKeyword({ keyword: "isFunction", schemaType: "boolean", validate: (_schema: boolean, value: unknown) => typeof value === "function", error: { message: "must be a function" } });
+const validate = ajv.compile<TriplaneConfig>(config);
+
+/** The configuration, once its form is right. Each error points at its field. */
+export function checkForm(name: string, value: unknown): TriplaneConfig {
+  if (validate(value)) return value;
+  const errors = (validate.errors ?? []).map(({ instancePath, message, keyword, params }) => {
+    const field = instancePath.slice(1).replaceAll("/", ".") || "the configuration";
+    if (keyword === "additionalProperties") return `${field} has no field ${JSON.stringify(params["additionalProperty"])}`;
+    if (keyword === "enum") return `${field} must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
+    return `${field} ${message ?? keyword}`;
+  });
+  throw new ConfigurationError(`${name}: ${[...new Set(errors)].join("; ")}`);
+}

@@ -1,0 +1,32 @@
+/** A statement with a name, under which a connection keeps it prepared. */
+export type Statement = { readonly name: string; readonly text: string };
+
+/**
+ * Runs single statements, each a transaction of its own. There is no way here to hold a transaction open: everything
+ * that must commit together goes through one SQL function (docs/adr/0002).
+ */
+export type Sql = {
+  /** The statement's rows, as the driver reads them. Rejects with an error that carries PostgreSQL's `code`. */
+  query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+};
+
+/** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
+export function sqlState(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
+}
+
+/**
+ * Whether the statement may have committed although its answer was lost, or never ran: the connection broke, or the
+ * server ended it. Such a statement is retried with its append id.
+ */
+export function isConnectionLost(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === undefined ? true : state.startsWith("08") || state.startsWith("57P");
+}
+
+/** Whether the database refused to wait: nothing was done and the same statement may be tried again. */
+export function isContention(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "55P03" || state === "40P01" || state === "40001";
+}

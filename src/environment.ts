@@ -1,0 +1,51 @@
+import { isAbsolute, resolve } from "node:path";
+import type { DatabaseConfig } from "./db/database.ts";
+
+/** What the environment says, read once. Secrets are in it: it is never printed. */
+export type Environment = {
+  readonly port: number;
+  readonly host: string;
+  readonly database: DatabaseConfig;
+  readonly configPath: string;
+  readonly anthropic: { readonly apiKey: string; readonly baseUrl: string | null } | null;
+};
+
+/** An environment variable or a field of the configuration is wrong; the message names it and says what it must be. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+}
+
+/** Connections to PostgreSQL that one server holds. */
+const CONNECTIONS = 10;
+
+/** Reads the variables that DESIGN §8 names. An empty variable counts as absent. */
+export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const read = (name: string): string | null => variables[name]?.trim() || null;
+  const apiKey = read("ANTHROPIC_API_KEY");
+  const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
+  return {
+    port: portOf(read("PORT") ?? "4000"),
+    host: read("HOST") ?? "127.0.0.1",
+    database: databaseOf(read("DATABASE_URL"), read("TRIPLANE_DATA_DIR") ?? "./data"),
+    configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
+    anthropic: apiKey === null ? null : { apiKey, baseUrl: urlOf("ANTHROPIC_BASE_URL", read("ANTHROPIC_BASE_URL")) },
+  };
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigurationError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
+  return port;
+}
+
+/** The URL is not repeated in the error: it may hold a password. */
+function databaseOf(url: string | null, folder: string): DatabaseConfig {
+  if (url === null) return { kind: "embedded", folder: resolve(folder) };
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) throw new ConfigurationError("DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database");
+  return { kind: "postgres", url, connections: CONNECTIONS };
+}
+
+function urlOf(name: string, text: string | null): string | null {
+  if (text !== null && !/^https?:\/\//.test(text)) throw new ConfigurationError(`${name} must be an http or https URL, not ${JSON.stringify(text)}`);
+  return text;
+}

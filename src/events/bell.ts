@@ -1,0 +1,111 @@
+import pg from "pg";
+import type { Logger } from "../lib/log.ts";
+import { messageOf } from "../lib/text.ts";
+
+/** Tells other nodes that a tenant's log has grown. A hint: it may be lost or ring for nothing, and carries no content. */
+export type Bell = {
+  /** Rings on the other nodes within 20 ms. */
+  ring(tenant: string): void;
+  /** Hears the rings of the other nodes; no tenants means that any may have been missed. Returns the end of listening. */
+  listen(listener: (tenants: readonly string[]) => void): () => void;
+  /** Whether rings are heard now. While not, the net beneath (a poll) must be faster. */
+  isConnected(): boolean;
+  close(): Promise<void>;
+};
+
+const CHANNEL = "triplane";
+const COALESCE_MS = 20;
+const RECONNECT_MS = 500;
+/** A NOTIFY of 8000 bytes or more would fail. */
+const PAYLOAD_BYTES = 7_000;
+
+/** The bell of a deployment of one process: there is nobody else to ring for. */
+export function silentBell(): Bell {
+  return { ring: () => {}, listen: () => () => {}, isConnected: () => true, close: async () => {} };
+}
+
+/**
+ * The bell of a deployment of several processes on one PostgreSQL: one dedicated connection that listens and sends.
+ * Rings are coalesced for 20 ms and sent outside of every append's transaction, since a NOTIFY in it takes a global
+ * lock at COMMIT. When the connection is lost it is made again, and listeners are told that they may have missed any.
+ */
+export function postgresBell(url: string, node: string, logger: Logger): Bell {
+  const listeners = new Set<(tenants: readonly string[]) => void>();
+  const rung = new Set<string>();
+  let client: pg.Client | null = null;
+  let sending: NodeJS.Timeout | null = null;
+  let reconnecting: NodeJS.Timeout | null = null;
+  let connecting = connect();
+  let isClosed = false;
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 5_000, application_name: "triplane-bell" });
+    next.on("error", () => {});
+    next.on("notification", ({ payload }) => {
+      const [sender, ...tenants] = (payload ?? node).split("\n");
+      if (sender !== node) listeners.forEach((listener) => listener(tenants));
+    });
+    next.on("end", () => {
+      if (client === next) client = null;
+      reconnect();
+    });
+    try {
+      await next.connect();
+      await next.query(`LISTEN ${CHANNEL}`);
+      client = next;
+      listeners.forEach((listener) => listener([]));
+    } catch (error) {
+      logger.warn(`the bell does not hear other nodes (${messageOf(error)}); the poll stands in for it`);
+      await next.end().catch(() => {});
+      reconnect();
+    }
+  }
+
+  function reconnect(): void {
+    if (isClosed || reconnecting !== null) return;
+    reconnecting = setTimeout(() => {
+      reconnecting = null;
+      connecting = connect();
+    }, RECONNECT_MS);
+  }
+
+  /** A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
+  function send(): void {
+    sending = null;
+    const tenants = [...rung];
+    rung.clear();
+    for (const payload of payloads(node, tenants)) void client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
+  }
+
+  return {
+    ring(tenant) {
+      rung.add(tenant);
+      sending ??= setTimeout(send, COALESCE_MS);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    isConnected: () => client !== null,
+    async close() {
+      isClosed = true;
+      if (sending !== null) clearTimeout(sending);
+      if (reconnecting !== null) clearTimeout(reconnecting);
+      await connecting;
+      await client?.end();
+    },
+  };
+}
+
+/** The node and the tenants, a line each, in as many payloads as their size needs. */
+function* payloads(node: string, tenants: readonly string[]): Generator<string> {
+  let payload = node;
+  for (const tenant of tenants) {
+    if (Buffer.byteLength(payload) + Buffer.byteLength(tenant) + 1 > PAYLOAD_BYTES) {
+      yield payload;
+      payload = node;
+    }
+    payload += `\n${tenant}`;
+  }
+  if (payload !== node) yield payload;
+}

@@ -1,0 +1,65 @@
+import { mapStrings, type Json } from "../lib/json.ts";
+import { byteLength, marked, storable } from "../lib/text.ts";
+import { CHANNEL_OF, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
+import type { Channel } from "./channel.ts";
+
+/** The largest payload of one event in bytes. */
+export const EVENT_BYTES = 64 * 1024;
+
+/** An event as the SQL functions take it. */
+export type EncodedEvent = { readonly channel: Channel; readonly kind: EventKind; readonly payload: string; readonly at: string; readonly body: EventBody };
+
+/** An event as the log's statements answer it. */
+export type EventRow = {
+  readonly agent_id: string;
+  readonly created_by: string;
+  readonly position: string | number | bigint;
+  readonly seq: number;
+  readonly at: Date;
+  readonly channel: string;
+  readonly kind: string;
+  readonly payload: string;
+};
+
+/** The draft as it is stored: NUL and lone surrogates replaced, and never over EVENT_BYTES. */
+export function encodeEvent(draft: EventDraft): EncodedEvent {
+  const { kind, ...payload } = draft.body;
+  const text = JSON.stringify(payload);
+  const stored = fitting(payload, text);
+  const body = stored === text ? draft.body : decodeBody(kind, stored);
+  return { channel: CHANNEL_OF[kind], kind, payload: stored, at: draft.at.toISOString(), body };
+}
+
+/** The event of a row. Rows are written by `encodeEvent` only, so that their form is known. */
+export function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
+  return {
+    tenant,
+    agentId: row.agent_id,
+    createdBy: row.created_by,
+    position: Number(row.position),
+    seq: row.seq,
+    at: row.at,
+    channel: row.channel as Channel,
+    bytes: row.payload.length,
+    body: decodeBody(row.kind, row.payload),
+  };
+}
+
+function decodeBody(kind: string, payload: string): EventBody {
+  return { kind, ...(JSON.parse(payload) as object) } as EventBody;
+}
+
+function fitting(payload: object, text: string): string {
+  const stored = needsReplacement(text) ? JSON.stringify(mapStrings(payload as Json, storable)) : text;
+  if (stored.length * 3 <= EVENT_BYTES || byteLength(stored) <= EVENT_BYTES) return stored;
+  for (let longest = EVENT_BYTES / 8; longest > 64; longest /= 2) {
+    const cut = JSON.stringify(mapStrings(JSON.parse(stored) as Json, (field) => marked(field, longest, "the whole is on the row")));
+    if (byteLength(cut) <= EVENT_BYTES) return cut;
+  }
+  throw new Error(`an event of ${byteLength(stored)} bytes has too many fields to fit into ${EVENT_BYTES}`);
+}
+
+/** JSON.stringify writes a NUL and a lone surrogate as escapes, so that a look for these is enough. */
+function needsReplacement(text: string): boolean {
+  return text.includes("\\u0000") || /\\ud[89a-f]/.test(text);
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { accepted, refused, type Result } from "../lib/result.ts";
+
+/** The head of a tenant's log: which log it is, up to where it goes, and from where it is kept. */
+export type LogHead = { readonly tenant: string; readonly epoch: string; readonly position: number; readonly floor: number };
+
+/** Why a cursor cannot be used. The message says what to do. */
+export type CursorRefusal = {
+  readonly code: "CURSOR_MALFORMED" | "CURSOR_FOREIGN" | "CURSOR_RESTORED" | "CURSOR_FUTURE" | "CURSOR_EXPIRED";
+  readonly message: string;
+};
+
+/** The cursor of the earliest event kept. */
+export const EARLIEST = "0";
+
+/** What a cursor says before it is compared with a log. */
+export type ParsedCursor = { readonly kind: "earliest" } | { readonly kind: "position"; readonly tenant: string; readonly epoch: string; readonly position: number };
+
+const FORM = /^1\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{14})$/;
+
+/**
+ * The opaque form of a position: version, digest of the tenant, log epoch and position. Cursors of one log sort as
+ * their positions do.
+ */
+export function formatCursor(head: { readonly tenant: string; readonly epoch: string }, position: number): string {
+  return `1.${tenantDigest(head.tenant)}.${head.epoch}.${position.toString(16).padStart(14, "0")}`;
+}
+
+/** The parts of a cursor, or a refusal where the text is none. */
+export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
+  if (text === EARLIEST) return accepted({ kind: "earliest" });
+  const [, tenant, epoch, position] = FORM.exec(text) ?? [];
+  if (tenant === undefined || epoch === undefined || position === undefined || !Number.isSafeInteger(parseInt(position, 16))) {
+    return refused({ code: "CURSOR_MALFORMED", message: 'this is not a cursor: pass a cursor that the server gave, or "0" for the earliest event kept' });
+  }
+  return accepted({ kind: "position", tenant, epoch, position: parseInt(position, 16) });
+}
+
+/** The position after which to read. Every cursor that does not belong to this log as it is now is refused. */
+export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<number, CursorRefusal> {
+  if (cursor.kind === "earliest") return accepted(head.floor);
+  if (cursor.tenant !== tenantDigest(head.tenant)) return refused({ code: "CURSOR_FOREIGN", message: "this cursor belongs to another tenant's log: query again and continue from the cursor you get" });
+  if (cursor.epoch !== head.epoch) return refused({ code: "CURSOR_RESTORED", message: "the log was restored from a backup after this cursor was given: query again and continue from the cursor you get" });
+  if (cursor.position > head.position) return refused({ code: "CURSOR_FUTURE", message: "this cursor lies after the end of the log: query again and continue from the cursor you get" });
+  if (cursor.position < head.floor) return refused({ code: "CURSOR_EXPIRED", message: 'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept' });
+  return accepted(cursor.position);
+}
+
+const digests = new Map<string, string>();
+
+function tenantDigest(tenant: string): string {
+  let digest = digests.get(tenant);
+  if (digest === undefined) {
+    digest = createHash("sha256").update(tenant).digest("hex").slice(0, 8);
+    digests.set(tenant, digest);
+  }
+  return digest;
+}

@@ -1,0 +1,140 @@
+import type { ActorKind, AgentState, ApprovalDecision, ApprovalKind, ApprovalState, Breakpoint, ToolCallState } from "../db/generated/enums.ts";
+import type { Json } from "../lib/json.ts";
+import type { Channel } from "./channel.ts";
+
+/** Who did something. */
+export type ActorRef = { readonly id: string; readonly kind: ActorKind };
+
+/** Why a tool call was refused or failed: the stage of the gate and the kind of refusal. */
+export type ToolCallError = { readonly type: string; readonly stage: string; readonly message: string };
+
+/** What became of the question whether a call may run. */
+export type CallApproval = {
+  readonly approvalId: string;
+  readonly state: ApprovalState;
+  readonly decision: ApprovalDecision | null;
+  readonly decidedBy: ActorRef | null;
+  readonly decidedAt: string | null;
+  readonly note: string | null;
+};
+
+/** A tool call as it stood when the event was committed. Times are ISO 8601. */
+export type ToolCallSnapshot = {
+  readonly callId: string;
+  readonly name: string;
+  readonly state: ToolCallState;
+  /** JSON text of the input, cut at 200 characters. */
+  readonly inputPreview: string;
+  readonly output: string | null;
+  readonly isError: boolean;
+  readonly error: ToolCallError | null;
+  readonly approval: CallApproval | null;
+  readonly startedAt: string | null;
+  readonly completedAt: string | null;
+  readonly durationMs: number | null;
+};
+
+/** An approval as it stood when it was asked for. */
+export type ApprovalSnapshot = {
+  readonly approvalId: string;
+  readonly kind: ApprovalKind;
+  readonly call: ToolCallSnapshot;
+  readonly inputHash: string;
+  readonly reason: string;
+  readonly risk: string;
+  readonly expiresAt: string | null;
+};
+
+/** One entry of the agent's todo list. */
+export type TodoItem = {
+  readonly id: string;
+  readonly title: string;
+  readonly status: "pending" | "in_progress" | "completed";
+  readonly assignee: string | null;
+  readonly notes: string | null;
+};
+
+/** How a turn ended. */
+export type DoneReason = "COMPLETED" | "INTERRUPTED" | "ERROR" | "MAX_STEPS";
+
+/** What an ERROR event is about, and how bad it is. */
+export type ErrorPhase = "MODEL" | "TOOL" | "SYSTEM" | "LIFECYCLE";
+export type ErrorSeverity = "INFO" | "WARN" | "ERROR";
+
+/**
+ * What happened, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
+ */
+export type EventBody =
+  | { readonly kind: "MESSAGE_RECEIVED"; readonly messageId: string; readonly text: string | null; readonly sentBy: ActorRef }
+  | { readonly kind: "TEXT_CHUNK_START"; readonly step: number; readonly block: number }
+  | { readonly kind: "TEXT_CHUNK"; readonly step: number; readonly block: number; readonly delta: string }
+  | { readonly kind: "TEXT_CHUNK_END"; readonly step: number; readonly block: number; readonly text: string | null; readonly aborted: boolean }
+  | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
+  | { readonly kind: "TOOL_END"; readonly call: ToolCallSnapshot }
+  | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string }
+  | { readonly kind: "DONE"; readonly step: number; readonly reason: DoneReason; readonly messageIds: readonly string[] }
+  | { readonly kind: "PERMISSION_REQUIRED"; readonly request: ApprovalSnapshot }
+  | { readonly kind: "PERMISSION_DECIDED"; readonly approvalId: string; readonly callId: string; readonly decision: ApprovalDecision; readonly decidedBy: ActorRef; readonly note: string | null }
+  | { readonly kind: "AGENT_CREATED"; readonly templateId: string; readonly model: string; readonly createdBy: ActorRef }
+  | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
+  | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
+  | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }
+  | { readonly kind: "TOKEN_USAGE"; readonly step: number; readonly inputTokens: number; readonly outputTokens: number; readonly totalTokens: number }
+  | { readonly kind: "TOOL_EXECUTED"; readonly call: ToolCallSnapshot }
+  | { readonly kind: "ERROR"; readonly severity: ErrorSeverity; readonly phase: ErrorPhase; readonly message: string; readonly detail: string | null }
+  | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
+  | { readonly kind: "TODO_CHANGED"; readonly previousTodos: readonly TodoItem[]; readonly todos: readonly TodoItem[] }
+  | { readonly kind: "TOOL_CUSTOM_EVENT"; readonly callId: string; readonly toolName: string; readonly eventType: string; readonly eventData: Json };
+
+/** The name of a kind of event. */
+export type EventKind = EventBody["kind"];
+
+/** The body of one kind of event. */
+export type BodyOf<Kind extends EventKind> = Extract<EventBody, { readonly kind: Kind }>;
+
+/** The one channel on which each kind appears. */
+export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
+  MESSAGE_RECEIVED: "PROGRESS",
+  TEXT_CHUNK_START: "PROGRESS",
+  TEXT_CHUNK: "PROGRESS",
+  TEXT_CHUNK_END: "PROGRESS",
+  TOOL_START: "PROGRESS",
+  TOOL_END: "PROGRESS",
+  TOOL_ERROR: "PROGRESS",
+  DONE: "PROGRESS",
+  PERMISSION_REQUIRED: "CONTROL",
+  PERMISSION_DECIDED: "CONTROL",
+  AGENT_CREATED: "MONITOR",
+  STATE_CHANGED: "MONITOR",
+  BREAKPOINT_CHANGED: "MONITOR",
+  STEP_COMPLETE: "MONITOR",
+  TOKEN_USAGE: "MONITOR",
+  TOOL_EXECUTED: "MONITOR",
+  ERROR: "MONITOR",
+  AGENT_RESUMED: "MONITOR",
+  TODO_CHANGED: "MONITOR",
+  TOOL_CUSTOM_EVENT: "MONITOR",
+};
+
+/** Every kind, in the order of CHANNEL_OF. */
+export const EVENT_KINDS = Object.keys(CHANNEL_OF) as readonly EventKind[];
+
+/** An event that is not yet in the log. */
+export type EventDraft = { readonly at: Date; readonly body: EventBody };
+
+/** An event of the log. */
+export type TimelineEvent = {
+  readonly tenant: string;
+  readonly agentId: string;
+  /** Who created the agent: what a reader who may only see their own agents is checked against. */
+  readonly createdBy: string;
+  /** Place in the tenant's log, from 1, without gaps. */
+  readonly position: number;
+  /** Place in the agent's log, from 1, without gaps. */
+  readonly seq: number;
+  readonly at: Date;
+  readonly channel: Channel;
+  /** Length of the stored payload: what memory bounds count. */
+  readonly bytes: number;
+  readonly body: EventBody;
+};

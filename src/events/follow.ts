@@ -1,0 +1,67 @@
+import { setImmediate as macrotask } from "node:timers/promises";
+import type { EventKind } from "./event.ts";
+import type { LogPage } from "./log.ts";
+import type { Scope } from "./scope.ts";
+import type { Tails } from "./tails.ts";
+
+/** A cursor that has not moved for so long, in ms, is told where the log has gone, even if nothing was of its scope. */
+const PATIENCE_MS = 30_000;
+/** So many positions without anything of the scope, and an empty page tells how far the reading has come. */
+const SKIPPED_POSITIONS = 10_000;
+
+/** What to follow: the scope, from after which position, and which kind of event ends it. */
+export type FollowRequest = { readonly scope: Scope; readonly after: number; readonly until: EventKind | null };
+
+/**
+ * Every later event of the scope, once, in order (invariant 2), in pages. History and present are the same loop: read
+ * a page, yield it, repeat; at the head, wait. The first page comes at once, even empty. `return()` ends a follower at
+ * once, also while it waits; it pulls, so that a slow reader holds one page and nothing more (invariant 10).
+ */
+export function follow(tails: Tails, request: FollowRequest): AsyncGenerator<LogPage, void, undefined> {
+  const ending = new AbortController();
+  const pages = readPages(tails, request, ending.signal);
+  return {
+    next: () => pages.next(),
+    return: (value) => {
+      ending.abort();
+      return pages.return(value);
+    },
+    throw: (error) => {
+      ending.abort();
+      return pages.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async [Symbol.asyncDispose]() {
+      await this.return();
+    },
+  };
+}
+
+async function* readPages(tails: Tails, { scope, after, until }: FollowRequest, signal: AbortSignal): AsyncGenerator<LogPage, void, undefined> {
+  const { tail, release } = await tails.keep(scope.tenant);
+  try {
+    let page = await tail.read(scope, after);
+    let told = -1;
+    let wasCaughtUp = false;
+    while (!signal.aborted) {
+      const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);
+      if (last >= 0) {
+        const events = page.events.slice(0, last + 1);
+        return yield { ...page, events, covered: events[last]?.position ?? page.covered };
+      }
+      const isCaughtUp = page.covered === page.head.position;
+      const isNews = page.events.length > 0 || told < 0 || (isCaughtUp && (!wasCaughtUp || page.covered > told));
+      if (isNews || page.covered - told >= SKIPPED_POSITIONS) {
+        yield page;
+        told = page.covered;
+      }
+      wasCaughtUp = isCaughtUp;
+      await macrotask();
+      page = isCaughtUp ? await tail.next(scope, page.covered, PATIENCE_MS, signal) : await tail.read(scope, page.covered);
+    }
+  } finally {
+    release();
+  }
+}

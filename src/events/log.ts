@@ -1,0 +1,289 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { encodeChange, type Change } from "../db/change.ts";
+import { isConnectionLost, isContention, sqlState, type Sql, type Statement } from "../db/sql.ts";
+import { messageOf } from "../lib/text.ts";
+import { decodeEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
+import type { LogHead } from "./cursor.ts";
+import type { EventDraft, TimelineEvent } from "./event.ts";
+import { inScope, type Scope } from "./scope.ts";
+
+/** The events of one agent in an append; a null epoch is not fenced (the writer holds no lease). */
+export type AgentEvents = { readonly agentId: string; readonly createdBy: string; readonly epoch: number | null; readonly events: readonly EventDraft[] };
+
+/** What became of one agent's part of an append. */
+export type AppendOutcome = { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[] } | { readonly outcome: "FENCED" };
+
+/** What became of a change. Everything but COMMITTED changed nothing. */
+export type CommitOutcome =
+  | { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[]; readonly position: number }
+  /** Another node holds the agent by now. */
+  | { readonly outcome: "FENCED" }
+  /** A row was not in the state that the change starts from. */
+  | { readonly outcome: "CONFLICT"; readonly message: string }
+  /** The idempotency key was used before. */
+  | { readonly outcome: "KEY_USED" };
+
+/** A piece of the log as of one snapshot. */
+export type LogPage = {
+  readonly head: LogHead;
+  readonly events: readonly TimelineEvent[];
+  /** Everything of the scope up to this position is in `events` or before them. */
+  readonly covered: number;
+};
+
+/** The database does not answer. The append was not acknowledged: whether it committed is unknown. */
+export class StorageUnavailable extends Error {
+  override readonly name = "StorageUnavailable";
+}
+
+/** The bounds of one read. */
+const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
+
+/** Waits between tries of an append whose answer was lost, in ms. */
+const RETRIES = [10, 50, 200, 500, 1_000, 2_000];
+
+const APPEND: Statement = {
+  name: "append_events",
+  text: "SELECT agent, fenced, base_seq, base_position FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+};
+const COMMIT: Statement = {
+  name: "commit_change",
+  text: "SELECT agent, fenced, base_seq, base_position FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+};
+const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
+const LOG = "SELECT tenant, epoch, position, floor FROM tenant_log WHERE tenant = $1";
+/** The first of the rows, up to the page's bytes, each with how many rows there were. */
+const BOUNDED = (rows: string): string =>
+  `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
+    FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
+const READ_TENANT: Statement = {
+  name: "read_tenant",
+  text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
+      WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
+        AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
+        AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
+      ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+};
+/** The agent's next rows are taken first and filtered after, so that a read is bounded whatever the filter. */
+const READ_AGENT: Statement = {
+  name: "read_agent",
+  text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
+      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+};
+/** The PERMISSION_REQUIRED events of the approvals that are open, and the head, in one snapshot. */
+const READ_OPEN: Statement = {
+  name: "read_open",
+  text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*
+    FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
+      JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
+      WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
+      ORDER BY e.position) e ON true ORDER BY e.position`,
+};
+const READ_HEAD: Statement = { name: "read_head", text: LOG };
+const READ_HEADS: Statement = { name: "read_heads", text: "SELECT tenant, position FROM tenant_log WHERE tenant = ANY ($1)" };
+const BEGIN_LOG: Statement = { name: "begin_log", text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING" };
+const BLOCK_TEXT: Statement = {
+  name: "block_text",
+  text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
+    WHERE agent_id = $1 AND kind = 'TEXT_CHUNK' AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4`,
+};
+
+/** The blocks of text of a step that have begun and not ended, with what was said of them. */
+const OPEN_BLOCKS: Statement = {
+  name: "open_blocks",
+  text: `SELECT block, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
+      SELECT position, kind, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
+      WHERE agent_id = $1 AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END') AND (payload ->> 'step')::int = $2
+    ) said GROUP BY block HAVING count(*) FILTER (WHERE kind = 'TEXT_CHUNK_END') = 0 ORDER BY block`,
+};
+
+type Placement = { agent: string; fenced: boolean; base_seq: number; base_position: string | number };
+type PageRow = Partial<EventRow> & { head: string | number; epoch: string; floor: string | number; found?: string | number };
+
+/**
+ * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
+ * to 4). Every write is a single statement; every write has an id, so that one whose answer was lost is looked up
+ * under the locks before it is done again.
+ */
+export class EventLog {
+  readonly #sql: Sql;
+  readonly #begun = new Set<string>();
+  readonly #listeners = new Set<(tenant: string, events: readonly TimelineEvent[]) => void>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Calls the listener with what this node commits, after the commit and in the order of the answers. */
+  onCommitted(listener: (tenant: string, events: readonly TimelineEvent[]) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
+  async append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
+    const encoded = parts.map((part) => part.events.map(encodeEvent));
+    const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
+    const append = randomUUID();
+    const rows = await this.#retrying((retry) =>
+      this.#sql.query<Placement>(APPEND, [tenant, append, retry, parts.map((part) => part.agentId), parts.map((part) => part.epoch), owners, ...columns(encoded.flat())]),
+    );
+    const placed = new Map(rows.map((row) => [row.agent, row]));
+    let position = Number(rows.find((row) => !row.fenced)?.base_position ?? 0);
+    const outcomes = parts.map((part, number): AppendOutcome => {
+      const place = placed.get(part.agentId);
+      if (place === undefined || place.fenced) return { outcome: "FENCED" };
+      const events = (encoded[number] ?? []).map((event, index) => placedEvent(tenant, part, event, position + index + 1, place.base_seq + index + 1));
+      position += events.length;
+      return { outcome: "COMMITTED", events };
+    });
+    this.#announce(tenant, outcomes.flatMap((outcome) => (outcome.outcome === "COMMITTED" ? outcome.events : [])));
+    return outcomes;
+  }
+
+  /** Changes rows of one agent and appends the events that report it, or does neither. */
+  async commit(tenant: string, part: AgentEvents, change: Change): Promise<CommitOutcome> {
+    const append = randomUUID();
+    const changed = encodeChange(change);
+    const encoded = part.events.map(encodeEvent);
+    try {
+      const [place] = await this.#retrying((retry) =>
+        this.#sql.query<Placement>(COMMIT, [tenant, append, retry, part.agentId, part.epoch, changed, ...columns(encoded)]),
+      );
+      if (place === undefined) throw new Error("commit_change answered no row");
+      const base = Number(place.base_position);
+      const events = encoded.map((event, index) => placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1));
+      this.#announce(tenant, events);
+      return { outcome: "COMMITTED", events, position: base + events.length };
+    } catch (error) {
+      switch (sqlState(error)) {
+        case "TP001":
+          return { outcome: "FENCED" };
+        case "TP002":
+          return { outcome: "CONFLICT", message: messageOf(error) };
+        case "TP003":
+          return { outcome: "KEY_USED" };
+        default:
+          throw error;
+      }
+    }
+  }
+
+  /** The scope's events after `after`, in order, bounded in rows, positions and bytes; one statement, one snapshot. */
+  async read(scope: Scope, after: number): Promise<LogPage> {
+    await this.begin(scope.tenant);
+    const rows =
+      scope.agentId === null
+        ? await this.#query<PageRow>(READ_TENANT, [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy])
+        : await this.#query<PageRow>(READ_AGENT, [scope.tenant, scope.agentId, after]);
+    if (scope.agentId === null) return decodePage(scope.tenant, rows, after, PAGE.positions);
+    const page = decodePage(scope.tenant, rows, after, Infinity);
+    return { ...page, events: page.events.filter((event) => inScope(scope, event)) };
+  }
+
+  /** The PERMISSION_REQUIRED events of all open approvals of the scope, covering the log up to its head. */
+  async readOpen(scope: Scope): Promise<LogPage> {
+    await this.begin(scope.tenant);
+    const rows = await this.#query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy]);
+    const head = headOf(scope.tenant, rows);
+    const events = rows.filter(isEventRow).map((row) => decodeEvent(scope.tenant, row));
+    return { head, events: events.filter((event) => inScope(scope, event)), covered: head.position };
+  }
+
+  /** Where the tenant's log ends now. */
+  async head(tenant: string): Promise<LogHead> {
+    await this.begin(tenant);
+    const [row] = await this.#query<{ epoch: string; position: string; floor: string }>(READ_HEAD, [tenant]);
+    if (row === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
+    return { tenant, epoch: row.epoch, position: Number(row.position), floor: Number(row.floor) };
+  }
+
+  /** The last position of each of the tenants' logs. */
+  async positions(tenants: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.#query<{ tenant: string; position: string }>(READ_HEADS, [tenants]);
+    return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
+  }
+
+  /** The text of a block, joined from its deltas before `position`: for a TEXT_CHUNK_END that could not hold it. */
+  async blockText(agentId: string, position: number, step: number, block: number): Promise<string> {
+    const [row] = await this.#query<{ text: string | null }>(BLOCK_TEXT, [agentId, position, step, block]);
+    return row?.text ?? "";
+  }
+
+  /** The blocks of a step that have begun and not ended: where a model call broke off with its server. */
+  async openBlocks(agentId: string, step: number): Promise<{ readonly block: number; readonly text: string }[]> {
+    return this.#query(OPEN_BLOCKS, [agentId, step]);
+  }
+
+  /** Makes sure that the tenant has a log. */
+  async begin(tenant: string): Promise<void> {
+    if (this.#begun.has(tenant)) return;
+    await this.#query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)]);
+    this.#begun.add(tenant);
+  }
+
+  #announce(tenant: string, events: readonly TimelineEvent[]): void {
+    if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events));
+  }
+
+  async #query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    try {
+      return await this.#sql.query<Row>(statement, values);
+    } catch (error) {
+      throw isConnectionLost(error) ? unavailable(error) : error;
+    }
+  }
+
+  async #retrying<Row>(write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
+    let lost = false;
+    for (const pause of RETRIES) {
+      try {
+        return await write(lost);
+      } catch (error) {
+        if (isConnectionLost(error)) lost = true;
+        else if (!isContention(error)) throw error;
+        await delay(pause);
+      }
+    }
+    try {
+      return await write(lost);
+    } catch (error) {
+      throw isConnectionLost(error) ? unavailable(error) : error;
+    }
+  }
+}
+
+function unavailable(cause: unknown): StorageUnavailable {
+  return new StorageUnavailable(`the database does not answer: ${messageOf(cause)}`, { cause });
+}
+
+function columns(encoded: readonly EncodedEvent[]): string[][] {
+  return [encoded.map((event) => event.channel), encoded.map((event) => event.kind), encoded.map((event) => event.payload), encoded.map((event) => event.at)];
+}
+
+function placedEvent(tenant: string, part: AgentEvents, encoded: EncodedEvent, position: number, seq: number): TimelineEvent {
+  return { tenant, agentId: part.agentId, createdBy: part.createdBy, position, seq, at: new Date(encoded.at), channel: encoded.channel, bytes: encoded.payload.length, body: encoded.body };
+}
+
+function decodePage(tenant: string, rows: readonly PageRow[], after: number, window: number): LogPage {
+  const head = headOf(tenant, rows);
+  const events = rows.filter(isEventRow).map((row) => decodeEvent(tenant, row));
+  const found = Number(rows[0]?.found ?? 0);
+  const isCut = found > events.length || found === PAGE.rows;
+  const covered = isCut ? (events.at(-1)?.position ?? after) : Math.max(after, Math.min(head.position, after + window));
+  return { head, events, covered };
+}
+
+function headOf(tenant: string, rows: readonly PageRow[]): LogHead {
+  const [first] = rows;
+  if (first === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
+  return { tenant, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
+}
+
+function isEventRow(row: PageRow): row is PageRow & EventRow {
+  return row.payload !== undefined && row.payload !== null;
+}

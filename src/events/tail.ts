@@ -1,0 +1,183 @@
+import type { LogHead } from "./cursor.ts";
+import { CHANNELS } from "./channel.ts";
+import type { TimelineEvent } from "./event.ts";
+import type { EventLog, LogPage } from "./log.ts";
+import { inScope, type Scope } from "./scope.ts";
+
+/** What a tail keeps at most, in bytes of payload. Half of it is dropped when it is full. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+/** The bounds of a page that is answered from memory. */
+const PAGE = { events: 500, bytes: 256 * 1024 };
+/** A waiting follower whose scope is silent is woken after so many positions, so that its cursor moves. */
+const SKIPPED_POSITIONS = 10_000;
+/** How often waiting followers are looked through for that, in positions. */
+const SKIP_CHECK = 1_000;
+
+type Waiter = { readonly scope: Scope; readonly after: number; readonly wake: (page: LogPage) => void };
+
+/**
+ * The newest events of one tenant, in memory: all of them from `floor` to `head`, without a hole. It grows by the
+ * node's own commits and by reads of the log, one at a time however many follow. Followers at the head wait here,
+ * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10).
+ */
+export class Tail {
+  readonly #log: EventLog;
+  readonly #everything: Scope;
+  #head: LogHead;
+  #floor: number;
+  #events: TimelineEvent[] = [];
+  #bytes = 0;
+  /** Own commits beyond a hole, by the position after which they lie. */
+  readonly #ahead = new Map<number, readonly TimelineEvent[]>();
+  readonly #waiters = new Map<string | null, Set<Waiter>>();
+  #reading: Promise<void> | null = null;
+  #isStale = false;
+
+  constructor(log: EventLog, head: LogHead) {
+    this.#log = log;
+    this.#head = head;
+    this.#floor = head.position;
+    this.#everything = { tenant: head.tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
+  }
+
+  /** Up to where the tail covers the log. */
+  get head(): LogHead {
+    return this.#head;
+  }
+
+  /** Takes events that this node committed. Where they do not join the head, the hole is read from the log. */
+  offer(events: readonly TimelineEvent[]): void {
+    const [first] = events;
+    if (first === undefined || first.position <= this.#head.position) return;
+    this.#ahead.set(first.position - 1, events);
+    this.#extend(this.#takeAhead(this.#head.position));
+    if (this.#ahead.size > 0) void this.refresh();
+  }
+
+  /** Reads the log up to its head. Calls that come meanwhile share one more read. */
+  refresh(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#readOn().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  /** A page of the scope after `after`: from memory where it is covered, else from the log. */
+  async read(scope: Scope, after: number): Promise<LogPage> {
+    if (after > this.#head.position) await this.refresh();
+    if (after < this.#floor) return this.#log.read(scope, after);
+    return this.#page(scope, after);
+  }
+
+  /**
+   * The next page for a follower that is at the head: at once where there is one, else when there is something of its
+   * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. Never rejects.
+   */
+  next(scope: Scope, after: number, patience: number, signal: AbortSignal): Promise<LogPage> {
+    if (this.#head.position > after || signal.aborted) return this.read(scope, after);
+    return new Promise((resolve) => {
+      const settle = (page: LogPage): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+        const group = this.#waiters.get(scope.agentId);
+        group?.delete(waiter);
+        if (group?.size === 0) this.#waiters.delete(scope.agentId);
+        resolve(page);
+      };
+      const giveUp = (): void => settle(this.#emptyPage());
+      const waiter: Waiter = { scope, after, wake: settle };
+      const timer = setTimeout(giveUp, patience);
+      signal.addEventListener("abort", giveUp);
+      const group = this.#waiters.get(scope.agentId) ?? new Set();
+      this.#waiters.set(scope.agentId, group.add(waiter));
+    });
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      const from = this.#head.position;
+      const page = await this.#log.read(this.#everything, from);
+      const news = page.events.filter((event) => event.position > this.#head.position);
+      this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
+      if (page.covered < page.head.position) this.#isStale = true;
+    }
+  }
+
+  /** The own commits that join on at `position`, one after the other. */
+  #takeAhead(position: number): TimelineEvent[] {
+    const joined: TimelineEvent[] = [];
+    for (let end = position; ; ) {
+      const events = this.#ahead.get(end);
+      if (events === undefined) break;
+      this.#ahead.delete(end);
+      joined.push(...events);
+      end += events.length;
+    }
+    for (const after of this.#ahead.keys()) if (after < position) this.#ahead.delete(after);
+    return joined;
+  }
+
+  #extend(events: readonly TimelineEvent[]): void {
+    const last = events.at(-1);
+    if (last === undefined) return;
+    const before = this.#head.position;
+    this.#events.push(...events);
+    this.#bytes += events.reduce((sum, event) => sum + event.bytes, 0);
+    this.#head = { ...this.#head, position: last.position };
+    if (this.#bytes > KEPT_BYTES) this.#drop();
+    this.#wake(events);
+    if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
+  }
+
+  #drop(): void {
+    let count = 0;
+    while (this.#bytes > KEPT_BYTES / 2 && count < this.#events.length) {
+      this.#bytes -= this.#events[count]?.bytes ?? 0;
+      count += 1;
+    }
+    this.#events = this.#events.slice(count);
+    this.#floor += count;
+  }
+
+  #wake(events: readonly TimelineEvent[]): void {
+    const found = new Map<Waiter, TimelineEvent[]>();
+    for (const event of events) {
+      for (const group of [this.#waiters.get(event.agentId), this.#waiters.get(null)]) {
+        for (const waiter of group ?? []) {
+          if (!inScope(waiter.scope, event)) continue;
+          const own = found.get(waiter);
+          if (own === undefined) found.set(waiter, [event]);
+          else own.push(event);
+        }
+      }
+    }
+    for (const [waiter, own] of found) waiter.wake({ head: this.#head, events: own, covered: this.#head.position });
+  }
+
+  #wakeSkipped(): void {
+    for (const group of this.#waiters.values()) {
+      for (const waiter of group) if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage());
+    }
+  }
+
+  #page(scope: Scope, after: number): LogPage {
+    const events: TimelineEvent[] = [];
+    let bytes = 0;
+    for (let index = after - this.#floor; index < this.#events.length; index += 1) {
+      const event = this.#events[index];
+      if (event === undefined || !inScope(scope, event)) continue;
+      if (events.length > 0 && (events.length === PAGE.events || bytes + event.bytes > PAGE.bytes)) {
+        return { head: this.#head, events, covered: event.position - 1 };
+      }
+      events.push(event);
+      bytes += event.bytes;
+    }
+    return { head: this.#head, events, covered: Math.max(after, this.#head.position) };
+  }
+
+  #emptyPage(): LogPage {
+    return { head: this.#head, events: [], covered: this.#head.position };
+  }
+}

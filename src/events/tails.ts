@@ -1,0 +1,93 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../lib/log.ts";
+import { messageOf } from "../lib/text.ts";
+import type { Bell } from "./bell.ts";
+import type { TimelineEvent } from "./event.ts";
+import type { EventLog } from "./log.ts";
+import { Tail } from "./tail.ts";
+
+/** How often the logs' positions are compared with the tails', in ms, while the bell is heard and while it is not. */
+const POLL_MS = { heard: 1_000, unheard: 250 };
+
+type Kept = { readonly tail: Promise<Tail>; followers: number };
+
+/**
+ * The tails of the tenants that are followed on this node, brought up to date by own commits, by the bell, and, since
+ * the bell may be lost, by a poll of one statement for all of them.
+ */
+export class Tails {
+  readonly #log: EventLog;
+  readonly #bell: Bell;
+  readonly #logger: Logger;
+  readonly #kept = new Map<string, Kept>();
+  readonly #closing = new AbortController();
+  readonly #endListening: () => void;
+  readonly #polling: Promise<void>;
+
+  constructor(log: EventLog, bell: Bell, logger: Logger) {
+    this.#log = log;
+    this.#bell = bell;
+    this.#logger = logger;
+    log.onCommitted((tenant, events) => this.#offer(tenant, events));
+    this.#endListening = bell.listen((tenants) => {
+      for (const tenant of tenants.length === 0 ? this.#kept.keys() : tenants) void this.#refresh(tenant);
+    });
+    this.#polling = this.#poll();
+  }
+
+  /** The tenant's tail, kept until `release` is called as often as `keep` was. */
+  async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
+    const kept = this.#kept.get(tenant) ?? { tail: this.#log.head(tenant).then((head) => new Tail(this.#log, head)), followers: 0 };
+    this.#kept.set(tenant, kept);
+    kept.followers += 1;
+    const release = (): void => {
+      kept.followers -= 1;
+      if (kept.followers === 0 && this.#kept.get(tenant) === kept) this.#kept.delete(tenant);
+    };
+    try {
+      const tail = await kept.tail;
+      return { tail, release };
+    } catch (error) {
+      if (this.#kept.get(tenant) === kept) this.#kept.delete(tenant);
+      throw error;
+    }
+  }
+
+  /** Ends listening and polling. Followers end by their own signals. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#endListening();
+    await this.#polling;
+  }
+
+  #offer(tenant: string, events: readonly TimelineEvent[]): void {
+    void this.#kept.get(tenant)?.tail.then(
+      (tail) => tail.offer(events),
+      () => {},
+    );
+  }
+
+  async #refresh(tenant: string): Promise<void> {
+    try {
+      await (await this.#kept.get(tenant)?.tail)?.refresh();
+    } catch (error) {
+      this.#logger.warn(`the log of tenant ${tenant} could not be read (${messageOf(error)}); the next poll tries again`);
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await delay(this.#bell.isConnected() ? POLL_MS.heard : POLL_MS.unheard, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted || this.#kept.size === 0) continue;
+      try {
+        for (const [tenant, position] of await this.#log.positions([...this.#kept.keys()])) {
+          const tail = await this.#kept.get(tenant)?.tail;
+          if (tail !== undefined && position > tail.head.position) void this.#refresh(tenant);
+        }
+      } catch (error) {
+        this.#logger.warn(`the logs' positions could not be read (${messageOf(error)}); trying again`);
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** Where the time comes from; tests give their own. Leases do not use it: only the database's clock counts there. */
+export type Clock = {
+  /** The time of day, for what people see and policies compare. */
+  now(): Date;
+};
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => new Date() };

@@ -1,0 +1,36 @@
+/** Any value that JSON can say. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Whether `value` is a JSON object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The same value with `change` applied to every string in it, keys included. */
+export function mapStrings(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item: Json) => mapStrings(item, change));
+  if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]));
+  return value;
+}
+
+/** Whether any string in `value`, keys included, satisfies `test`. */
+export function someString(value: Json, test: (text: string) => boolean): boolean {
+  if (typeof value === "string") return test(value);
+  if (Array.isArray(value)) return value.some((item: Json) => someString(item, test));
+  if (isJsonObject(value)) return Object.entries(value).some(([key, item]) => test(key) || someString(item, test));
+  return false;
+}
+
+/** What JSON makes of any value: functions and undefined go, dates become text; undefined where nothing is left or the value is cyclic. */
+export function toJson(value: unknown): Json | undefined {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined ? undefined : (JSON.parse(text) as Json);
+  } catch {
+    return undefined;
+  }
+}

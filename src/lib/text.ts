@@ -1,0 +1,35 @@
+/** What stands in a stored text for a NUL, which PostgreSQL cannot store. */
+export const NUL_MARK = "\u2400";
+
+/**
+ * The text as it can be stored and sent: NUL becomes U+2400 (the picture of NUL), a lone surrogate U+FFFD.
+ */
+export function storable(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", NUL_MARK) : wellFormed;
+}
+
+/** The text's length in bytes of UTF-8. */
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text, "utf8");
+}
+
+/** At most `bytes` bytes of UTF-8 from the start of the text, never ending inside a character. */
+export function headBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes || byteLength(text) <= bytes) return text;
+  const buffer = Buffer.from(text, "utf8");
+  let end = bytes;
+  while (end > 0 && ((buffer[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return buffer.toString("utf8", 0, end);
+}
+
+/** The text, or its start and a mark that says how many characters were cut and where the whole is. */
+export function marked(text: string, bytes: number, whole: string): string {
+  const head = headBytes(text, bytes);
+  return head.length === text.length ? text : `${head}… [${text.length - head.length} more characters; ${whole}]`;
+}
+
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

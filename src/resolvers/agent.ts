@@ -1,0 +1,67 @@
+import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
+import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
+import type { Template } from "../agent/template.ts";
+import type { Agent, Prisma } from "../db/generated/client.ts";
+import { formatCursor } from "../events/cursor.ts";
+import type { Context } from "./context.ts";
+import type { UserError } from "./errors.ts";
+import { rowId } from "./global-id.ts";
+import { checkPage } from "./page.ts";
+import { visibleAgents } from "./visibility.ts";
+
+/** What Prisma must read for what was asked. */
+export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
+
+/** An agent of a payload, by its row id; null where nothing came of the mutation. */
+export type AgentPayload = { readonly agentId: string | null; readonly cursor: string; readonly userErrors: readonly UserError[] };
+
+/** The agent of a Relay id, where the actor may see it. */
+export async function agent(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
+  const row = rowId("Agent", id);
+  return row === null ? null : agentByRow(context, row, selection);
+}
+
+/** The agent of a row id, where the actor may see it. */
+export async function agentByRow(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
+  await context.snapshot();
+  const { actor, prisma } = context;
+  return prisma.agent.findUnique({ ...selection, where: { id, AND: visibleAgents(actor) } });
+}
+
+/** The agent of an event that the actor may see. */
+export async function agentOfEvent(context: Context, id: string, selection: AgentSelection): Promise<Agent> {
+  await context.snapshot();
+  return context.prisma.agent.findUniqueOrThrow({ ...selection, where: { id } });
+}
+
+/** The agents that the actor may see, newest first. */
+export async function agents(context: Context, args: { first?: number | null | undefined; last?: number | null | undefined }, selection: Prisma.AgentFindManyArgs): Promise<Agent[]> {
+  checkPage(args);
+  await context.snapshot();
+  return context.prisma.agent.findMany({ ...selection, where: visibleAgents(context.actor), orderBy: [{ createdAt: "desc" }, { id: "asc" }] });
+}
+
+/** The snapshot's cursor: query, then subscribe since it. */
+export async function snapshotCursor({ snapshot }: Context): Promise<string> {
+  const head = await snapshot();
+  return formatCursor(head, head.position);
+}
+
+/** What the agent was made from, as far as it is configured. */
+export function templateOf({ parts }: Context, { templateId }: Pick<Agent, "templateId">): { templateId: string; configured: Template | undefined } {
+  return { templateId, configured: parts.templates.get(templateId) };
+}
+
+export async function createAgent(context: Context, request: CreateAgent): Promise<AgentPayload> {
+  const result = await create(context.parts, context.actor, request);
+  const head = await context.snapshot();
+  if (!result.ok) return { agentId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
+  return { agentId: result.value.id, cursor: formatCursor(head, result.value.position ?? head.position), userErrors: [] };
+}
+
+export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<AgentPayload> {
+  const result = await interrupt(context.parts, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
+  if (result.ok) context.wake(result.value.id);
+  const cursor = await snapshotCursor(context);
+  return result.ok ? { agentId: result.value.id, cursor, userErrors: [] } : { agentId: null, cursor, userErrors: [result.refusal] };
+}

@@ -1,0 +1,22 @@
+import type { Actor } from "../agent/actor.ts";
+import type { AgentParts } from "../agent/parts.ts";
+import type { PrismaClient } from "../db/generated/client.ts";
+import type { LogHead } from "../events/cursor.ts";
+import type { Tails } from "../events/tails.ts";
+
+/** What one operation is answered with. */
+export type Context = {
+  readonly actor: Actor;
+  readonly prisma: PrismaClient;
+  readonly parts: AgentParts;
+  readonly tails: Tails;
+  /** Lets an agent go on after something was committed for it. */
+  readonly wake: (agentId: string) => void;
+  /**
+   * The head of the tenant's log, read before the operation's rows and kept: whoever subscribes since it misses
+   * nothing that the rows do not show.
+   */
+  readonly snapshot: () => Promise<LogHead>;
+  /** Forgets the snapshot: each page of a subscription has its own. */
+  readonly renew: () => void;
+};

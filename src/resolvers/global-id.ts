@@ -1,0 +1,13 @@
+/** Types that `node(id)` answers. */
+export type NodeType = "Agent" | "Approval" | "Message" | "ToolCall";
+
+/** The Relay id of a row. */
+export function globalId(type: NodeType, id: string): string {
+  return Buffer.from(`${type}:${id}`).toString("base64");
+}
+
+/** The row's id in a Relay id, or null where the text is no id of this type. */
+export function rowId(type: NodeType, id: string): string | null {
+  const text = Buffer.from(id, "base64").toString("utf8");
+  return text.startsWith(`${type}:`) ? text.slice(type.length + 1) : null;
+}

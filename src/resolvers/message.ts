@@ -1,0 +1,31 @@
+import { sendMessage as send } from "../agent/commands/send-message.ts";
+import type { Message, Prisma } from "../db/generated/client.ts";
+import { formatCursor } from "../events/cursor.ts";
+import { contentBlocks } from "../agent/blocks.ts";
+import type { Context } from "./context.ts";
+import type { UserError } from "./errors.ts";
+import { rowId } from "./global-id.ts";
+
+/** A message of a payload, by its row id; null where nothing came of the mutation. */
+export type MessagePayload = { readonly messageId: string | null; readonly cursor: string; readonly userErrors: readonly UserError[] };
+
+export async function sendMessage(context: Context, request: { agentId: string; text: string; idempotencyKey: string | null }): Promise<MessagePayload> {
+  const agentId = rowId("Agent", request.agentId) ?? "";
+  const result = await send(context.parts, context.actor, { ...request, agentId });
+  if (result.ok) context.wake(agentId);
+  const head = await context.snapshot();
+  if (!result.ok) return { messageId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
+  return { messageId: result.value.id, cursor: formatCursor(head, result.value.position ?? head.position), userErrors: [] };
+}
+
+/** A message by its row id. */
+export async function messageByRow({ prisma }: Context, id: string, selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">): Promise<Message | null> {
+  return prisma.message.findUnique({ ...selection, where: { id } });
+}
+
+/** The text of a message's text blocks. */
+export function messageText(message: Pick<Message, "content">): string {
+  return contentBlocks(message.content)
+    .flatMap((block) => (block.type === "text" ? [block.text] : []))
+    .join("\n");
+}

@@ -1,0 +1,117 @@
+import { CHANNELS, type Channel } from "../events/channel.ts";
+import { formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
+import type { BodyOf, EventBody, EventKind, TimelineEvent } from "../events/event.ts";
+import { follow } from "../events/follow.ts";
+import type { LogPage } from "../events/log.ts";
+import type { Scope } from "../events/scope.ts";
+import type { Context } from "./context.ts";
+import { clientError } from "./errors.ts";
+import { rowId } from "./global-id.ts";
+import { messageByRow, messageText } from "./message.ts";
+import { checkPage } from "./page.ts";
+import { isVisible, visibleCreator } from "./visibility.ts";
+
+/** An event of one kind with the log epoch that its cursor names. */
+export type EventView<Body extends EventBody = EventBody> = { readonly event: TimelineEvent; readonly body: Body; readonly epoch: string };
+
+/** A piece of the timeline as clients get it. */
+export type TimelinePage = { readonly events: readonly EventView[]; readonly cursor: string; readonly caughtUp: boolean };
+
+/** What of the timeline is asked for. */
+export type TimelineArguments = {
+  readonly agentId?: string | null | undefined;
+  readonly channels?: readonly Channel[] | null | undefined;
+  readonly kinds?: readonly EventKind[] | null | undefined;
+  readonly since?: string | null | undefined;
+  readonly until?: EventKind | null | undefined;
+  readonly first?: number | null | undefined;
+};
+
+/** Most events of one polled page. */
+const MAX_EVENTS = 500;
+
+/** The polling twin of the subscriptions: the events after `since`, from the beginning where it is omitted. */
+export async function timeline(context: Context, args: TimelineArguments): Promise<TimelinePage> {
+  checkPage(args, MAX_EVENTS);
+  const scope = await scopeOf(context, args);
+  const after = await positionOf(context, args.since ?? "0");
+  const page = await context.parts.log.read(scope, after);
+  return pageOf(firstOf(page, args.first ?? MAX_EVENTS));
+}
+
+/** Every event after `since`, once, in order; from now on where `since` is omitted. */
+export async function subscribe(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
+  const scope = await scopeOf(context, args);
+  const after = args.since ? await positionOf(context, args.since) : (await context.snapshot()).position;
+  return mapPages(follow(context.tails, { scope, after, until: args.until ?? null }), (page) => freshPage(context, page));
+}
+
+/** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
+export async function subscribeControl(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
+  const given = { ...args, channels: ["CONTROL"] } as const;
+  if (args.since) return subscribe(context, given);
+  const scope = await scopeOf(context, given);
+  const open = await context.parts.log.readOpen(scope);
+  const later = follow(context.tails, { scope, after: open.covered, until: null });
+  let isFirst = true;
+  return mapPages(later, (page) => {
+    const events = isFirst ? [...open.events, ...page.events] : page.events;
+    isFirst = false;
+    return freshPage(context, { ...page, events });
+  });
+}
+
+/** A field of an event that did not fit into the log, from where it is kept. */
+export async function blockText(context: Context, { event, body }: EventView<BodyOf<"TEXT_CHUNK_END">>): Promise<string> {
+  return body.text ?? context.parts.log.blockText(event.agentId, event.position, body.step, body.block);
+}
+
+/** The text of a message that did not fit into its event, from its row. */
+export async function receivedText(context: Context, { body }: EventView<BodyOf<"MESSAGE_RECEIVED">>): Promise<string> {
+  if (body.text !== null) return body.text;
+  const message = await messageByRow(context, body.messageId, { select: { id: true, content: true } });
+  return message === null ? "" : messageText(message);
+}
+
+async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
+  const { actor } = context;
+  const agentId = args.agentId ? rowId("Agent", args.agentId) : null;
+  if (args.agentId && (agentId === null || !(await isVisible(context, agentId)))) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
+  return { tenant: actor.tenant, agentId, createdBy: visibleCreator(actor), channels: args.channels ?? CHANNELS, kinds: args.kinds ?? null };
+}
+
+async function positionOf(context: Context, since: string): Promise<number> {
+  const cursor = parseCursor(since);
+  if (!cursor.ok) throw clientError(cursor.refusal.code, cursor.refusal.message);
+  const position = resolveCursor(cursor.value, await context.parts.log.head(context.actor.tenant));
+  if (!position.ok) throw clientError(position.refusal.code, position.refusal.message);
+  return position.value;
+}
+
+function firstOf(page: LogPage, first: number): LogPage {
+  if (page.events.length <= first) return page;
+  const events = page.events.slice(0, first);
+  return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
+}
+
+function pageOf({ head, events, covered }: LogPage): TimelinePage {
+  return { events: events.map((event) => ({ event, body: event.body, epoch: head.epoch })), cursor: formatCursor(head, covered), caughtUp: covered === head.position };
+}
+
+/** A page of a subscription: what is read beside it is read after it. */
+function freshPage(context: Context, page: LogPage): TimelinePage {
+  context.renew();
+  return pageOf(page);
+}
+
+/** `change` over what `source` yields; `return()` goes straight through, since a generator that waits would not hear it. */
+function mapPages<Given, Made>(source: AsyncGenerator<Given, void>, change: (given: Given) => Made): AsyncIterableIterator<Made> {
+  const made = (result: IteratorResult<Given, void>): IteratorResult<Made, undefined> => (result.done === true ? { done: true, value: undefined } : { done: false, value: change(result.value) });
+  return {
+    next: async () => made(await source.next()),
+    return: async () => made(await source.return()),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

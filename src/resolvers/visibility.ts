@@ -1,0 +1,20 @@
+import { maySee, readsTenant, type Actor } from "../agent/actor.ts";
+import type { Prisma } from "../db/generated/client.ts";
+import type { Context } from "./context.ts";
+
+/** The agents that the actor may see, as a condition. Every read of rows carries it (invariant 12). */
+export function visibleAgents(actor: Actor): Prisma.AgentWhereInput {
+  if (readsTenant(actor)) return { tenant: actor.tenant };
+  return { tenant: actor.tenant, createdBy: actor.roles.includes("user") ? actor.id : { in: [] } };
+}
+
+/** Whose agents' events the actor may see: null for all of the tenant. */
+export function visibleCreator(actor: Actor): string | null {
+  return readsTenant(actor) ? null : actor.id;
+}
+
+/** Whether the actor may see the agent of this row id. One that does not exist is answered like one that is hidden. */
+export async function isVisible({ prisma, actor }: Context, agentId: string): Promise<boolean> {
+  const agent = await prisma.agent.findUnique({ where: { id: agentId }, select: { tenant: true, createdBy: true } });
+  return agent !== null && maySee(actor, agent);
+}

@@ -1,0 +1,221 @@
+import type { BodyOf, EventKind as Kind } from "../events/event.ts";
+import { agentOfEvent } from "../resolvers/agent.ts";
+import { approvalByRow } from "../resolvers/approval.ts";
+import { globalId } from "../resolvers/global-id.ts";
+import { messageByRow } from "../resolvers/message.ts";
+import { blockText, receivedText, type EventView } from "../resolvers/timeline.ts";
+import { toolCallByRow } from "../resolvers/tool-call.ts";
+import { formatCursor } from "../events/cursor.ts";
+import { ActorRef } from "./actor.ts";
+import { Agent } from "./agent.ts";
+import { Approval, ApprovalSnapshot } from "./approval.ts";
+import { builder } from "./builder.ts";
+import { AgentState, ApprovalDecision, Breakpoint, Channel, DoneReason, ErrorPhase, ErrorSeverity, EventKind, ResumeStrategy } from "./enums.ts";
+import { Message } from "./message.ts";
+import { TodoItem } from "./todo.ts";
+import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
+
+/** The name of a kind's object type: the kind in Pascal case. */
+function typeName(kind: Kind): string {
+  return kind.replace(/(?:^|_)([A-Z])([A-Z]*)/g, (_match, first: string, rest: string) => first + rest.toLowerCase());
+}
+
+export const TimelineEvent = builder.interfaceRef<EventView>("TimelineEvent").implement({
+  description: "Something that happened to an agent. Clients must ignore kinds that they do not know.",
+  resolveType: (view) => typeName(view.body.kind),
+  fields: (t) => ({
+    cursor: t.field({ type: "Cursor", resolve: ({ event, epoch }) => formatCursor({ tenant: event.tenant, epoch }, event.position) }),
+    seq: t.int({ description: "Place among the agent's events, from 1, without gaps.", resolve: ({ event }) => event.seq }),
+    timestamp: t.field({ type: "DateTime", resolve: ({ event }) => event.at }),
+    channel: t.field({ type: Channel, resolve: ({ event }) => event.channel }),
+    kind: t.field({ type: EventKind, resolve: ({ body }) => body.kind }),
+    agent: t.prismaField({ type: Agent, description: "The agent as it stands now.", resolve: (query, { event }, _args, context) => agentOfEvent(context, event.agentId, query) }),
+  }),
+});
+
+/** The object type of one kind. */
+function eventType<EventName extends Kind>(kind: EventName) {
+  return builder.objectRef<EventView<BodyOf<EventName>>>(typeName(kind));
+}
+
+eventType("MESSAGE_RECEIVED").implement({
+  description: "A person or service sent a message.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    messageId: t.id({ resolve: ({ body }) => globalId("Message", body.messageId) }),
+    text: t.string({ resolve: (view, _args, context) => receivedText(context, view) }),
+    sentBy: t.field({ type: ActorRef, resolve: ({ body }) => body.sentBy }),
+    receivedMessage: t.prismaField({ type: Message, nullable: true, description: "The message as it stands now.", resolve: (query, { body }, _args, context) => messageByRow(context, body.messageId, query) }),
+  }),
+});
+
+eventType("TEXT_CHUNK_START").implement({
+  description: "A block of the agent's text begins.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({ step: t.int({ resolve: ({ body }) => body.step }), block: t.int({ resolve: ({ body }) => body.block }) }),
+});
+
+eventType("TEXT_CHUNK").implement({
+  description: "The agent wrote this much more of a block.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({ step: t.int({ resolve: ({ body }) => body.step }), block: t.int({ resolve: ({ body }) => body.block }), delta: t.string({ resolve: ({ body }) => body.delta }) }),
+});
+
+eventType("TEXT_CHUNK_END").implement({
+  description: "A block of text is complete, or was aborted: then no model reads it.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    step: t.int({ resolve: ({ body }) => body.step }),
+    block: t.int({ resolve: ({ body }) => body.block }),
+    text: t.string({ resolve: (view, _args, context) => blockText(context, view) }),
+    aborted: t.boolean({ resolve: ({ body }) => body.aborted }),
+  }),
+});
+
+const ToolEvent = builder.interfaceRef<EventView<BodyOf<"TOOL_START" | "TOOL_END" | "TOOL_ERROR" | "TOOL_EXECUTED">>>("ToolEvent").implement({
+  description: "Something that happened to a tool call.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    call: t.field({ type: ToolCallSnapshot, resolve: ({ body }) => body.call }),
+    toolCall: t.prismaField({ type: ToolCall, nullable: true, description: "The call as it stands now.", resolve: (query, { body }, _args, context) => toolCallByRow(context, body.call.callId, query) }),
+  }),
+});
+
+eventType("TOOL_START").implement({
+  description: "A tool call begins to execute; one that never does has its start together with its end.",
+  interfaces: [TimelineEvent, ToolEvent],
+});
+
+eventType("TOOL_END").implement({
+  description: "A tool call has its final state. Exactly one a call, also where it failed, was denied or sealed.",
+  interfaces: [TimelineEvent, ToolEvent],
+});
+
+eventType("TOOL_ERROR").implement({
+  description: "A tool call ended without a result of its own; before its TOOL_END.",
+  interfaces: [TimelineEvent, ToolEvent],
+  fields: (t) => ({ error: t.string({ resolve: ({ body }) => body.error }) }),
+});
+
+eventType("TOOL_EXECUTED").implement({
+  description: "The audit of a tool call in its final state.",
+  interfaces: [TimelineEvent, ToolEvent],
+});
+
+eventType("DONE").implement({
+  description: "A turn ended. One a turn, always.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    step: t.int({ resolve: ({ body }) => body.step }),
+    reason: t.field({ type: DoneReason, resolve: ({ body }) => body.reason }),
+    messageIds: t.idList({ description: "The messages that the turn answers.", resolve: ({ body }) => body.messageIds.map((id) => globalId("Message", id)) }),
+  }),
+});
+
+eventType("PERMISSION_REQUIRED").implement({
+  description: "A person must decide whether a call may run.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    request: t.field({ type: ApprovalSnapshot, resolve: ({ body }) => body.request }),
+    approval: t.prismaField({ type: Approval, nullable: true, resolve: (query, { body }, _args, context) => approvalByRow(context, body.request.approvalId, query) }),
+  }),
+});
+
+eventType("PERMISSION_DECIDED").implement({
+  description: "A person decided.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    approvalId: t.id({ resolve: ({ body }) => globalId("Approval", body.approvalId) }),
+    callId: t.id({ resolve: ({ body }) => body.callId }),
+    decision: t.field({ type: ApprovalDecision, resolve: ({ body }) => body.decision }),
+    decidedBy: t.field({ type: ActorRef, nullable: true, resolve: ({ body }) => body.decidedBy }),
+    note: t.string({ nullable: true, resolve: ({ body }) => body.note }),
+    approval: t.prismaField({ type: Approval, nullable: true, resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query) }),
+  }),
+});
+
+eventType("AGENT_CREATED").implement({
+  description: "The agent was created.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    templateId: t.string({ resolve: ({ body }) => body.templateId }),
+    model: t.string({ resolve: ({ body }) => body.model }),
+    createdBy: t.field({ type: ActorRef, resolve: ({ body }) => body.createdBy }),
+  }),
+});
+
+eventType("STATE_CHANGED").implement({
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    previousState: t.field({ type: AgentState, resolve: ({ body }) => body.previousState }),
+    state: t.field({ type: AgentState, resolve: ({ body }) => body.state }),
+  }),
+});
+
+eventType("BREAKPOINT_CHANGED").implement({
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    previousBreakpoint: t.field({ type: Breakpoint, resolve: ({ body }) => body.previousBreakpoint }),
+    breakpoint: t.field({ type: Breakpoint, resolve: ({ body }) => body.breakpoint }),
+  }),
+});
+
+eventType("STEP_COMPLETE").implement({
+  description: "A model call is complete.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    step: t.int({ resolve: ({ body }) => body.step }),
+    durationMs: t.float({ resolve: ({ body }) => body.durationMs }),
+    stopReason: t.string({ resolve: ({ body }) => body.stopReason }),
+  }),
+});
+
+eventType("TOKEN_USAGE").implement({
+  description: "What a model call used.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    step: t.int({ resolve: ({ body }) => body.step }),
+    inputTokens: t.int({ resolve: ({ body }) => body.inputTokens }),
+    outputTokens: t.int({ resolve: ({ body }) => body.outputTokens }),
+    totalTokens: t.int({ resolve: ({ body }) => body.totalTokens }),
+  }),
+});
+
+eventType("ERROR").implement({
+  description: "Something went wrong that operators should see.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    severity: t.field({ type: ErrorSeverity, resolve: ({ body }) => body.severity }),
+    phase: t.field({ type: ErrorPhase, resolve: ({ body }) => body.phase }),
+    message: t.string({ resolve: ({ body }) => body.message }),
+    detail: t.string({ nullable: true, resolve: ({ body }) => body.detail }),
+  }),
+});
+
+eventType("AGENT_RESUMED").implement({
+  description: "The agent goes on after its server stopped; calls whose outcome is unknown were sealed.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    strategy: t.field({ type: ResumeStrategy, resolve: ({ body }) => body.strategy }),
+    sealed: t.field({ type: [ToolCallSnapshot], resolve: ({ body }) => [...body.sealed] }),
+  }),
+});
+
+eventType("TODO_CHANGED").implement({
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    previousTodos: t.field({ type: [TodoItem], resolve: ({ body }) => [...body.previousTodos] }),
+    todos: t.field({ type: [TodoItem], resolve: ({ body }) => [...body.todos] }),
+  }),
+});
+
+eventType("TOOL_CUSTOM_EVENT").implement({
+  description: "A tool reported something of its own.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    callId: t.id({ resolve: ({ body }) => body.callId }),
+    toolName: t.string({ resolve: ({ body }) => body.toolName }),
+    eventType: t.string({ resolve: ({ body }) => body.eventType }),
+    eventData: t.field({ type: "JSON", nullable: true, resolve: ({ body }) => body.eventData }),
+  }),
+});

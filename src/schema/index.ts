@@ -1,0 +1,11 @@
+import { builder } from "./builder.ts";
+import "./scalars.ts";
+import "./agent.ts";
+import "./approval.ts";
+import "./event.ts";
+import "./message.ts";
+import "./timeline.ts";
+import "./tool-call.ts";
+
+/** The GraphQL schema. `schema.graphql` is its printed form. */
+export const schema = builder.toSchema();

@@ -1,0 +1,51 @@
+import { messageByRow, messageText, sendMessage, type MessagePayload } from "../resolvers/message.ts";
+import { ActorRef } from "./actor.ts";
+import { builder } from "./builder.ts";
+import { MessageKind } from "./enums.ts";
+import { UserError } from "./user-error.ts";
+
+export const Message = builder.prismaNode("Message", {
+  id: { field: "id" },
+  description: "A message of an agent's conversation.",
+  fields: (t) => ({
+    kind: t.expose("kind", { type: MessageKind }),
+    text: t.string({ description: "The text of its text blocks.", select: { content: true }, resolve: messageText }),
+    content: t.expose("content", { type: "JSON", description: "All content blocks, in Anthropic's form." }),
+    turn: t.exposeInt("turn", { nullable: true, description: "The turn that it belongs to; null while it waits to join." }),
+    step: t.exposeInt("step", { nullable: true }),
+    sentBy: t.field({
+      type: ActorRef,
+      nullable: true,
+      description: "The person or service that sent it; null for the agent's own.",
+      select: { createdBy: true, createdByKind: true },
+      resolve: ({ createdBy, createdByKind }) => (createdBy === null || createdByKind === null ? null : { id: createdBy, kind: createdByKind }),
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime" }),
+    agent: t.relation("agent"),
+  }),
+});
+
+const SendMessageInput = builder.inputType("SendMessageInput", {
+  fields: (t) => ({
+    agentId: t.id({ required: true }),
+    text: t.string({ required: true, description: "At most 1 MB." }),
+    idempotencyKey: t.string({ description: "The same key with the same input sends once and answers the same message." }),
+  }),
+});
+
+const SendMessagePayload = builder.objectRef<MessagePayload>("SendMessagePayload").implement({
+  fields: (t) => ({
+    message: t.prismaField({ type: Message, nullable: true, resolve: (query, payload, _args, context) => (payload.messageId === null ? null : messageByRow(context, payload.messageId, query)) }),
+    cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
+    userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
+  }),
+});
+
+builder.mutationField("sendMessage", (t) =>
+  t.field({
+    type: SendMessagePayload,
+    description: "Sends a message to an agent. It starts a turn, or joins the one under way at its next step.",
+    args: { input: t.arg({ type: SendMessageInput, required: true }) },
+    resolve: (_root, { input }, context) => sendMessage(context, { ...input, idempotencyKey: input.idempotencyKey ?? null }),
+  }),
+);

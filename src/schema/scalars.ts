@@ -1,0 +1,30 @@
+import { GraphQLError } from "graphql";
+import { parseCursor } from "../events/cursor.ts";
+import type { Json } from "../lib/json.ts";
+import { builder } from "./builder.ts";
+
+builder.scalarType("Cursor", {
+  description: 'A place in the event log of a tenant, opaque and sortable. `"0"` is the earliest event kept. One cursor is valid on every field that takes one.',
+  serialize: (cursor) => cursor,
+  parseValue: (value) => {
+    const cursor = typeof value === "string" ? parseCursor(value) : null;
+    if (cursor?.ok === true) return String(value);
+    throw new GraphQLError(cursor === null ? "a cursor is a string" : cursor.refusal.message, { extensions: { code: "CURSOR_MALFORMED" } });
+  },
+});
+
+builder.scalarType("DateTime", {
+  description: "A point in time in ISO 8601, in UTC with milliseconds.",
+  serialize: (time) => new Date(time).toISOString(),
+  parseValue: (value) => {
+    const time = typeof value === "string" ? new Date(value) : null;
+    if (time !== null && !Number.isNaN(time.getTime())) return time;
+    throw new GraphQLError("a DateTime is a string in ISO 8601, for example 2026-01-31T12:00:00Z", { extensions: { code: "BAD_USER_INPUT" } });
+  },
+});
+
+builder.scalarType("JSON", {
+  description: "Any JSON value.",
+  serialize: (value) => value,
+  parseValue: (value) => value as Json,
+});

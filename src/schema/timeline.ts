@@ -1,0 +1,97 @@
+import { subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
+import { builder } from "./builder.ts";
+import { Channel, EventKind } from "./enums.ts";
+import { TimelineEvent } from "./event.ts";
+
+const StorageOutage = builder.objectRef<{ since: Date; bufferedEvents: number }>("StorageOutage").implement({
+  description: "The database does not answer: events wait to be committed.",
+  fields: (t) => ({ since: t.expose("since", { type: "DateTime" }), bufferedEvents: t.exposeInt("bufferedEvents") }),
+});
+
+const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
+  description: "The next events, in order. Continue from `cursor`.",
+  fields: (t) => ({
+    events: t.field({ type: [TimelineEvent], resolve: (page) => [...page.events] }),
+    cursor: t.expose("cursor", { type: "Cursor", description: "Everything up to here was delivered or is outside of what was asked for." }),
+    caughtUp: t.exposeBoolean("caughtUp", { description: "Whether `cursor` was the end of the log." }),
+    outage: t.field({ type: StorageOutage, nullable: true, resolve: () => null }),
+  }),
+});
+
+const SINCE = "Everything after this cursor. From now on where omitted.";
+const KINDS = "Only these kinds. All where omitted.";
+const UNTIL = "The stream ends after the first event of this kind.";
+
+builder.queryField("timeline", (t) =>
+  t.field({
+    type: TimelinePage,
+    description: "The polling twin of the subscriptions.",
+    args: {
+      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      channels: t.arg({ type: [Channel] }),
+      kinds: t.arg({ type: [EventKind], description: KINDS }),
+      since: t.arg({ type: "Cursor", description: "Everything after this cursor. From the earliest event where omitted." }),
+      first: t.arg.int({ description: "At most so many events, 1 to 500." }),
+    },
+    resolve: (_root, args, context) => timeline(context, args),
+  }),
+);
+
+builder.subscriptionField("progress", (t) =>
+  t.field({
+    type: TimelinePage,
+    description: "What an agent does.",
+    args: {
+      agentId: t.arg.id({ required: true }),
+      since: t.arg({ type: "Cursor", description: SINCE }),
+      kinds: t.arg({ type: [EventKind], description: KINDS }),
+      until: t.arg({ type: EventKind, description: UNTIL }),
+    },
+    subscribe: (_root, args, context) => subscribe(context, { ...args, channels: ["PROGRESS"] }),
+    resolve: (page) => page,
+  }),
+);
+
+builder.subscriptionField("control", (t) =>
+  t.field({
+    type: TimelinePage,
+    description: "What people must decide, and what they decided. Where `since` is omitted, the open requests come first.",
+    args: {
+      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      since: t.arg({ type: "Cursor", description: SINCE }),
+      kinds: t.arg({ type: [EventKind], description: KINDS }),
+    },
+    subscribe: (_root, args, context) => subscribeControl(context, args),
+    resolve: (page) => page,
+  }),
+);
+
+builder.subscriptionField("monitor", (t) =>
+  t.field({
+    type: TimelinePage,
+    description: "What operators, audit and BI watch.",
+    args: {
+      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      since: t.arg({ type: "Cursor", description: SINCE }),
+      kinds: t.arg({ type: [EventKind], description: KINDS }),
+    },
+    subscribe: (_root, args, context) => subscribe(context, { ...args, channels: ["MONITOR"] }),
+    resolve: (page) => page,
+  }),
+);
+
+builder.subscriptionField("timeline", (t) =>
+  t.field({
+    type: TimelinePage,
+    description: "Several planes in one order.",
+    args: {
+      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      channels: t.arg({ type: [Channel] }),
+      since: t.arg({ type: "Cursor", description: SINCE }),
+      kinds: t.arg({ type: [EventKind], description: KINDS }),
+      until: t.arg({ type: EventKind, description: UNTIL }),
+    },
+    subscribe: (_root, args, context) => subscribe(context, args),
+    resolve: (page) => page,
+  }),
+);

@@ -1,0 +1,14 @@
+import type { TodoItem as Item } from "../events/event.ts";
+import { builder } from "./builder.ts";
+import { TodoStatus } from "./enums.ts";
+
+export const TodoItem = builder.objectRef<Item>("TodoItem").implement({
+  description: "An entry of an agent's todo list.",
+  fields: (t) => ({
+    todoId: t.exposeString("id", { description: "Unique in the list; given by the agent." }),
+    title: t.exposeString("title"),
+    status: t.expose("status", { type: TodoStatus }),
+    assignee: t.exposeString("assignee", { nullable: true }),
+    notes: t.exposeString("notes", { nullable: true }),
+  }),
+});

@@ -1,0 +1,130 @@
+import { inputPreview } from "../agent/call-record.ts";
+import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
+import type { Json } from "../lib/json.ts";
+import { globalId } from "../resolvers/global-id.ts";
+import { toolCalls } from "../resolvers/tool-call.ts";
+import { snapshotCursor } from "../resolvers/agent.ts";
+import { ActorRef } from "./actor.ts";
+import { builder } from "./builder.ts";
+import { ApprovalDecision, ApprovalState, ToolCallState } from "./enums.ts";
+
+export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
+  description: "Why a call was refused or failed.",
+  fields: (t) => ({
+    type: t.exposeString("type", {
+      description: "not_found, disabled, invalid_params, permission_denied, user_rejected, approval_expired, tool_busy, execution_failed, timeout or aborted.",
+    }),
+    stage: t.exposeString("stage", { description: "The stage of the gate: discovery, validation, permission, confirmation, execution or formatting." }),
+    message: t.exposeString("message"),
+  }),
+});
+
+export const ToolCallApproval = builder.objectRef<CallApproval>("ToolCallApproval").implement({
+  description: "What became of the question whether a call may run.",
+  fields: (t) => ({
+    approvalId: t.id({ resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
+    state: t.expose("state", { type: ApprovalState }),
+    decision: t.expose("decision", { type: ApprovalDecision, nullable: true }),
+    decidedBy: t.expose("decidedBy", { type: ActorRef, nullable: true }),
+    decidedAt: t.expose("decidedAt", { type: "DateTime", nullable: true }),
+    note: t.exposeString("note", { nullable: true }),
+  }),
+});
+
+export const ToolCallSnapshot = builder.objectRef<Snapshot>("ToolCallSnapshot").implement({
+  description: "A tool call as it stood when its event was committed. No node: the live call is beside it as `toolCall`.",
+  fields: (t) => ({
+    callId: t.exposeID("callId"),
+    name: t.exposeString("name"),
+    state: t.expose("state", { type: ToolCallState }),
+    inputPreview: t.exposeString("inputPreview", { description: "JSON text of the input, cut at 200 characters." }),
+    output: t.exposeString("output", { nullable: true, description: "What the model read, cut at 4 KB." }),
+    isError: t.exposeBoolean("isError"),
+    error: t.expose("error", { type: ToolCallError, nullable: true }),
+    approval: t.expose("approval", { type: ToolCallApproval, nullable: true }),
+    startedAt: t.expose("startedAt", { type: "DateTime", nullable: true }),
+    completedAt: t.expose("completedAt", { type: "DateTime", nullable: true }),
+    durationMs: t.exposeFloat("durationMs", { nullable: true }),
+  }),
+});
+
+const StageDuration = builder.objectRef<{ stage: string; durationMs: number }>("StageDuration").implement({
+  description: "How long a call was in one stage of the gate.",
+  fields: (t) => ({ stage: t.exposeString("stage"), durationMs: t.exposeFloat("durationMs") }),
+});
+
+type AuditRecord = { readonly state: (typeof ToolCallState)["$inferType"]; readonly timestamp: string; readonly note?: string };
+
+const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
+  description: "One step of a call from state to state.",
+  fields: (t) => ({
+    state: t.expose("state", { type: ToolCallState }),
+    timestamp: t.expose("timestamp", { type: "DateTime" }),
+    note: t.string({ nullable: true, resolve: (entry) => entry.note ?? null }),
+  }),
+});
+
+export const ToolCall = builder.prismaNode("ToolCall", {
+  id: { field: "id" },
+  description: "A tool call, whatever became of it.",
+  fields: (t) => ({
+    callId: t.exposeID("id"),
+    name: t.exposeString("name"),
+    state: t.expose("state", { type: ToolCallState }),
+    turn: t.exposeInt("turn"),
+    step: t.exposeInt("step"),
+    attempt: t.exposeInt("attempt", { description: "How often it began to execute." }),
+    input: t.field({
+      type: "JSON",
+      description: "What was validated, judged and run; what the model asked for where it did not come so far.",
+      select: { effectiveInput: true, requestedInput: true },
+      resolve: (call) => call.effectiveInput ?? call.requestedInput,
+    }),
+    requestedInput: t.expose("requestedInput", { type: "JSON", description: "What the model asked for." }),
+    inputPreview: t.string({
+      select: { effectiveInput: true, requestedInput: true },
+      resolve: (call) => inputPreview({ effectiveInput: call.effectiveInput as Json, requestedInput: call.requestedInput as Json }),
+    }),
+    output: t.exposeString("output", { nullable: true, description: "What the model read." }),
+    details: t.expose("details", { type: "JSON", nullable: true, description: "The tool's documented JSON." }),
+    error: t.field({ type: ToolCallError, nullable: true, select: { error: true }, resolve: (call) => call.error as Failure | null }),
+    isError: t.exposeBoolean("isError"),
+    stages: t.field({
+      type: [StageDuration],
+      select: { stages: true },
+      resolve: (call) => Object.entries(call.stages as Record<string, number>).map(([stage, durationMs]) => ({ stage, durationMs })),
+    }),
+    auditTrail: t.field({ type: [AuditEntry], select: { auditTrail: true }, resolve: (call) => call.auditTrail as unknown as AuditRecord[] }),
+    explanation: t.expose("explanation", { type: "JSON", nullable: true, description: "Which rule allowed, asked or denied, and what was considered." }),
+    durationMs: t.exposeFloat("durationMs", { nullable: true }),
+    startedAt: t.expose("startedAt", { type: "DateTime", nullable: true }),
+    completedAt: t.expose("completedAt", { type: "DateTime", nullable: true }),
+    createdAt: t.expose("createdAt", { type: "DateTime" }),
+    agent: t.relation("agent"),
+    approvals: t.relation("approvals", { query: { orderBy: { requestedAt: "asc" } } }),
+  }),
+});
+
+const ToolCallFilter = builder.inputType("ToolCallFilter", {
+  description: "All conditions that are given must hold.",
+  fields: (t) => ({
+    agentId: t.id(),
+    names: t.stringList(),
+    states: t.field({ type: [ToolCallState] }),
+    createdAfter: t.field({ type: "DateTime" }),
+    createdBefore: t.field({ type: "DateTime" }),
+  }),
+});
+
+builder.queryField("toolCalls", (t) =>
+  t.prismaConnection(
+    {
+      type: ToolCall,
+      cursor: "id",
+      description: "The tool audit, newest first.",
+      args: { filter: t.arg({ type: ToolCallFilter }) },
+      resolve: (query, _root, args, context) => toolCalls(context, args, query),
+    },
+    { fields: (f) => ({ cursor: f.field({ type: "Cursor", resolve: (_connection, _args, context) => snapshotCursor(context) }) }) },
+  ),
+);

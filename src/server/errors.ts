@@ -1,0 +1,23 @@
+import { GraphQLError } from "graphql";
+import { StorageUnavailable } from "../events/log.ts";
+import type { Logger } from "../lib/log.ts";
+
+/**
+ * What the client may know of an error: what we or GraphQL itself said passes, everything else is logged, once, and
+ * shown as "Unexpected error."
+ */
+export function maskError(logger: Logger): (error: unknown) => GraphQLError {
+  return (error) => {
+    const cause = error instanceof GraphQLError ? error.originalError : error;
+    if (error instanceof GraphQLError && (cause === undefined || cause instanceof GraphQLError)) return error;
+    if (cause instanceof StorageUnavailable) return shown(error, "STORAGE_UNAVAILABLE", "The database does not answer. Nothing was done; try again.", 503);
+    if (cause instanceof Error && cause.name === "PothosValidationError") return shown(error, "BAD_USER_INPUT", cause.message, 200);
+    logger.error("an operation failed", cause);
+    return shown(error, "INTERNAL_SERVER_ERROR", "Unexpected error.", 500);
+  };
+}
+
+function shown(error: unknown, code: string, message: string, status: number): GraphQLError {
+  const place = error instanceof GraphQLError ? { nodes: error.nodes, path: error.path } : {};
+  return new GraphQLError(message, { ...place, extensions: { code, http: { status } } });
+}

@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Logger } from "../lib/log.ts";
+import type { Settings } from "../settings.ts";
+import type { SharedContext } from "./context.ts";
+import { originProblem } from "./origin.ts";
+import { serveWebSocket } from "./websocket.ts";
+import { makeYoga } from "./yoga.ts";
+
+/** The largest body of a request, in bytes. */
+const BODY_BYTES = 8 * 1024 * 1024;
+
+/** What operators' probes are answered from. */
+export type Probes = {
+  /** Rejects where the database does not answer. */
+  readonly ready: () => Promise<unknown>;
+  /** Lines in Prometheus' text format. */
+  readonly metrics: () => string;
+};
+
+/** A server that listens. */
+export type RunningServer = { readonly port: number; close(): Promise<void> };
+
+/** The server cannot listen; the message says what to do. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+/** HTTP, SSE and WebSocket on one port. */
+export async function startServer(settings: Settings, shared: SharedContext, probes: Probes, logger: Logger): Promise<RunningServer> {
+  const yoga = makeYoga(settings, shared, logger);
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    const problem = originProblem(request, settings);
+    if (problem !== null) return answer(response, 403, problem);
+    switch (path) {
+      case "/healthz":
+        return answer(response, 200, "ok");
+      case "/readyz":
+        return void probes.ready().then(
+          () => answer(response, 200, "ready"),
+          () => answer(response, 503, "the database does not answer"),
+        );
+      case "/metrics":
+        return answer(response, 200, probes.metrics());
+      case "/graphql": {
+        const refusal = bodyProblem(request);
+        if (refusal !== null) return answer(response, refusal.status, refusal.message);
+        return void yoga(request, response);
+      }
+      default:
+        return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
+    }
+  });
+  const closeSockets = serveWebSocket(server, yoga, settings);
+  await listen(server, settings.environment.port, settings.environment.host);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await closeSockets();
+      server.closeAllConnections();
+      await closed;
+      await yoga.dispose();
+    },
+  };
+}
+
+/** Only JSON is read, so that no web form can post here, and not too much of it. */
+function bodyProblem({ method, headers }: IncomingMessage): { status: number; message: string } | null {
+  if (method !== "POST") return null;
+  if (!/^application\/(graphql-response\+)?json\b/.test(headers["content-type"] ?? "")) return { status: 415, message: "send a body of type application/json" };
+  if (Number(headers["content-length"] ?? 0) > BODY_BYTES) return { status: 413, message: `a request has at most ${BODY_BYTES} bytes` };
+  return null;
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => {
+      const code = "code" in error ? error.code : null;
+      const what = code === "EADDRINUSE" ? `port ${port} is in use: stop what listens there, or set PORT to another one` : `cannot listen on ${host}:${port} (${error.message})`;
+      reject(new ListenError(what, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}

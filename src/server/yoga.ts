@@ -1,0 +1,34 @@
+import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
+import { createYoga, type YogaServerInstance } from "graphql-yoga";
+import type { Actor } from "../agent/actor.ts";
+import type { Logger } from "../lib/log.ts";
+import type { Context } from "../resolvers/context.ts";
+import { clientError } from "../resolvers/errors.ts";
+import { schema } from "../schema/index.ts";
+import type { Settings } from "../settings.ts";
+import { authenticate, bearerToken } from "./authenticate.ts";
+import { makeContext, type SharedContext } from "./context.ts";
+import { maskError } from "./errors.ts";
+import { WALK } from "./graphiql.ts";
+
+/** What the transport adds: the actor whom a WebSocket was opened by. */
+export type TransportContext = { readonly socketActor?: Actor };
+
+/** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
+export function makeYoga(settings: Settings, shared: SharedContext, logger: Logger): YogaServerInstance<TransportContext, Context> {
+  return createYoga<TransportContext, Context>({
+    schema,
+    graphqlEndpoint: "/graphql",
+    landingPage: false,
+    renderGraphiQL,
+    graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
+    cors: settings.allowedOrigins.length === 0 ? false : { origin: [...settings.allowedOrigins], methods: ["GET", "POST"] },
+    maskedErrors: { maskError: maskError(logger), errorMessage: "Unexpected error." },
+    logging: false,
+    context: async ({ socketActor, request }) => {
+      const actor = socketActor ?? (await authenticate(settings.authentication, bearerToken(request.headers.get("authorization")), request.headers));
+      if (actor === null) throw clientError("UNAUTHENTICATED", "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.");
+      return makeContext(shared, actor);
+    },
+  });
+}

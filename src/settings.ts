@@ -1,0 +1,160 @@
+import { access, readFile, realpath } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Actor } from "./agent/actor.ts";
+import { anthropicModel } from "./agent/models/anthropic.ts";
+import type { Model } from "./agent/models/model.ts";
+import { parseScript } from "./agent/models/script.ts";
+import { scriptedModel } from "./agent/models/scripted.ts";
+import type { Permission, Template } from "./agent/template.ts";
+import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
+import type { Tool } from "./agent/tools/tool.ts";
+import { checkForm } from "./config-schema.ts";
+import type { ActorConfig, AuthenticationRequest, ModelConfig, PermissionConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
+import { ConfigurationError, type Environment } from "./environment.ts";
+import { messageOf } from "./lib/text.ts";
+
+/** Who may ask: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
+export type Authentication =
+  | { readonly kind: "local" }
+  | { readonly kind: "tokens"; readonly actors: readonly ActorConfig[] }
+  | { readonly kind: "custom"; readonly authenticate: (request: AuthenticationRequest) => Actor | null | Promise<Actor | null> };
+
+/** Everything that the operator decided, checked and complete. */
+export type Settings = {
+  readonly environment: Environment;
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** Real paths; null where any folder may be named. */
+  readonly workspaceRoots: readonly string[] | null;
+  readonly allowedOrigins: readonly string[];
+  readonly authentication: Authentication;
+  /** What the operator should know at the start. */
+  readonly notes: readonly string[];
+};
+
+/** Reads the configuration file and makes the settings of it. */
+export async function loadSettings(environment: Environment): Promise<Settings> {
+  const { configPath } = environment;
+  await access(configPath).catch(() => {
+    throw new ConfigurationError(`there is no configuration file ${configPath}: set TRIPLANE_CONFIG to its path`);
+  });
+  const module = (await import(pathToFileURL(configPath).href).catch((error: unknown) => {
+    throw new ConfigurationError(`${configPath} cannot be loaded: ${messageOf(error)}`);
+  })) as { default?: unknown };
+  return makeSettings(environment, configPath, checkForm(configPath, module.default));
+}
+
+/** Makes the settings of a configuration. `path` is its file: relative paths in it start there. */
+export async function makeSettings(environment: Environment, path: string, config: TriplaneConfig): Promise<Settings> {
+  const folder = dirname(path);
+  const tools = toolsOf(path, config);
+  const models = new Map<string, Model>();
+  const notes: string[] = [];
+  for (const [name, model] of Object.entries(config.models)) {
+    const made = await modelOf(`${path}: models.${name}`, folder, model, environment);
+    models.set(name, made.model);
+    notes.push(...made.notes);
+  }
+  const templates = new Map(Object.entries(config.templates).map(([id, template]) => [id, templateOf(`${path}: templates.${id}`, id, template, config, models, tools)]));
+  const authentication = authenticationOf(path, config);
+  if (authentication.kind === "local" && !isLoopback(environment.host)) {
+    throw new ConfigurationError(`HOST is ${environment.host}, but nobody is configured who may connect: add \`actors\` or \`authenticate\` to ${path}, or leave HOST at 127.0.0.1`);
+  }
+  if (authentication.kind !== "local" && config.workspaceRoots === undefined) throw new ConfigurationError(`${path}: workspaceRoots is required where actors may connect: name the folders in which agents may work`);
+  return {
+    environment,
+    templates,
+    models,
+    tools,
+    workspaceRoots: config.workspaceRoots === undefined ? null : await Promise.all(config.workspaceRoots.map((root, index) => rootOf(`${path}: workspaceRoots.${index}`, resolve(folder, root)))),
+    allowedOrigins: config.allowedOrigins ?? [],
+    authentication,
+    notes,
+  };
+}
+
+/** Whether only this machine reaches the address. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function toolsOf(path: string, config: TriplaneConfig): Map<string, Tool> {
+  const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
+  for (const [index, tool] of (config.tools ?? []).entries()) {
+    if (tools.has(tool.name)) throw new ConfigurationError(`${path}: tools.${index} is named ${tool.name}, as another tool is: rename it`);
+    tools.set(tool.name, tool);
+  }
+  return tools;
+}
+
+async function modelOf(field: string, folder: string, config: ModelConfig, { anthropic }: Environment): Promise<{ model: Model; notes: string[] }> {
+  if (config.provider === "scripted") return { model: await scripted(field, folder, config.script), notes: [] };
+  if (anthropic !== null) return { model: anthropicModel({ ...anthropic, model: config.model, maxTokens: config.maxTokens ?? 8_192 }), notes: [] };
+  if (config.withoutKey === undefined) throw new ConfigurationError(`${field} needs ANTHROPIC_API_KEY: set it, or name a script to play without it in withoutKey`);
+  return { model: await scripted(`${field}.withoutKey`, folder, config.withoutKey), notes: ["ANTHROPIC_API_KEY is not set: a scripted model stands in for Claude. It really calls the tools, but knows only a few requests."] };
+}
+
+async function scripted(field: string, folder: string, script: (ModelConfig & { provider: "scripted" })["script"]): Promise<Model> {
+  if (typeof script !== "string") return scriptedModel("inline", parseScript(field, JSON.stringify(script)));
+  const path = resolve(folder, script);
+  const source = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new ConfigurationError(`${field}: ${messageOf(error)}`);
+  });
+  return scriptedModel(script, parseScript(path, source));
+}
+
+function templateOf(field: string, id: string, config: TemplateConfig, all: TriplaneConfig, models: ReadonlyMap<string, Model>, tools: ReadonlyMap<string, Tool>): Template {
+  if (!models.has(config.model)) throw new ConfigurationError(`${field}.model: there is no model ${JSON.stringify(config.model)}: the models are ${[...models.keys()].join(", ")}`);
+  checkTools(`${field}.tools`, config.tools, tools);
+  return {
+    id,
+    systemPrompt: config.systemPrompt,
+    model: config.model,
+    tools: config.tools ?? null,
+    permission: permissionOf(`${field}.permission`, config.permission ?? {}, tools),
+    hooks: {
+      preToolUse: [...(all.hooks?.preToolUse ?? []), ...(config.hooks?.preToolUse ?? [])],
+      postToolUse: [...(all.hooks?.postToolUse ?? []), ...(config.hooks?.postToolUse ?? [])],
+    },
+    toolTimeoutMs: config.toolTimeoutMs ?? 60_000,
+    toolConcurrency: config.toolConcurrency ?? 3,
+    maxSteps: config.maxSteps ?? 50,
+    contextMessages: config.contextMessages ?? 200,
+    selfApproval: config.selfApproval ?? false,
+  };
+}
+
+function permissionOf(field: string, config: PermissionConfig, tools: ReadonlyMap<string, Tool>): Permission {
+  for (const list of ["allowTools", "denyTools", "autoAllowTools", "requireApprovalTools"] as const) checkTools(`${field}.${list}`, config[list], tools);
+  return {
+    mode: config.mode === "ask" ? "approval" : (config.mode ?? "default"),
+    allowTools: config.allowTools ?? null,
+    denyTools: config.denyTools ?? [],
+    autoAllowTools: config.autoAllowTools ?? [],
+    requireApprovalTools: config.requireApprovalTools ?? [],
+  };
+}
+
+function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {
+  for (const [index, name] of (names ?? []).entries()) {
+    if (!tools.has(name)) throw new ConfigurationError(`${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`);
+  }
+}
+
+function authenticationOf(path: string, { actors, authenticate }: TriplaneConfig): Authentication {
+  if (actors !== undefined && authenticate !== undefined) throw new ConfigurationError(`${path}: give actors or authenticate, not both`);
+  if (authenticate !== undefined) return { kind: "custom", authenticate };
+  if (actors === undefined) return { kind: "local" };
+  const hashes = actors.map((actor) => actor.tokenHash);
+  const repeated = hashes.findIndex((hash, index) => hashes.indexOf(hash) !== index);
+  if (repeated >= 0) throw new ConfigurationError(`${path}: actors.${repeated}.tokenHash is another actor's too: give each a token of its own`);
+  return { kind: "tokens", actors };
+}
+
+async function rootOf(field: string, root: string): Promise<string> {
+  return realpath(root).catch((error: unknown) => {
+    throw new ConfigurationError(`${field}: ${messageOf(error)}`);
+  });
+}
