@@ -14,7 +14,7 @@ export type From = { readonly tag: "empty" } | { readonly tag: "migrations"; rea
  */
 export async function schemaDifference(from: From): Promise<string> {
   const wasm = await readFile(createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm/schema_engine_bg").replace(/\.js$/, ".wasm"));
-  const { instance } = await WebAssembly.instantiate(wasm, { "./schema_engine_bg.js": bindings as unknown as WebAssembly.ModuleImports });
+  const { instance } = await WebAssembly.instantiate(wasm, { "./schema_engine_bg.js": bindings });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports["__wbindgen_start"] as () => void)();
   const client = await PGlite.create();

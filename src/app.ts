@@ -70,7 +70,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("triplane_events_committed_total", "counter", committed),
         metric("process_resident_memory_bytes", "gauge", process.memoryUsage.rss()),
       ].join("");
-    const server = await startServer(settings, shared, { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics }, logger);
+    const { port, host } = settings.environment;
+    const server = await startServer({ ...settings, port, host }, shared, { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics }, logger);
     closing.push(() => server.close());
     return { port: server.port, database, parts, tails, close };
   } catch (error) {

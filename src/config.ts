@@ -1,8 +1,8 @@
-import type { Actor, Role } from "./agent/actor.ts";
 import type { PostToolUse, PreToolUse } from "./agent/hooks.ts";
 import type { Script } from "./agent/models/script.ts";
 import type { PermissionMode } from "./agent/template.ts";
 import type { Tool } from "./agent/tools/tool.ts";
+import type { Authenticate, TokenActor } from "./server/authenticate.ts";
 
 /** A model: a Claude model, or a script. `withoutKey` names the script that plays where there is no API key. */
 export type ModelConfig =
@@ -39,12 +39,6 @@ export type TemplateConfig = {
   readonly selfApproval?: boolean;
 };
 
-/** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
-export type ActorConfig = { readonly id: string; readonly kind?: "USER" | "SERVICE"; readonly tokenHash: string; readonly tenant: string; readonly roles: readonly Role[] };
-
-/** What `authenticate` is given: the bearer token, and the headers of the request or of the socket's upgrade. */
-export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
-
 /** The configuration file's content. See docs/configuration.md. */
 export type TriplaneConfig = {
   readonly models: Readonly<Record<string, ModelConfig>>;
@@ -56,9 +50,9 @@ export type TriplaneConfig = {
   readonly workspaceRoots?: readonly string[];
   /** Origins of web pages that may connect, besides the server's own. */
   readonly allowedOrigins?: readonly string[];
-  readonly actors?: readonly ActorConfig[];
+  readonly actors?: readonly TokenActor[];
   /** Instead of `actors`: who asks, or null for nobody. */
-  readonly authenticate?: (request: AuthenticationRequest) => Actor | null | Promise<Actor | null>;
+  readonly authenticate?: Authenticate;
 };
 
 /** Types the configuration file. */

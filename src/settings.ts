@@ -1,7 +1,6 @@
 import { access, readFile, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Actor } from "./agent/actor.ts";
 import { anthropicModel } from "./agent/models/anthropic.ts";
 import type { Model } from "./agent/models/model.ts";
 import { parseScript } from "./agent/models/script.ts";
@@ -10,15 +9,11 @@ import type { Permission, Template } from "./agent/template.ts";
 import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import { checkForm } from "./config-schema.ts";
-import type { ActorConfig, AuthenticationRequest, ModelConfig, PermissionConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
+import type { ModelConfig, PermissionConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
+import { isLoopback } from "./lib/loopback.ts";
 import { messageOf } from "./lib/text.ts";
-
-/** Who may ask: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
-export type Authentication =
-  | { readonly kind: "local" }
-  | { readonly kind: "tokens"; readonly actors: readonly ActorConfig[] }
-  | { readonly kind: "custom"; readonly authenticate: (request: AuthenticationRequest) => Actor | null | Promise<Actor | null> };
+import type { Authentication } from "./server/authenticate.ts";
 
 /** Everything that the operator decided, checked and complete. */
 export type Settings = {
@@ -73,11 +68,6 @@ export async function makeSettings(environment: Environment, path: string, confi
     authentication,
     notes,
   };
-}
-
-/** Whether only this machine reaches the address. */
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 function toolsOf(path: string, config: TriplaneConfig): Map<string, Tool> {

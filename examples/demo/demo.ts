@@ -143,6 +143,10 @@ function monitorText(event: WatchedEvent): string {
       return `${event.todos.length} todos`;
     case "ToolExecuted":
       return `${event.call.name} ${event.call.state}`;
+    case "BreakpointChanged":
+      return `${event.previousBreakpoint} → ${event.breakpoint}`;
+    case "StepComplete":
+      return `after ${event.durationMs.toFixed(0)} ms (${event.stopReason})`;
     case "Error":
       return `${event.severity} ${event.phase}: ${event.message}`;
     default:
@@ -153,7 +157,9 @@ function monitorText(event: WatchedEvent): string {
 function describe(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return "no server answers there: start one with `npm start`, or give its address with --url";
   if (error instanceof Error) return error.message;
-  if (typeof error === "object" && error !== null && "code" in error && "reason" in error) return error.code === 4403 ? "the server does not admit you: give a valid --token" : `the connection closed (${error.code} ${String(error.reason)})`;
+  if (typeof error === "object" && error !== null && "code" in error && "reason" in error) {
+    return error.code === 4403 ? "the server does not admit you: give a valid --token" : `the connection closed (${String(error.code)} ${String(error.reason)})`;
+  }
   if (Array.isArray(error)) return error.map((item: { message?: string }) => item.message).join("; ");
   if (typeof error === "object" && error !== null && "error" in error) return describe(error.error);
   return "the server cannot be reached: start one with `npm start`, or give its address with --url";

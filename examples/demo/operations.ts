@@ -33,6 +33,8 @@ export const WATCH = `
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
         ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { input } }
         ... on StateChanged { previousState state }
+        ... on BreakpointChanged { previousBreakpoint breakpoint }
+        ... on StepComplete { durationMs stopReason }
         ... on TokenUsage { inputTokens outputTokens }
         ... on TodoChanged { todos { todoId title status } }
         ... on Error { severity phase message }
@@ -52,9 +54,11 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "ToolStart" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
   | { readonly __typename: "PermissionRequired"; readonly request: { readonly approvalId: string; readonly inputHash: string; readonly reason: string; readonly call: Pick<Call, "name" | "inputPreview"> }; readonly approval: { readonly input: unknown } | null }
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
+  | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }
+  | { readonly __typename: "StepComplete"; readonly durationMs: number; readonly stopReason: string }
   | { readonly __typename: "TokenUsage"; readonly inputTokens: number; readonly outputTokens: number }
   | { readonly __typename: "TodoChanged"; readonly todos: readonly { readonly todoId: string; readonly title: string; readonly status: string }[] }
   | { readonly __typename: "Error"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
-  | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "StepComplete" | "BreakpointChanged" | "AgentCreated" }
+  | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "AgentCreated" }
 );

@@ -67,7 +67,7 @@ const ROWS = new Set(["idempotencyKey", "createAgent", "agent", "received", "joi
 /** The change as the SQL function `commit_change` reads it: columns in snake_case. */
 export function encodeChange(change: Change): string {
   const parts = Object.entries(change).map(([name, part]) => {
-    if (name === "transitions") return [name, (part as readonly ToolCallTransition[]).map((transition) => ({ ...transition, set: toColumns(transition.set) }))];
+    if (name === "transitions") return [name, (part as readonly ToolCallTransition[]).map(({ id, from, set, audit }) => ({ id, from, set: toColumns(set), audit }))];
     if (!ROWS.has(name)) return [name, part];
     return [name, Array.isArray(part) ? part.map(toColumns) : toColumns(part as object)];
   });

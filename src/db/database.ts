@@ -13,14 +13,17 @@ import type { Sql } from "./sql.ts";
 /** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig = { readonly kind: "embedded"; readonly folder: string } | { readonly kind: "postgres"; readonly url: string; readonly connections: number };
 
-/** Reads for GraphQL. Interactive transactions are taken away: on the embedded database one blocks every other query. */
-export type Reader = Omit<PrismaClient, "$transaction" | "$use" | "$extends">;
+/**
+ * Typed reads for GraphQL. Transactions and raw statements are taken away: on the embedded database an interactive
+ * transaction blocks every other query, and writes go through the log's functions.
+ */
+export type Reader = Omit<PrismaClient, "$transaction" | "$extends" | "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe">;
 
 /** The open database: single statements by `sql`, typed reads by `prisma`. */
 export type Database = {
   readonly config: DatabaseConfig;
   readonly sql: Sql;
-  readonly prisma: PrismaClient;
+  readonly prisma: Reader;
   close(): Promise<void>;
 };
 

@@ -1,13 +1,13 @@
 import type { Actor } from "../agent/actor.ts";
 import type { AgentParts } from "../agent/parts.ts";
-import type { PrismaClient } from "../db/generated/client.ts";
+import type { Reader } from "../db/database.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
 
 /** What one operation is answered with. */
 export type Context = {
   readonly actor: Actor;
-  readonly prisma: PrismaClient;
+  readonly prisma: Reader;
   readonly parts: AgentParts;
   readonly tails: Tails;
   /** Lets an agent go on after something was committed for it. */

@@ -42,14 +42,14 @@ export async function timeline(context: Context, args: TimelineArguments): Promi
 /** Every event after `since`, once, in order; from now on where `since` is omitted. */
 export async function subscribe(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
   const scope = await scopeOf(context, args);
-  const after = args.since ? await positionOf(context, args.since) : (await context.snapshot()).position;
+  const after = isGiven(args.since) ? await positionOf(context, args.since) : (await context.snapshot()).position;
   return mapPages(follow(context.tails, { scope, after, until: args.until ?? null }), (page) => freshPage(context, page));
 }
 
 /** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
 export async function subscribeControl(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
   const given = { ...args, channels: ["CONTROL"] } as const;
-  if (args.since) return subscribe(context, given);
+  if (isGiven(args.since)) return subscribe(context, given);
   const scope = await scopeOf(context, given);
   const open = await context.parts.log.readOpen(scope);
   const later = follow(context.tails, { scope, after: open.covered, until: null });
@@ -75,9 +75,13 @@ export async function receivedText(context: Context, { body }: EventView<BodyOf<
 
 async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
   const { actor } = context;
-  const agentId = args.agentId ? rowId("Agent", args.agentId) : null;
-  if (args.agentId && (agentId === null || !(await isVisible(context, agentId)))) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
+  const agentId = isGiven(args.agentId) ? rowId("Agent", args.agentId) : null;
+  if (isGiven(args.agentId) && (agentId === null || !(await isVisible(context, agentId)))) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
   return { tenant: actor.tenant, agentId, createdBy: visibleCreator(actor), channels: args.channels ?? CHANNELS, kinds: args.kinds ?? null };
+}
+
+function isGiven(argument: string | null | undefined): argument is string {
+  return argument !== null && argument !== undefined;
 }
 
 async function positionOf(context: Context, since: string): Promise<number> {

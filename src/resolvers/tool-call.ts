@@ -26,7 +26,7 @@ export async function toolCalls(context: Context, args: Arguments, selection: Pr
     where: {
       tenant: context.actor.tenant,
       agent: visibleAgents(context.actor),
-      ...(agentId ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
+      ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
       ...(names ? { name: { in: [...names] } } : {}),
       ...(states ? { state: { in: [...states] } } : {}),
       createdAt: { ...(createdAfter ? { gt: createdAfter } : {}), ...(createdBefore ? { lt: createdBefore } : {}) },

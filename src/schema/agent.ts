@@ -4,8 +4,11 @@ import { checkPage } from "../resolvers/page.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approval.ts";
 import { builder } from "./builder.ts";
+import { connectionOf } from "./connection.ts";
 import { AgentState, Breakpoint } from "./enums.ts";
+import { MessageConnection } from "./message.ts";
 import { TodoItem } from "./todo.ts";
+import { ToolCallConnection } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
 
 const Template = builder.objectRef<ReturnType<typeof templateOf>>("Template").implement({
@@ -37,7 +40,7 @@ export const Agent = builder.prismaNode("Agent", {
         checkPage(args);
         return { orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }] };
       },
-    }),
+    }, MessageConnection),
     toolCalls: t.relatedConnection("toolCalls", {
       cursor: "id",
       description: "Its tool calls in the order in which they were made.",
@@ -45,7 +48,7 @@ export const Agent = builder.prismaNode("Agent", {
         checkPage(args);
         return { orderBy: [{ step: "asc" }, { ordinal: "asc" }] };
       },
-    }),
+    }, ToolCallConnection),
     pendingApprovals: t.prismaField({
       type: [Approval],
       description: "What waits for a person, longest first.",
@@ -72,10 +75,12 @@ builder.queryField("agent", (t) =>
   }),
 );
 
+const AgentConnection = connectionOf("Agent", Agent);
+
 builder.queryField("agents", (t) =>
   t.prismaConnection(
     { type: Agent, cursor: "id", description: "The agents that you may see, newest first.", resolve: (query, _root, args, context) => agents(context, args, query) },
-    { fields: (f) => ({ cursor: f.field({ type: "Cursor", resolve: (_connection, _args, context) => snapshotCursor(context) }) }) },
+    AgentConnection,
   ),
 );
 

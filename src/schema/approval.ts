@@ -1,9 +1,9 @@
 import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
-import { snapshotCursor } from "../resolvers/agent.ts";
 import { approvalByRow, approvals, decideApproval, type ApprovalPayload } from "../resolvers/approval.ts";
 import { globalId } from "../resolvers/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
+import { connectionOf } from "./connection.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, Risk } from "./enums.ts";
 import { ToolCallSnapshot } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
@@ -49,6 +49,8 @@ export const Approval = builder.prismaNode("Approval", {
   }),
 });
 
+const ApprovalConnection = connectionOf("Approval", Approval);
+
 builder.queryField("approvals", (t) =>
   t.prismaConnection(
     {
@@ -58,7 +60,7 @@ builder.queryField("approvals", (t) =>
       args: { state: t.arg({ type: ApprovalState }) },
       resolve: (query, _root, args, context) => approvals(context, args, query),
     },
-    { fields: (f) => ({ cursor: f.field({ type: "Cursor", resolve: (_connection, _args, context) => snapshotCursor(context) }) }) },
+    ApprovalConnection,
   ),
 );
 

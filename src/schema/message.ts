@@ -1,6 +1,7 @@
 import { messageByRow, messageText, sendMessage, type MessagePayload } from "../resolvers/message.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
+import { connectionOf } from "./connection.ts";
 import { MessageKind } from "./enums.ts";
 import { UserError } from "./user-error.ts";
 
@@ -24,6 +25,8 @@ export const Message = builder.prismaNode("Message", {
     agent: t.relation("agent"),
   }),
 });
+
+export const MessageConnection = connectionOf("Message", Message);
 
 const SendMessageInput = builder.inputType("SendMessageInput", {
   fields: (t) => ({

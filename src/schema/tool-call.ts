@@ -3,9 +3,9 @@ import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapsh
 import type { Json } from "../lib/json.ts";
 import { globalId } from "../resolvers/global-id.ts";
 import { toolCalls } from "../resolvers/tool-call.ts";
-import { snapshotCursor } from "../resolvers/agent.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
+import { connectionOf } from "./connection.ts";
 import { ApprovalDecision, ApprovalState, ToolCallState } from "./enums.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
@@ -105,6 +105,8 @@ export const ToolCall = builder.prismaNode("ToolCall", {
   }),
 });
 
+export const ToolCallConnection = connectionOf("ToolCall", ToolCall);
+
 const ToolCallFilter = builder.inputType("ToolCallFilter", {
   description: "All conditions that are given must hold.",
   fields: (t) => ({
@@ -125,6 +127,6 @@ builder.queryField("toolCalls", (t) =>
       args: { filter: t.arg({ type: ToolCallFilter }) },
       resolve: (query, _root, args, context) => toolCalls(context, args, query),
     },
-    { fields: (f) => ({ cursor: f.field({ type: "Cursor", resolve: (_connection, _args, context) => snapshotCursor(context) }) }) },
+    ToolCallConnection,
   ),
 );

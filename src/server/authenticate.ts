@@ -1,6 +1,20 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Actor } from "../agent/actor.ts";
-import type { Authentication } from "../settings.ts";
+import type { Actor, Role } from "../agent/actor.ts";
+
+/** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
+export type TokenActor = { readonly id: string; readonly kind?: "USER" | "SERVICE"; readonly tokenHash: string; readonly tenant: string; readonly roles: readonly Role[] };
+
+/** What the operator's own `authenticate` is given: the bearer token, and the headers of the request or of the socket's upgrade. */
+export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
+
+/** The operator's own code: who asks, or null for nobody. */
+export type Authenticate = (request: AuthenticationRequest) => Actor | null | Promise<Actor | null>;
+
+/** Who may ask: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
+export type Authentication =
+  | { readonly kind: "local" }
+  | { readonly kind: "tokens"; readonly actors: readonly TokenActor[] }
+  | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
 /** Whoever reaches a server without configured actors: the person at this machine. */
 export const LOCAL_ADMINISTRATOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };

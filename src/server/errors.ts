@@ -9,9 +9,12 @@ import type { Logger } from "../lib/log.ts";
 export function maskError(logger: Logger): (error: unknown) => GraphQLError {
   return (error) => {
     const cause = error instanceof GraphQLError ? error.originalError : error;
-    if (error instanceof GraphQLError && (cause === undefined || cause instanceof GraphQLError)) return error;
+    if (error instanceof GraphQLError && cause === undefined) return error;
+    if (error instanceof GraphQLError && cause instanceof GraphQLError) {
+      // A library refused an argument, and says so without a code.
+      return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
+    }
     if (cause instanceof StorageUnavailable) return shown(error, "STORAGE_UNAVAILABLE", "The database does not answer. Nothing was done; try again.", 503);
-    if (cause instanceof Error && cause.name === "PothosValidationError") return shown(error, "BAD_USER_INPUT", cause.message, 200);
     logger.error("an operation failed", cause);
     return shown(error, "INTERNAL_SERVER_ERROR", "Unexpected error.", 500);
   };

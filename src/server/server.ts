@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../lib/log.ts";
-import type { Settings } from "../settings.ts";
+import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { originProblem } from "./origin.ts";
 import { serveWebSocket } from "./websocket.ts";
@@ -9,6 +9,9 @@ import { makeYoga } from "./yoga.ts";
 
 /** The largest body of a request, in bytes. */
 const BODY_BYTES = 8 * 1024 * 1024;
+
+/** Where the server listens, and who may connect. */
+export type ServerOptions = Access & { readonly port: number; readonly host: string };
 
 /** What operators' probes are answered from. */
 export type Probes = {
@@ -27,11 +30,11 @@ export class ListenError extends Error {
 }
 
 /** HTTP, SSE and WebSocket on one port. */
-export async function startServer(settings: Settings, shared: SharedContext, probes: Probes, logger: Logger): Promise<RunningServer> {
-  const yoga = makeYoga(settings, shared, logger);
+export async function startServer(options: ServerOptions, shared: SharedContext, probes: Probes, logger: Logger): Promise<RunningServer> {
+  const yoga = makeYoga(options, shared, logger);
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
-    const problem = originProblem(request, settings);
+    const problem = originProblem(request, options);
     if (problem !== null) return answer(response, 403, problem);
     switch (path) {
       case "/healthz":
@@ -52,8 +55,8 @@ export async function startServer(settings: Settings, shared: SharedContext, pro
         return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
     }
   });
-  const closeSockets = serveWebSocket(server, yoga, settings);
-  await listen(server, settings.environment.port, settings.environment.host);
+  const closeSockets = serveWebSocket(server, yoga, options);
+  await listen(server, options.port, options.host);
   return {
     port: (server.address() as AddressInfo).port,
     async close() {

@@ -1,12 +1,13 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer } from "ws";
 import type { Actor } from "../agent/actor.ts";
 import type { Context } from "../resolvers/context.ts";
-import type { Settings } from "../settings.ts";
+import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { TransportContext } from "./yoga.ts";
@@ -16,41 +17,58 @@ const MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
 
-type Execution = { readonly execute: (args: unknown) => unknown; readonly subscribe: (args: unknown) => unknown };
 type SocketExtra = { actor: Actor };
 
 /** GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients connect anew. */
-export function serveWebSocket(server: Server, yoga: YogaServerInstance<TransportContext, Context>, settings: Settings): () => Promise<void> {
+export function serveWebSocket(server: Server, yoga: YogaServerInstance<TransportContext, Context>, access: Access): () => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES, handleProtocols: (offered) => (offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false) });
+  // Yoga's own parse, validate, execute and subscribe, so that errors are masked on every transport alike.
+  const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
     {
-      execute: (args) => (args.rootValue as Execution).execute(args) as never,
-      subscribe: (args) => (args.rootValue as Execution).subscribe(args) as never,
+      execute: (args) => enveloped.get(args)?.execute(args),
+      subscribe: (args) => enveloped.get(args)?.subscribe(args),
       onConnect: async ({ connectionParams, extra }) => {
         const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
-        const actor = await authenticate(settings.authentication, bearerToken(authorization), headersOf(extra.request));
+        const actor = await authenticate(access.authentication, bearerToken(authorization), headersOf(extra.request));
         if (actor === null) return false;
         extra.actor = actor;
         return true;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
-        if (Object.keys(subscriptions).length > OPERATIONS) return extra.socket.close(4429, "too many operations on one socket"), [];
-        const { schema, execute, subscribe, parse, validate, contextFactory } = yoga.getEnveloped({ socketActor: extra.actor, request: undefined });
-        const document = parse(query);
-        const errors = validate(schema, document) as ReturnType<typeof Array<never>>;
+        if (Object.keys(subscriptions).length > OPERATIONS) {
+          extra.socket.close(4429, "too many operations on one socket");
+          return [];
+        }
+        const envelope = yoga.getEnveloped({ socketActor: extra.actor });
+        const document = parsed(() => envelope.parse(query));
+        if (document instanceof GraphQLError) return [document];
+        const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
         if (errors.length > 0) return errors;
-        return { schema, document, operationName: operationName ?? undefined, variableValues: variables ?? undefined, contextValue: await contextFactory(), rootValue: { execute, subscribe } } as never;
+        const args: ExecutionArgs = { schema: envelope.schema, document, operationName: operationName ?? null, variableValues: variables ?? null, contextValue: await envelope.contextFactory() };
+        enveloped.set(args, envelope);
+        return args;
       },
     },
     sockets,
   );
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const problem = originProblem(request, settings);
+    const problem = originProblem(request, access);
     if (problem !== null) return refuse(socket, 403, problem);
     if (new URL(request.url ?? "/", "http://localhost").pathname !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => sockets.emit("connection", webSocket, request));
   });
   return async () => disposable.dispose();
+}
+
+/** The document, or what is wrong with its syntax: that ends the operation, not the socket. */
+function parsed(parse: () => DocumentNode): DocumentNode | GraphQLError {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
 }
 
 function headersOf(request: IncomingMessage): Headers {

@@ -5,7 +5,7 @@ import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
-import type { Settings } from "../settings.ts";
+import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
@@ -15,18 +15,18 @@ import { WALK } from "./graphiql.ts";
 export type TransportContext = { readonly socketActor?: Actor };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
-export function makeYoga(settings: Settings, shared: SharedContext, logger: Logger): YogaServerInstance<TransportContext, Context> {
+export function makeYoga(access: Access, shared: SharedContext, logger: Logger): YogaServerInstance<TransportContext, Context> {
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",
     landingPage: false,
     renderGraphiQL,
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
-    cors: settings.allowedOrigins.length === 0 ? false : { origin: [...settings.allowedOrigins], methods: ["GET", "POST"] },
+    cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     maskedErrors: { maskError: maskError(logger), errorMessage: "Unexpected error." },
     logging: false,
     context: async ({ socketActor, request }) => {
-      const actor = socketActor ?? (await authenticate(settings.authentication, bearerToken(request.headers.get("authorization")), request.headers));
+      const actor = socketActor ?? (await authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers));
       if (actor === null) throw clientError("UNAUTHENTICATED", "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.");
       return makeContext(shared, actor);
     },

@@ -1,4 +1,3 @@
-import type { Json } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import type { HookCall, Hooks } from "../hooks.ts";
@@ -49,32 +48,36 @@ export function explain(tool: { readonly name: string; readonly readOnly: boolea
 }
 
 async function tighten(call: Validated, explanation: Explanation, hooks: Hooks): Promise<Result<Permitted, Denied>> {
-  let current = explanation;
+  const considered = [...explanation.considered];
+  let { verdict, decidedBy } = explanation;
+  const soFar = (): Explanation => ({ verdict, decidedBy, considered });
   let reason = `${explanation.decidedBy} asks for ${call.tool.name}`;
   for (const [index, hook] of hooks.preToolUse.entries()) {
     const rule = `hook preToolUse[${index}]`;
     try {
       const answer = await hook(hookCall(call));
       if (answer === undefined) {
-        current = { ...current, considered: [...current.considered, { rule, verdict: "no match" }] };
+        considered.push({ rule, verdict: "no match" });
       } else if ("result" in answer) {
-        return accepted({ kind: "answered", call, explanation: decided(current, rule, "allow"), result: answer.result });
+        return accepted({ kind: "answered", call, explanation: decided(soFar(), rule, "allow"), result: answer.result });
       } else if (answer.decision === "deny") {
-        return denied(decided(current, rule, "deny"), answer.reason ?? `a hook forbids ${call.tool.name}`);
+        return denied(decided(soFar(), rule, "deny"), answer.reason ?? `a hook forbids ${call.tool.name}`);
       } else {
-        current = decided(current, rule, "ask");
+        considered.push({ rule, verdict: "ask" });
+        verdict = "ask";
+        decidedBy = rule;
         reason = answer.reason ?? `a hook asks for ${call.tool.name}`;
       }
     } catch (error) {
-      return denied(decided(current, rule, "deny"), `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`);
+      return denied(decided(soFar(), rule, "deny"), `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`);
     }
   }
-  return accepted(current.verdict === "ask" ? { kind: "asked", call, explanation: current, reason } : { kind: "allowed", call, explanation: current });
+  return accepted(verdict === "ask" ? { kind: "asked", call, explanation: soFar(), reason } : { kind: "allowed", call, explanation: soFar() });
 }
 
 /** The call as hooks see it. */
 export function hookCall({ request, tool, bound }: Validated): HookCall {
-  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: bound.input as Json };
+  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: bound.input };
 }
 
 function decided(explanation: Explanation, rule: string, verdict: Verdict): Explanation {

@@ -5,7 +5,7 @@ import type { StopReason } from "./model.ts";
 
 /** When a reply is given. All conditions that are present must hold; the first reply whose conditions hold is played. */
 export type ScriptCondition = {
-  /** The newest message is a person's and its text matches this regular expression (flags `is`). */
+  /** What a person said last, since the model last answered, matches this regular expression (flags `is`). */
   readonly user?: string;
   /** The newest message holds a result of this tool. */
   readonly result?: string;
@@ -108,7 +108,7 @@ export function parseScript(name: string, source: string): Script {
       ["find/line", reply.find?.line],
     ] as const) {
       try {
-        if (pattern !== undefined) new RegExp(pattern);
+        if (pattern !== undefined) RegExp(pattern);
       } catch (error) {
         throw new ScriptError(`${name}: /replies/${index}/${field}: ${error instanceof Error ? error.message : String(error)}`);
       }

@@ -59,7 +59,7 @@ function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene
 /** What the reply can speak of, or null where its conditions do not hold. */
 function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene | null {
   const newest = messages.at(-1)?.content ?? [];
-  const said = newest.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const said = newest.findLast((block) => block.type === "text")?.text ?? "";
   let values: Fields = { user: said };
   if (reply.when.user !== undefined) {
     const match = said === "" ? null : new RegExp(reply.when.user, "is").exec(said);

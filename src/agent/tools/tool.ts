@@ -81,7 +81,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       const input: unknown = structuredClone(raw);
       if (!validate(input)) return refused((validate.errors ?? []).map((error) => issueOf(error, input)));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
-      return accepted({ input: input as JsonObject, run: async (context) => run(input, context) });
+      return accepted({ input, run: async (context) => run(input, context) });
     },
   };
 }

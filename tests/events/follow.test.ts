@@ -1,0 +1,141 @@
+import { setImmediate as macrotask } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { postgresBell, silentBell, type Bell } from "../../src/events/bell.ts";
+import { follow } from "../../src/events/follow.ts";
+import { EventLog, type LogPage } from "../../src/events/log.ts";
+import { Tails } from "../../src/events/tails.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { silentLogger } from "../../src/lib/log.ts";
+import { testDatabase } from "../support/database.ts";
+import { chunk, deltas, everything, insertAgent } from "../support/log.ts";
+
+/** A log with its tails, as one node has them. */
+function node(sql: Sql, bell: Bell = silentBell()): { log: EventLog; tails: Tails } {
+  const log = new EventLog(sql);
+  log.onCommitted((tenant) => bell.ring(tenant));
+  const tails = new Tails(log, bell, silentLogger);
+  onTestFinished(async () => {
+    await tails.close();
+    await bell.close();
+  });
+  return { log, tails };
+}
+
+/** Reads pages until so many events have come. */
+async function take(pages: AsyncGenerator<LogPage, void>, count: number): Promise<LogPage["events"]> {
+  const events: LogPage["events"][number][] = [];
+  while (events.length < count) {
+    const next = await pages.next();
+    if (next.done === true) break;
+    events.push(...next.value.events);
+  }
+  return events;
+}
+
+describe("follow", () => {
+  it("gives the first page at once, even empty, and says that it is caught up", async () => {
+    const { sql } = await testDatabase();
+    const { tails } = node(sql);
+    const pages = follow(tails, { scope: everything("one"), after: 0, until: null });
+    const { value } = await pages.next();
+    expect(value).toMatchObject({ events: [], covered: 0, head: { position: 0 } });
+    await pages.return();
+  });
+
+  it("delivers history and present as one, once, in order, while writers write (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = node(sql);
+    const agents = await Promise.all(Array.from({ length: 4 }, () => insertAgent(log, "one")));
+    for (let round = 0; round < 75; round += 1) await log.append("one", agents.map((agent) => ({ ...agent, epoch: null, events: [chunk(`h${round}`)] })));
+    const readers = Array.from({ length: 10 }, () => follow(tails, { scope: everything("one"), after: 0, until: null }));
+    const reading = Promise.all(readers.map((pages) => take(pages, 800)));
+    await Promise.all(
+      agents.map(async (agent) => {
+        for (let index = 0; index < 125; index += 1) await log.append("one", [{ ...agent, epoch: null, events: [chunk(`l${index}`)] }]);
+      }),
+    );
+    for (const events of await reading) expect(events.map((event) => event.position)).toEqual(Array.from({ length: 800 }, (_, index) => index + 1));
+    await Promise.all(readers.map((pages) => pages.return()));
+  });
+
+  it("ends at once when it is returned while it waits", async () => {
+    const { sql } = await testDatabase();
+    const { tails } = node(sql);
+    const pages = follow(tails, { scope: everything("one"), after: 0, until: null });
+    await pages.next();
+    const parked = pages.next();
+    await macrotask();
+    expect(await pages.return()).toEqual({ done: true, value: undefined });
+    expect(await parked).toEqual({ done: true, value: undefined });
+  });
+
+  it("ends after the kind that it was asked for, inside of a page", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = node(sql);
+    const agent = await insertAgent(log, "one");
+    const done = { at: new Date(), body: { kind: "DONE", step: 1, reason: "COMPLETED", messageIds: [] } } as const;
+    await log.append("one", [{ ...agent, epoch: null, events: [chunk("a"), done, chunk("b")] }]);
+    const pages = follow(tails, { scope: everything("one"), after: 0, until: "DONE" });
+    const { value } = await pages.next();
+    expect(value).toMatchObject({ covered: 2, head: { position: 3 } });
+    expect((await pages.next()).done).toBe(true);
+  });
+
+  it("wakes only followers whose scope has something", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = node(sql);
+    const own = await insertAgent(log, "one");
+    const other = await insertAgent(log, "one");
+    const pages = follow(tails, { scope: { ...everything("one"), agentId: own.agentId }, after: 0, until: null });
+    await pages.next();
+    const next = pages.next();
+    await log.append("one", [{ ...other, epoch: null, events: [chunk("not yours")] }]);
+    await log.append("one", [{ ...own, epoch: null, events: [chunk("yours")] }]);
+    const { value } = await next;
+    expect(deltas(value?.events ?? [])).toEqual(["yours"]);
+    expect(value).toMatchObject({ covered: 2 });
+    await pages.return();
+  });
+
+  it("moves the cursor of a follower whose scope is silent after 10,000 positions", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = node(sql);
+    const agent = await insertAgent(log, "one");
+    const pages = follow(tails, { scope: { ...everything("one"), channels: ["CONTROL"] }, after: 0, until: null });
+    await pages.next();
+    const next = pages.next();
+    for (let batch = 0; batch < 11; batch += 1) await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+    const { value } = await next;
+    expect(value?.events).toEqual([]);
+    expect(value?.covered).toBeGreaterThanOrEqual(10_000);
+    await pages.return();
+  });
+
+  it("reads the log where the tail has dropped what a slow reader still needs (invariant 10)", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = node(sql);
+    const agent = await insertAgent(log, "one");
+    const slow = follow(tails, { scope: everything("one"), after: 0, until: null });
+    await slow.next();
+    const big = "x".repeat(30_000);
+    for (let index = 0; index < 400; index += 1) await log.append("one", [{ ...agent, epoch: null, events: [chunk(big)] }]);
+    const events = await take(slow, 400);
+    expect(events.map((event) => event.position)).toEqual(Array.from({ length: 400 }, (_, index) => index + 1));
+    await slow.return();
+  });
+
+  it("hears other nodes by the bell, and by the poll when the bell is dead (R4)", async () => {
+    const { sql, url } = await testDatabase();
+    const writer = node(sql, postgresBell(url, "writer", silentLogger));
+    const reader = node(sql, postgresBell(url, "reader", silentLogger));
+    const agent = await insertAgent(writer.log, "one");
+    const pages = follow(reader.tails, { scope: everything("one"), after: 0, until: null });
+    await pages.next();
+    await writer.log.append("one", [{ ...agent, epoch: null, events: [chunk("rung")] }]);
+    expect(deltas(await take(pages, 1))).toEqual(["rung"]);
+    await sql.query({ name: "kill", text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'triplane-bell'" }, []);
+    await writer.log.append("one", [{ ...agent, epoch: null, events: [chunk("polled")] }]);
+    expect(deltas(await take(pages, 1))).toEqual(["polled"]);
+    await pages.return();
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import { EventLog, StorageUnavailable } from "../../src/events/log.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { testDatabase } from "../support/database.ts";
+import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
+
+/** A database whose answer to the next write is lost after the write committed. */
+function losingAnswers(sql: Sql, times: number): Sql {
+  let left = times;
+  return {
+    async query<Row>(statement: { name: string; text: string }, values: readonly unknown[]) {
+      const rows = await sql.query<Row>(statement, values);
+      if (left > 0 && (statement.name === "append_events" || statement.name === "commit_change")) {
+        left -= 1;
+        throw Object.assign(new Error("Connection terminated unexpectedly"), { code: "08006" });
+      }
+      return rows;
+    },
+  };
+}
+
+describe("append", () => {
+  it("gives gap-free positions per tenant and gap-free seqs per agent (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const first = await insertAgent(log, "one");
+    const second = await insertAgent(log, "one");
+    await log.append("one", [
+      { ...first, epoch: null, events: [chunk("a"), chunk("b")] },
+      { ...second, epoch: null, events: [chunk("c")] },
+    ]);
+    const [outcome] = await log.append("one", [{ ...first, epoch: null, events: [chunk("d")] }]);
+    const events = await readAll(log, everything("one"));
+    expect(events.map((event) => event.position)).toEqual([1, 2, 3, 4]);
+    expect(events.filter((event) => event.agentId === first.agentId).map((event) => event.seq)).toEqual([1, 2, 3]);
+    expect(outcome).toEqual({ outcome: "COMMITTED", events: [events[3]] });
+  });
+
+  it("keeps tenants apart", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    await log.append("one", [{ ...agent, epoch: null, events: [chunk("a")] }]);
+    expect(await readAll(log, everything("two"))).toEqual([]);
+    const [outcome] = await log.append("two", [{ ...agent, epoch: null, events: [chunk("b")] }]);
+    expect(outcome).toEqual({ outcome: "FENCED" });
+  });
+
+  it("fences the stale agent of a batch, and the others commit (invariant 4)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const stale = await insertAgent(log, "one");
+    const current = await insertAgent(log, "one");
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 3 WHERE id = ANY ($1)" }, [[stale.agentId, current.agentId]]);
+    const outcomes = await log.append("one", [
+      { ...stale, epoch: 2, events: [chunk("lost"), chunk("too")] },
+      { ...current, epoch: 3, events: [chunk("kept")] },
+    ]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["FENCED", "COMMITTED"]);
+    const events = await readAll(log, everything("one"));
+    expect(deltas(events)).toEqual(["kept"]);
+    expect(events[0]?.position).toBe(1);
+  });
+
+  it("looks up an append whose COMMIT answer was lost, and does not do it again (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    const plain = new EventLog(sql);
+    const agent = await insertAgent(plain, "one");
+    const stale = await insertAgent(plain, "one");
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 9 WHERE id = $1" }, [stale.agentId]);
+    const log = new EventLog(losingAnswers(sql, 2));
+    const outcomes = await log.append("one", [
+      { ...stale, epoch: 1, events: [chunk("fenced")] },
+      { ...agent, epoch: null, events: [chunk("a"), chunk("b")] },
+    ]);
+    const events = await readAll(plain, everything("one"));
+    expect(deltas(events)).toEqual(["a", "b"]);
+    expect(outcomes).toEqual([{ outcome: "FENCED" }, { outcome: "COMMITTED", events }]);
+  });
+
+  it("looks up a change whose COMMIT answer was lost (invariant 3)", async () => {
+    const { sql } = await testDatabase();
+    const plain = new EventLog(sql);
+    const agent = await insertAgent(plain, "one");
+    const log = new EventLog(losingAnswers(sql, 1));
+    const outcome = await log.commit("one", { ...agent, epoch: null, events: [chunk("a")] }, { wake: true });
+    expect(outcome).toMatchObject({ outcome: "COMMITTED", position: 1 });
+    expect(deltas(await readAll(plain, everything("one")))).toEqual(["a"]);
+    expect(await sql.query({ name: "s", text: "SELECT signal FROM agent" }, [])).toEqual([{ signal: 1 }]);
+  });
+
+  it("says that the storage is unavailable when the database stays away", async () => {
+    const log = new EventLog({ query: () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) });
+    await expect(log.head("one")).rejects.toBeInstanceOf(StorageUnavailable);
+  });
+
+  it("commits a change and its events together, or neither (invariant 3)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    const outcome = await log.commit("one", { ...agent, epoch: null, events: [chunk("no")] }, { wake: true, expectSignal: 5 });
+    expect(outcome.outcome).toBe("CONFLICT");
+    expect(await readAll(log, everything("one"))).toEqual([]);
+    expect(await sql.query({ name: "s", text: "SELECT signal, seq FROM agent" }, [])).toEqual([{ signal: 0, seq: 0 }]);
+  });
+
+  it("replaces NUL and lone surrogates, visibly", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    const [outcome] = await log.append("one", [{ ...agent, epoch: null, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] }]);
+    const events = await readAll(log, everything("one"));
+    expect(deltas(events)).toEqual(["a\u2400b", "c\ufffdd", "e\\u0000f \u{1F600}"]);
+    expect(outcome).toEqual({ outcome: "COMMITTED", events });
+  });
+
+  it("cuts what does not fit into an event, with a mark", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    await log.append("one", [{ ...agent, epoch: null, events: [chunk("ä".repeat(100_000))] }]);
+    const [delta] = deltas(await readAll(log, everything("one")));
+    expect(Buffer.byteLength(delta ?? "")).toBeLessThan(64 * 1024);
+    expect(delta).toContain("the whole is on the row");
+  });
+});
+
+describe("read", () => {
+  it("pages a long log completely, by rows, by bytes and by positions", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    const other = await insertAgent(log, "one");
+    const written: string[] = [];
+    for (let batch = 0; batch < 13; batch += 1) {
+      const part = Array.from({ length: 500 }, (_, index) => `${batch}.${index}`);
+      written.push(...part);
+      await log.append("one", [{ ...agent, epoch: null, events: part.map(chunk) }]);
+    }
+    await log.append("one", [{ ...other, epoch: null, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) }]);
+    expect(deltas((await readAll(log, everything("one"))).filter((event) => event.agentId === agent.agentId))).toEqual(written);
+    expect(await readAll(log, { ...everything("one"), agentId: other.agentId })).toHaveLength(20);
+    const first = await log.read({ ...everything("one"), agentId: other.agentId }, 0);
+    expect(first.events.length).toBeLessThan(10);
+    expect(first.covered).toBe(first.events.at(-1)?.position);
+  });
+
+  it("moves a filtered reader's cursor past what is not its scope", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    for (let batch = 0; batch < 12; batch += 1) await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+    const page = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 0);
+    expect(page).toMatchObject({ events: [], covered: 5_000, head: { position: 12_000 } });
+    const last = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 10_000);
+    expect(last.covered).toBe(12_000);
+  });
+
+  it("gives each reader only what they may see (invariant 12)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const anna = await insertAgent(log, "one", "anna");
+    const ben = await insertAgent(log, "one", "ben");
+    await log.append("one", [
+      { ...anna, epoch: null, events: [chunk("a")] },
+      { ...ben, epoch: null, events: [chunk("b")] },
+    ]);
+    const page = await log.read({ ...everything("one"), createdBy: "ben" }, 0);
+    expect(deltas(page.events)).toEqual(["b"]);
+    expect(page.covered).toBe(2);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { Appender } from "../../src/events/appender.ts";
+import { EventLog } from "../../src/events/log.ts";
+import { Outbox } from "../../src/events/outbox.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import type { EventDraft } from "../../src/events/event.ts";
+import { testDatabase } from "../support/database.ts";
+import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
+
+async function outbox(wrap: (sql: Sql) => Sql = (sql) => sql) {
+  const { sql } = await testDatabase();
+  const log = new EventLog(wrap(sql));
+  const agent = await insertAgent(log, "one");
+  const lost: unknown[] = [];
+  return { sql, log, lost, outbox: new Outbox({ tenant: "one", ...agent, epoch: 0 }, log, new Appender(log), (reason) => lost.push(reason)) };
+}
+
+/** Counts the writes. */
+function counting(statements: string[]): (sql: Sql) => Sql {
+  return (sql) => ({
+    query: (statement, values) => {
+      statements.push(statement.name);
+      return sql.query(statement, values);
+    },
+  });
+}
+
+const end = (text: string): EventDraft => ({ at: new Date(), body: { kind: "TEXT_CHUNK_END", step: 1, block: 0, text, aborted: false } });
+
+describe("outbox", () => {
+  it("keeps the order: deltas never come after their TEXT_CHUNK_END", async () => {
+    const { log, outbox: box } = await outbox();
+    for (let index = 0; index < 50; index += 1) box.send(chunk(`${index}`));
+    await box.commit({}, [end("all")]);
+    const events = await readAll(log, everything("one"));
+    expect(deltas(events)).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`));
+    expect(events.at(-1)?.body.kind).toBe("TEXT_CHUNK_END");
+  });
+
+  it("sends the first delta at once and groups those that come meanwhile", async () => {
+    const statements: string[] = [];
+    const { log, outbox: box } = await outbox(counting(statements));
+    statements.length = 0;
+    box.send(chunk("first"));
+    await Promise.resolve();
+    for (let index = 0; index < 100; index += 1) {
+      box.send(chunk(`${index}`));
+      await Promise.resolve();
+    }
+    await box.commit({}, [end("all")]);
+    expect(statements.filter((name) => name === "append_events" || name === "commit_change").length).toBeLessThanOrEqual(3);
+    expect(await readAll(log, everything("one"))).toHaveLength(102);
+  });
+
+  it("carries nothing away with a commit that is refused", async () => {
+    const { log, outbox: box } = await outbox();
+    box.send(chunk("kept"));
+    const refused = box.commit({ expectSignal: 7 }, [end("refused")]);
+    box.send(chunk("after"));
+    expect((await refused).outcome).toBe("CONFLICT");
+    await box.commit({}, [end("accepted")]);
+    const events = await readAll(log, everything("one"));
+    expect(deltas(events)).toEqual(["kept", "after"]);
+    expect(events).toHaveLength(3);
+  });
+
+  it("says when its agent was fenced", async () => {
+    const { sql, log, lost, outbox: box } = await outbox();
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 1" }, []);
+    box.send(chunk("stale"));
+    expect((await box.commit({}, [])).outcome).toBe("FENCED");
+    expect(lost).toEqual(["FENCED"]);
+    expect(await readAll(log, everything("one"))).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { inject, onTestFinished } from "vitest";
+import { openDatabase, type Database } from "../../src/db/database.ts";
+
+/** The URL of a new, migrated database, dropped when the test ends. */
+export async function testDatabaseUrl(): Promise<string> {
+  const admin = inject("postgresUrl");
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  await administer(admin, `CREATE DATABASE ${name} TEMPLATE triplane_template`);
+  onTestFinished(() => administer(admin, `DROP DATABASE ${name} WITH (FORCE)`));
+  const url = new URL(admin);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** A new database, open, closed when the test ends. */
+export async function testDatabase(): Promise<Database & { readonly url: string }> {
+  const url = await testDatabaseUrl();
+  const database = await openDatabase({ kind: "postgres", url, connections: 8 });
+  onTestFinished(() => database.close());
+  return { ...database, url };
+}
+
+/** Runs one statement on the database of the URL. */
+export async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,42 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** A process of the test's own, ended with it. */
+export type TestProcess = { readonly child: ChildProcess; readonly output: () => string; readonly exited: Promise<number | null>; readonly says: (text: string | RegExp) => Promise<string> };
+
+/** Runs a TypeScript file of the project with this Node. `file` is relative to the project's root. */
+export function runFile(file: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): TestProcess {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`../../${file}`, import.meta.url)), ...args], { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  let output = "";
+  const listeners = new Set<() => void>();
+  const hear = (chunk: Buffer): void => {
+    output += chunk.toString();
+    listeners.forEach((listener) => listener());
+  };
+  child.stdout.on("data", hear);
+  child.stderr.on("data", hear);
+  const exited = once(child, "close").then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  return {
+    child,
+    output: () => output,
+    exited,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = typeof text === "string" ? (output.includes(text) ? text : null) : text.exec(output)?.[0];
+          if (match === null || match === undefined) return;
+          listeners.delete(look);
+          resolve(match);
+        };
+        listeners.add(look);
+        look();
+        void exited.then(() => reject(new Error(`the process ended without saying ${String(text)}:\n${output}`)));
+      }),
+  };
+}
