@@ -1,5 +1,4 @@
-import type { Json } from "../lib/json.ts";
-import { toJson } from "../lib/json.ts";
+import { someString, toJson, type Json } from "../lib/json.ts";
 import { messageOf, storable } from "../lib/text.ts";
 import type { ContentBlock, StopReason, TokenUsage } from "./models/model.ts";
 
@@ -49,23 +48,30 @@ export class AnswerBuilder {
   }
 }
 
-/** The arguments as JSON, or as their text where they are not a JSON document: never repaired, since repaired calls would run. */
+/**
+ * The arguments as JSON, or as their text where they are not a JSON document, or one with NUL: never repaired, since
+ * repaired calls would run.
+ */
 export function parseArguments(args: string): Json {
   try {
-    return JSON.parse(args) as Json;
+    const parsed = JSON.parse(args) as Json;
+    return someString(parsed, hasNul) ? args : parsed;
   } catch {
     return args;
   }
 }
 
-/** Why a text is not JSON. */
-export function jsonProblem(text: string): string {
+/** Why arguments were kept as their text. */
+export function argumentsProblem(args: string): string {
   try {
-    JSON.parse(text);
-    return "a JSON text instead of an object";
+    return someString(JSON.parse(args) as Json, hasNul) ? "must not contain NUL characters" : "must be an object, not a text";
   } catch (error) {
-    return messageOf(error);
+    return `is not JSON: ${messageOf(error)}`;
   }
+}
+
+function hasNul(text: string): boolean {
+  return text.includes("\0");
 }
 
 /** The content blocks of a stored message. Rows are written by the loop and by sendMessage only, so that their form is known. */

@@ -3,7 +3,7 @@ import type { Change, ToolCallTransition } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
 import { byteLength, headBytes, messageOf } from "../lib/text.ts";
 import { toJson, type Json } from "../lib/json.ts";
-import { jsonProblem } from "./blocks.ts";
+import { argumentsProblem } from "./blocks.ts";
 import { callStep, endEvents, snapshot, type CallFacts } from "./call-record.ts";
 import { confirm, type Confirmed } from "./gate/confirmation.ts";
 import { discover, type Requested, type Toolbox } from "./gate/discovery.ts";
@@ -148,7 +148,7 @@ export class CallRunner {
   #request(call: CallLook): Requested {
     const common = { tenant: this.#agent.tenant, agentId: this.#agent.id, callId: call.id, name: call.name };
     const input = call.state === "APPROVED" ? call.effectiveInput : call.requestedInput;
-    return typeof input === "string" ? { ...common, form: "unparsed", text: input, problem: jsonProblem(input) } : { ...common, form: "json", input };
+    return typeof input === "string" ? { ...common, form: "unparsed", text: input, problem: argumentsProblem(input) } : { ...common, form: "json", input };
   }
 
   #ask(asked: Judgement & { kind: "asked" }, at: Date, columns: object): CallCommit {

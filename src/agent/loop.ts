@@ -1,9 +1,10 @@
 import type { Change } from "../db/change.ts";
 import type { DoneReason, EventBody } from "../events/event.ts";
+import { StorageUnavailable } from "../events/log.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Answer } from "./blocks.ts";
 import { callStep, endEvents, snapshot, startEvents } from "./call-record.ts";
-import { CallRunner, type ReadyCall } from "./call-runner.ts";
+import { CallRunner, type CallCommit, type ReadyCall } from "./call-runner.ts";
 import { isFinal } from "./gate/refusal.ts";
 import { Hold } from "./hold.ts";
 import { release, type Lease } from "./lease.ts";
@@ -151,7 +152,7 @@ export class Loop {
     if (!isCommitted) return;
     this.#readyCalls.clear();
     this.#remember([...results.messages, ...joined.messages]);
-    this.#modelCall = this.#answer(now, template, model).finally(() => {
+    this.#modelCall = this.#beside(this.#answer(now, template, model)).finally(() => {
       this.#modelCall = null;
       this.knock();
     });
@@ -167,7 +168,10 @@ export class Loop {
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
     switch (outcome.kind) {
       case "answered":
-        return this.#commitAnswer(outcome.answer, now, outcome.durationMs);
+        return this.#orElse(
+          () => this.#commitAnswer(outcome.answer, now, outcome.durationMs),
+          (problem) => this.#endTurn({ ...now, calls: [] }, "ERROR", { stepEnd }, [{ kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message: `the model's answer could not be stored: ${problem}`, detail: null }]),
+        );
       case "interrupted":
         return void (await this.hold.commit({ stepEnd }, outcome.closing));
       case "failed":
@@ -303,7 +307,7 @@ export class Loop {
     if (!isCommitted) return;
     if (!this.hold.mayStart()) return this.hold.lose();
     for (const { ready, step } of starting) {
-      const running = this.#runCall(runner, ready, step.call).finally(() => {
+      const running = this.#beside(this.#runCall(runner, ready, step.call)).finally(() => {
         this.#runningCalls.delete(step.call.id);
         this.#readyCalls.delete(step.call.id);
         this.knock();
@@ -315,9 +319,36 @@ export class Loop {
   async #runCall(runner: CallRunner, ready: ReadyCall, call: CallLook): Promise<void> {
     const outcome = await runner.run(ready, this.#interrupt.signal);
     if (this.hold.lost.aborted) return;
-    const end = runner.finish(outcome, call, this.#parts.clock.now());
+    await this.#orElse(
+      () => this.#commitOutcome(runner.finish(outcome, call, this.#parts.clock.now())),
+      (problem) => this.#commitOutcome(runner.finish({ ...outcome, kind: "refused", refusal: { type: "execution_failed", stage: "execution", message: `the result could not be stored: ${problem}` } }, call, this.#parts.clock.now())),
+    );
+  }
+
+  async #commitOutcome(end: CallCommit): Promise<void> {
     const moved = this.#runningCalls.size === 1 ? this.hold.move({ breakpoint: "POST_TOOL" }) : { patch: {}, events: [] };
     await this.hold.commit({ agent: moved.patch, transitions: [end.transition] }, [...end.events, ...moved.events]);
+  }
+
+  /** What the database refuses to store must not be tried for ever: `fallback` records that it could not be. */
+  async #orElse(store: () => Promise<void>, fallback: (problem: string) => Promise<void>): Promise<void> {
+    try {
+      await store();
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      this.#parts.logger.error(`something of agent ${this.hold.lease.agentId} could not be stored`, error);
+      await fallback(messageOf(error));
+    }
+  }
+
+  /** Runs beside the loop. What fails there gives the agent up: it goes on when the lease has run out. */
+  async #beside(activity: Promise<void>): Promise<void> {
+    try {
+      await activity;
+    } catch (error) {
+      this.#parts.logger.error(`agent ${this.hold.lease.agentId} could not be advanced; it goes on when its lease has run out`, error);
+      this.hold.lose();
+    }
   }
 
   /** Gives the agent back where nothing arrived since the look (invariant 8). False where something did. */

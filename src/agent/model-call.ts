@@ -38,7 +38,7 @@ export function endOfText(step: number, block: number, text: string, aborted: bo
 function take(event: Exclude<ModelEvent, { type: "end" }>, answer: AnswerBuilder, step: number, hold: Hold): void {
   if (hold.breakpoint === "PRE_MODEL") {
     const moved = hold.move({ breakpoint: "STREAMING_MODEL" });
-    void hold.commit({ agent: moved.patch }, moved.events);
+    hold.commit({ agent: moved.patch }, moved.events).catch(() => hold.lose());
   }
   switch (event.type) {
     case "text_start":

@@ -1,5 +1,5 @@
 import type { Prisma } from "./generated/client.ts";
-import type { Json } from "../lib/json.ts";
+import { storableJson, type Json } from "../lib/json.ts";
 import type { ApprovalState, ToolCallState } from "./generated/enums.ts";
 
 
@@ -71,7 +71,7 @@ export function encodeChange(change: Change): string {
     if (!ROWS.has(name)) return [name, part];
     return [name, Array.isArray(part) ? part.map(toColumns) : toColumns(part as object)];
   });
-  return JSON.stringify(Object.fromEntries(parts));
+  return storableJson(Object.fromEntries(parts));
 }
 
 function toColumns(row: object): object {

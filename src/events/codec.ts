@@ -1,5 +1,5 @@
-import { mapStrings, type Json } from "../lib/json.ts";
-import { byteLength, marked, storable } from "../lib/text.ts";
+import { mapStrings, storableJson, type Json } from "../lib/json.ts";
+import { byteLength, marked } from "../lib/text.ts";
 import { CHANNEL_OF, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
 import type { Channel } from "./channel.ts";
 
@@ -24,9 +24,8 @@ export type EventRow = {
 /** The draft as it is stored: NUL and lone surrogates replaced, and never over EVENT_BYTES. */
 export function encodeEvent(draft: EventDraft): EncodedEvent {
   const { kind, ...payload } = draft.body;
-  const text = JSON.stringify(payload);
-  const stored = fitting(payload, text);
-  const body = stored === text ? draft.body : decodeBody(kind, stored);
+  const stored = fitting(storableJson(payload));
+  const body = stored === JSON.stringify(payload) ? draft.body : decodeBody(kind, stored);
   return { channel: CHANNEL_OF[kind], kind, payload: stored, at: draft.at.toISOString(), body };
 }
 
@@ -49,17 +48,11 @@ function decodeBody(kind: string, payload: string): EventBody {
   return { kind, ...(JSON.parse(payload) as object) } as EventBody;
 }
 
-function fitting(payload: object, text: string): string {
-  const stored = needsReplacement(text) ? JSON.stringify(mapStrings(payload as Json, storable)) : text;
+function fitting(stored: string): string {
   if (stored.length * 3 <= EVENT_BYTES || byteLength(stored) <= EVENT_BYTES) return stored;
   for (let longest = EVENT_BYTES / 8; longest > 64; longest /= 2) {
     const cut = JSON.stringify(mapStrings(JSON.parse(stored) as Json, (field) => marked(field, longest, "the whole is on the row")));
     if (byteLength(cut) <= EVENT_BYTES) return cut;
   }
   throw new Error(`an event of ${byteLength(stored)} bytes has too many fields to fit into ${EVENT_BYTES}`);
-}
-
-/** JSON.stringify writes a NUL and a lone surrogate as escapes, so that a look for these is enough. */
-function needsReplacement(text: string): boolean {
-  return text.includes("\\u0000") || /\\ud[89a-f]/.test(text);
 }

@@ -1,3 +1,5 @@
+import { storable } from "./text.ts";
+
 /** Any value that JSON can say. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -15,6 +17,15 @@ export function mapStrings(value: Json, change: (text: string) => string): Json 
   if (Array.isArray(value)) return value.map((item: Json) => mapStrings(item, change));
   if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]));
   return value;
+}
+
+/**
+ * The value as JSON text that PostgreSQL can store: NUL and lone surrogates in it replaced, visibly. JSON.stringify
+ * writes both as escapes, so that most texts need no second look.
+ */
+export function storableJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.includes("\\u0000") || /\\ud[89a-f]/.test(text) ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable)) : text;
 }
 
 /** Whether any string in `value`, keys included, satisfies `test`. */

@@ -3,7 +3,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** A call as the model asked for it. `input` is the parsed arguments, or `unparsed` the text that is not JSON. */
+/** A call as the model asked for it. `input` is the parsed arguments, or `text` what is no usable JSON, with the reason. */
 export type Requested = { readonly tenant: string; readonly agentId: string; readonly callId: string; readonly name: string } & (
   | { readonly form: "json"; readonly input: Json }
   | { readonly form: "unparsed"; readonly text: string; readonly problem: string }

@@ -1,4 +1,4 @@
-import { mapStrings, someString, type Json } from "../../lib/json.ts";
+import { mapStrings } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
 import { INPUT_BYTES } from "../tools/limits.ts";
@@ -9,18 +9,13 @@ import type { Refusal } from "./refusal.ts";
 /** A call whose input fits its tool. `bound.input`, with defaults applied, is what is judged, shown, hashed and run. */
 export type Validated = Discovered & { readonly bound: BoundCall };
 
-/** Stage 2: do the arguments fit the tool's schema? Lone surrogates in them are replaced, NUL is refused. */
+/** Stage 2: do the arguments fit the tool's schema? Lone surrogates in them are replaced. */
 export function validate(discovered: Discovered): Result<Validated, Refusal> {
   const { request, tool } = discovered;
   const invalid = (issues: readonly ValidationIssue[]): Result<never, Refusal> => refused({ type: "invalid_params", stage: "validation", name: tool.name, issues });
-  if (request.form === "unparsed") return invalid([{ path: "/", message: `is not JSON: ${request.problem}`, value: request.text }]);
+  if (request.form === "unparsed") return invalid([{ path: "/", message: request.problem, value: request.text }]);
   const bytes = byteLength(JSON.stringify(request.input));
   if (bytes > INPUT_BYTES) return invalid([{ path: "/", message: `must not be larger than ${INPUT_BYTES} bytes`, value: bytes }]);
-  if (someString(request.input, (text) => text.includes("\0"))) return invalid([{ path: "/", message: "must not contain NUL characters", value: withoutNul(request.input) }]);
   const bound = tool.bind(mapStrings(request.input, (text) => text.toWellFormed()));
   return bound.ok ? accepted({ ...discovered, bound: bound.value }) : invalid(bound.refusal);
-}
-
-function withoutNul(input: Json): Json {
-  return mapStrings(input, (text) => text.replaceAll("\0", "\u2400"));
 }

@@ -1,0 +1,278 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { StopReason } from "../../src/agent/models/model.ts";
+import type { ScriptCall } from "../../src/agent/models/script.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { connect, ofType, textOf, type PageEvent } from "../support/client.ts";
+import { ownTool } from "../support/tools.ts";
+
+/** Lets the model make these calls and answer with what the first tool said. */
+async function turnWith(calls: readonly ScriptCall[], options: TestAppOptions = {}, stop?: StopReason) {
+  const [first] = calls;
+  const script = {
+    replies: [
+      { when: { user: "go" }, call: calls, ...(stop === undefined ? {} : { stop }) },
+      { when: { result: first?.tool ?? "" }, say: ["{{result}}"] },
+      { when: {}, say: ["Hello."] },
+    ],
+  };
+  const app = await startTestApp({ ...options, script, template: { permission: { mode: "auto" }, ...options.template } });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  const events = await client.turn(agent.id, "go");
+  const { toolCalls, messages } = await client.agent(agent.id);
+  return { app, client, agent, events, calls: toolCalls.nodes, messages: messages.nodes };
+}
+
+/** Every call has one TOOL_START, one TOOL_END and one TOOL_EXECUTED, and its start comes first (invariant 6). */
+function expectPairs(events: readonly PageEvent[], count: number): void {
+  for (const name of ["ToolStart", "ToolEnd", "ToolExecuted"] as const) expect(new Set(ofType(events, name).map((event) => event.call.callId)).size, name).toBe(count);
+  expect(ofType(events, "ToolStart")).toHaveLength(count);
+  expect(ofType(events, "ToolEnd")).toHaveLength(count);
+  for (const end of ofType(events, "ToolEnd")) {
+    const start = ofType(events, "ToolStart").find((event) => event.call.callId === end.call.callId);
+    expect(start?.seq).toBeLessThan(end.seq);
+  }
+}
+
+describe("arguments that are wrong (W3, X16, D10)", () => {
+  it.each([
+    ["missing", { tool: "fs_read", input: {} }, "must have required property 'path'"],
+    ["of the wrong type", { tool: "fs_read", input: { path: 7 } }, "/path: must be string; received 7"],
+    ["extra", { tool: "fs_read", input: { path: "a", depth: 3 } }, 'has no parameter "depth"'],
+    ["not JSON", { tool: "fs_read", arguments: '{"path": "a' }, "is not JSON"],
+    ["no object", { tool: "fs_read", arguments: "[1]" }, "must be object"],
+    ["with NUL", { tool: "fs_read", arguments: '{"path": "a\\u0000b"}' }, "must not contain NUL"],
+  ])("%s: FAILED with invalid_params, never run, and the model reads why", async (_name, call, message) => {
+    const { events, calls, client, agent } = await turnWith([call]);
+    expect(calls).toMatchObject([{ state: "FAILED", attempt: 0, isError: true, error: { type: "invalid_params", stage: "validation" } }]);
+    expect(textOf(events)).toContain(message);
+    expectPairs(events, 1);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    expect(textOf(await client.turn(agent.id, "hello"))).toBe("Hello.");
+  });
+
+  it("an unknown tool is not_found, one that the template does not list is disabled", async () => {
+    const { calls, events } = await turnWith([{ tool: "rm_rf", input: {} }, { tool: "fs_write", input: {} }], { template: { tools: ["fs_read"] } });
+    expect(calls).toMatchObject([
+      { state: "FAILED", error: { type: "not_found", stage: "discovery" } },
+      { state: "FAILED", error: { type: "disabled", stage: "discovery" } },
+    ]);
+    expect(calls[0]?.output).toContain("fs_read");
+    expectPairs(events, 2);
+  });
+
+  it("complete arguments of an answer that was cut are never executed (max_tokens)", async () => {
+    const { calls, events } = await turnWith([{ tool: "fs_write", input: { path: "a", content: "b" } }], {}, "max_tokens");
+    expect(calls).toMatchObject([{ state: "FAILED", attempt: 0, error: { type: "aborted", stage: "discovery" } }]);
+    expectPairs(events, 1);
+  });
+
+  it("lone surrogates in arguments are replaced, and the call runs", async () => {
+    const { calls } = await turnWith([{ tool: "fs_write", arguments: '{"path": "a.txt", "content": "x\\ud800y"}' }]);
+    expect(calls).toMatchObject([{ state: "COMPLETED", input: { path: "a.txt", content: "x\ufffdy" } }]);
+  });
+});
+
+describe("tools that misbehave (invariant 9)", () => {
+  it("one that throws is FAILED with execution_failed", async () => {
+    const tool = ownTool("breaks", () => {
+      throw new Error("the pipe burst");
+    });
+    const { calls, events } = await turnWith([{ tool: "breaks", input: {} }], { config: { tools: [tool] } });
+    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "execution_failed", stage: "execution", message: "The tool failed: the pipe burst" } }]);
+    expect(calls[0]?.durationMs).toBeGreaterThan(0);
+    expect(ofType(events, "ToolError")).toHaveLength(1);
+    expectPairs(events, 1);
+  });
+
+  it("one that throws something that is no Error is FAILED as well", async () => {
+    const tool = ownTool("breaks", () => Promise.reject("plain text" as unknown as Error));
+    expect((await turnWith([{ tool: "breaks", input: {} }], { config: { tools: [tool] } })).calls).toMatchObject([{ state: "FAILED", error: { message: "The tool failed: plain text" } }]);
+  });
+
+  it("one that answers nothing, or something of another form, is COMPLETED with what can be told", async () => {
+    const nothing = ownTool("nothing", () => undefined as never);
+    const text = ownTool("text", () => "just text" as never);
+    const cyclic = ownTool("cyclic", () => {
+      const details: Record<string, unknown> = {};
+      details["self"] = details;
+      return { output: "looped", details: details as never };
+    });
+    const { calls } = await turnWith([{ tool: "nothing" }, { tool: "text" }, { tool: "cyclic" }], { config: { tools: [nothing, text, cyclic] } });
+    expect(calls).toMatchObject([
+      { state: "COMPLETED", output: "(the tool answered nothing)", details: null },
+      { state: "COMPLETED", output: "just text", details: null },
+      { state: "COMPLETED", output: "looped", details: null },
+    ]);
+  });
+
+  it("one that answers 50 MB is cut with a mark, and its details are left out with one", async () => {
+    const big = "0123456789".repeat(5_000_000);
+    const tool = ownTool("floods", () => ({ output: big, details: { big } }));
+    const { calls, events, messages } = await turnWith([{ tool: "floods" }], { config: { tools: [tool] } });
+    expect(calls[0]?.output?.length).toBeLessThan(52_000);
+    expect(calls[0]?.output).toMatch(/\[truncated: 51200 of 50000000 bytes\]$/);
+    expect(calls[0]?.details).toMatchObject({ truncated: true });
+    expect(ofType(events, "ToolEnd")[0]?.call.output?.length).toBeLessThan(5_000);
+    expect(messages).toHaveLength(4);
+  });
+
+  it("one whose result holds NUL is stored with a visible replacement", async () => {
+    const tool = ownTool("nul", () => ({ output: "a\0b", details: { "k\0": "v\ud800" } }));
+    expect((await turnWith([{ tool: "nul" }], { config: { tools: [tool] } })).calls).toMatchObject([{ output: "a\u2400b", details: { "k\u2400": "v\ufffd" } }]);
+  });
+
+  it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped (W9, D3)", async () => {
+    const late = Promise.withResolvers<{ output: string; details: null }>();
+    const tool = ownTool("hangs", () => late.promise);
+    const { calls, events, client, agent } = await turnWith([{ tool: "hangs" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 60 } });
+    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "timeout", stage: "execution" } }]);
+    expect(calls[0]?.durationMs).toBeLessThan(2_000);
+    expectPairs(events, 1);
+    late.resolve({ output: "too late", details: null });
+    await delay(20);
+    expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "FAILED" }]);
+  });
+
+  it("one that heeds its signal is FAILED with timeout as well (W10)", async () => {
+    const tool = ownTool("heeds", async (_input, { signal }) => {
+      await delay(60_000, undefined, { signal });
+      return { output: "", details: null };
+    });
+    expect((await turnWith([{ tool: "heeds" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 50 } })).calls).toMatchObject([{ state: "FAILED", error: { type: "timeout" } }]);
+  });
+
+  it("one that emits reports its own events, also such that are too large", async () => {
+    const tool = ownTool("emits", (_input, context) => {
+      context.emit("progress", { percent: 50 });
+      context.emit("huge", "x".repeat(100_000));
+      return { output: "ok", details: null };
+    });
+    const { events } = await turnWith([{ tool: "emits" }], { config: { tools: [tool] } });
+    expect(ofType(events, "ToolCustomEvent")).toMatchObject([
+      { toolName: "emits", eventType: "progress", eventData: { percent: 50 } },
+      { eventType: "huge", eventData: { truncated: true } },
+    ]);
+  });
+});
+
+describe("calls of one step", () => {
+  it("run reads together and writes alone, in source order, and keep the results' order (D6, invariant 6)", async () => {
+    const log: string[] = [];
+    let running = 0;
+    let most = 0;
+    const timed = (name: string, ms: number, readOnly: boolean) =>
+      ownTool(
+        name,
+        async () => {
+          running += 1;
+          most = Math.max(most, running);
+          log.push(`${name} starts at ${running}`);
+          await delay(ms);
+          running -= 1;
+          return { output: name, details: null };
+        },
+        readOnly,
+      );
+    const tools = [timed("r1", 60, true), timed("r2", 30, true), timed("r3", 10, true), timed("r4", 10, true), timed("w1", 10, false), timed("r5", 5, true)];
+    const { calls, messages } = await turnWith(tools.map((tool) => ({ tool: tool.name })), { config: { tools } });
+    expect(most).toBe(3);
+    expect(log.indexOf("w1 starts at 1")).toBe(4);
+    expect(log[5]).toBe("r5 starts at 1");
+    expect(calls.map((call) => call.output)).toEqual(["r1", "r2", "r3", "r4", "w1", "r5"]);
+    expect((messages[2]?.content as { content: string }[]).map((block) => block.content)).toEqual(["r1", "r2", "r3", "r4", "w1", "r5"]);
+  });
+
+  it("pass one that waits for a person with reads, and hold later writes", async () => {
+    const order: string[] = [];
+    const noting = (name: string, readOnly: boolean) =>
+      ownTool(
+        name,
+        () => {
+          order.push(name);
+          return { output: name, details: null };
+        },
+        readOnly,
+      );
+    const tools = [noting("asked", false), noting("reads", true), noting("writes", false)];
+    const app = await startTestApp({
+      script: { replies: [{ when: { user: "go" }, call: tools.map((tool) => ({ tool: tool.name })) }, { when: {}, say: ["done"] }] },
+      config: { tools },
+      template: { permission: { mode: "auto", requireApprovalTools: ["asked"] } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    const waiting = await client.until(agent.id, "TOOL_END");
+    const [required] = ofType(waiting, "PermissionRequired");
+    expect(order).toEqual(["reads"]);
+    await client.decide({ approvalId: required?.request.approvalId ?? "", decision: "ALLOW", inputHash: required?.request.inputHash ?? "" });
+    await client.until(agent.id, "DONE");
+    expect(order).toEqual(["reads", "asked", "writes"]);
+  });
+});
+
+describe("permission by lists and modes (D4)", () => {
+  const cases: [string, NonNullable<TestAppOptions["template"]>["permission"], string, string, string][] = [
+    ["no block runs reads", undefined, "fs_read", "COMPLETED", "mode default"],
+    ["auto runs all", { mode: "auto" }, "fs_write", "COMPLETED", "mode auto"],
+    ["readonly denies writes", { mode: "readonly" }, "fs_write", "DENIED", "mode readonly"],
+    ["readonly denies even what is auto-allowed", { mode: "readonly", autoAllowTools: ["fs_write"] }, "fs_write", "DENIED", "mode readonly"],
+    ["readonly runs reads", { mode: "readonly" }, "fs_read", "COMPLETED", "mode readonly"],
+    ["deny denies reads", { mode: "deny" }, "fs_read", "DENIED", "mode deny"],
+    ["denyTools beats autoAllowTools", { mode: "auto", denyTools: ["fs_read"], autoAllowTools: ["fs_read"] }, "fs_read", "DENIED", "denyTools"],
+    ["outside allowTools is denied", { mode: "auto", allowTools: ["fs_write"] }, "fs_read", "DENIED", "allowTools"],
+    ["autoAllowTools beats requireApprovalTools", { mode: "approval", autoAllowTools: ["fs_write"], requireApprovalTools: ["fs_write"] }, "fs_write", "COMPLETED", "autoAllowTools"],
+  ];
+  it.each(cases)("%s", async (_name, permission, tool, state, decidedBy) => {
+    const input = tool === "fs_read" ? { path: "a.txt" } : { path: "b.txt", content: "b" };
+    const script = { replies: [{ when: { user: "go" }, call: [{ tool, input }] }, { when: {}, say: ["done"] }] };
+    const app = await startTestApp({ script, template: permission === undefined ? {} : { permission } });
+    await writeFile(join(app.workspace, "a.txt"), "a");
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const events = await client.turn(agent.id, "go");
+    expectPairs(events, 1);
+    const { toolCalls } = await client.agent(agent.id);
+    expect(toolCalls.nodes).toMatchObject([{ state, explanation: { decidedBy } }]);
+    if (state === "DENIED") expect(toolCalls.nodes).toMatchObject([{ error: { type: "permission_denied", stage: "permission" } }]);
+  });
+
+  it.each([
+    ["approval", { mode: "approval" }, "fs_read"],
+    ["its alias ask", { mode: "ask" }, "fs_read"],
+    ["requireApprovalTools", { mode: "auto", requireApprovalTools: ["fs_read"] }, "fs_read"],
+    ["no block, for a write", undefined, "fs_write"],
+  ] as const)("%s asks", async (_name, permission, tool) => {
+    const input = tool === "fs_read" ? { path: "a.txt" } : { path: "b.txt", content: "b" };
+    const app = await startTestApp({ script: { replies: [{ when: {}, call: [{ tool, input }] }] }, template: permission === undefined ? {} : { permission } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    expect(ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired")).toMatchObject([{ request: { call: { name: tool, state: "APPROVAL_REQUIRED" } } }]);
+  });
+});
+
+describe("hooks (A4, A5, D28)", () => {
+  it("may ask, deny and answer; one that throws denies; none may loosen", async () => {
+    const input = { path: "a.txt" };
+    const run = async (preToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["preToolUse"], mode: "auto" | "deny" = "auto") =>
+      (await turnWith([{ tool: "fs_read", input }], { template: { hooks: preToolUse ? { preToolUse } : {}, permission: { mode } } })).calls;
+    expect(await run([() => ({ decision: "deny", reason: "not on Sundays" })])).toMatchObject([{ state: "DENIED", error: { message: expect.stringContaining("not on Sundays") } }]);
+    expect(await run([() => { throw new Error("hook bug"); }])).toMatchObject([{ state: "DENIED", error: { type: "permission_denied", message: expect.stringContaining("hook bug") } }]);
+    expect(await run([() => ({ result: { output: "from the hook", details: { cached: true } } })])).toMatchObject([{ state: "COMPLETED", attempt: 0, output: "from the hook", details: { cached: true } }]);
+    expect(await run([() => ({ result: { output: "from the hook", details: null } })], "deny")).toMatchObject([{ state: "DENIED" }]);
+  });
+
+  it("postToolUse may replace a result; one that throws is reported and the result stays", async () => {
+    const tool = ownTool("plain", () => ({ output: "plain", details: null }));
+    const options = (postToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["postToolUse"]): TestAppOptions => ({ config: { tools: [tool] }, template: { hooks: { postToolUse: postToolUse ?? [] }, permission: { mode: "auto" } } });
+    expect((await turnWith([{ tool: "plain" }], options([(_call, result) => ({ ...result, output: "replaced" })]))).calls).toMatchObject([{ output: "replaced" }]);
+    const failed = await turnWith([{ tool: "plain" }], options([() => { throw new Error("hook bug"); }]));
+    expect(failed.calls).toMatchObject([{ state: "COMPLETED", output: "plain" }]);
+    expect(ofType(failed.events, "Error")).toMatchObject([{ severity: "WARN", phase: "TOOL", message: expect.stringContaining("hook bug") }]);
+  });
+});

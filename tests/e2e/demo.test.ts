@@ -1,0 +1,55 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/app.ts";
+import { runFile } from "../support/process.ts";
+import { exampleWorkspace, startServerProcess } from "../support/server-process.ts";
+
+describe("npm run demo", () => {
+  it("works through the example with --yes and --no, and its answer follows the files", async () => {
+    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder() });
+    const workspace = await exampleWorkspace();
+    const run = async (...args: string[]) => {
+      const demo = runFile("examples/demo/demo.ts", ["--url", server.url, "--workspace", workspace, ...args]);
+      demo.child.stdin?.end();
+      return { code: await demo.exited, output: demo.output() };
+    };
+
+    const allowed = await run("--yes", "--monitor");
+    expect(allowed.code, allowed.output).toBe(0);
+    expect(allowed.output).toMatch(/\[fs_grep\] COMPLETED in [\d.]+ ms/);
+    expect(allowed.output).toContain("→ allowed");
+    expect(allowed.output).toContain("The list has 3 todos");
+    expect(allowed.output).toContain("STATE_CHANGED WORKING → PAUSED");
+
+    const denied = await run("--no");
+    expect(denied.code, denied.output).toBe(0);
+    expect(denied.output).toContain("I could not save the list");
+    expect(denied.output).not.toContain("STATE_CHANGED");
+
+    await rm(join(workspace, "src"), { recursive: true });
+    await writeFile(join(workspace, "only.py"), "# TODO: water the plants\n");
+    const changed = await run("--yes");
+    expect(changed.output).toContain("The list has 1 todos:\n  1. water the plants (only.py:1)");
+
+    const other = await run("--message", "read only.py");
+    expect(other.output).toContain("water the plants");
+
+    const unasked = await run();
+    expect(unasked.code).toBe(1);
+    expect(unasked.output).toContain("give --yes or --no");
+  }, 60_000);
+
+  it("ends with a clear message where it cannot work", async () => {
+    const run = async (...args: string[]) => {
+      const demo = runFile("examples/demo/demo.ts", args);
+      return { code: await demo.exited, output: demo.output() };
+    };
+    expect(await run("--url", "http://127.0.0.1:1/graphql")).toMatchObject({ code: 1, output: expect.stringContaining("start one with `npm start`") });
+    expect(await run("--yes", "--no")).toMatchObject({ code: 1, output: expect.stringContaining("not both") });
+    expect(await run("--colour")).toMatchObject({ code: 1, output: expect.stringContaining("--colour") });
+    expect(await run("--help")).toMatchObject({ code: 0, output: expect.stringContaining("--workspace DIR") });
+    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder() });
+    expect(await run("--url", server.url, "--workspace", "/nowhere", "--yes")).toMatchObject({ code: 1, output: expect.stringContaining("not a folder") });
+  }, 60_000);
+});

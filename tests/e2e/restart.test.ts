@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { ApprovalsDocument } from "../generated/documents.ts";
+import { temporaryFolder } from "../support/app.ts";
+import { connect, ofType, textOf } from "../support/client.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { exampleWorkspace, startServerProcess } from "../support/server-process.ts";
+
+const TODOS = "Find every TODO and make a todo for each.";
+
+describe("a server that is killed and started again", () => {
+  it("has the agent, its messages and its timeline; the waiting approval is decided and the turn goes on (W4, R8), on the embedded database", async () => {
+    const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const first = await startServerProcess(env);
+    const client = connect(first.url);
+    const agent = await client.createAgent({ workspace: await exampleWorkspace() });
+    await client.send(agent.id, TODOS);
+    const before = await client.until(agent.id, "PERMISSION_REQUIRED");
+    first.child.kill("SIGKILL");
+    await first.exited;
+
+    const second = await startServerProcess(env);
+    const again = connect(second.url);
+    const after = await again.until(agent.id, "PERMISSION_REQUIRED");
+    expect(after.map((event) => [event.seq, event.cursor, event.kind])).toEqual(before.map((event) => [event.seq, event.cursor, event.kind]));
+    expect((await again.agent(agent.id)).messages.nodes[0]?.text).toBe(TODOS);
+    const { approvals } = await again.get(ApprovalsDocument, { state: "PENDING" });
+    expect(approvals.nodes).toMatchObject([{ agent: { id: agent.id }, toolCall: { name: "todo_write", state: "APPROVAL_REQUIRED" } }]);
+    await again.decide({ approvalId: approvals.nodes[0]?.id ?? "", decision: "ALLOW", inputHash: approvals.nodes[0]?.inputHash ?? "" });
+    const rest = await again.until(agent.id, "DONE", before.at(-1)?.cursor);
+    expect(textOf(rest)).toContain("Done. The list has 3 todos");
+    expect(ofType(rest, "ToolEnd")).toMatchObject([{ call: { name: "todo_write", state: "COMPLETED" } }]);
+    expect((await again.agent(agent.id)).todos).toHaveLength(3);
+    expect(textOf(await again.turn(agent.id, "What is on your todo list?"))).toContain("todo-3");
+    second.child.kill("SIGTERM");
+    expect(await second.exited).toBe(0);
+  }, 60_000);
+
+  it("refuses a folder that another process works on, at once, and names that process (R12)", async () => {
+    const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const first = await startServerProcess(env);
+    await expect(startServerProcess(env)).rejects.toThrow(new RegExp(`in use by process ${first.child.pid}`));
+  }, 60_000);
+});
+
+describe("two servers on one PostgreSQL", () => {
+  it("are one: send on one, subscribe and decide on the other, and go on when the first is killed", async () => {
+    const env = { DATABASE_URL: await testDatabaseUrl() };
+    const [one, two] = await Promise.all([startServerProcess(env), startServerProcess(env)]);
+    const sender = connect(one.url);
+    const watcher = connect(two.url);
+    const agent = await sender.createAgent({ workspace: await exampleWorkspace() });
+    const watching = watcher.until(agent.id, "PERMISSION_REQUIRED");
+    await sender.send(agent.id, TODOS);
+    const [required] = ofType(await watching, "PermissionRequired");
+    await watcher.decide({ approvalId: required?.request.approvalId ?? "", decision: "ALLOW", inputHash: required?.request.inputHash ?? "" });
+    const done = await sender.until(agent.id, "DONE");
+    expect(done.map((event) => event.seq)).toEqual(done.map((_, index) => index + 1));
+
+    one.child.kill("SIGKILL");
+    await one.exited;
+    expect(textOf(await watcher.turn(agent.id, "Please read README.md"))).toContain("Tide table");
+  }, 60_000);
+});
