@@ -21,8 +21,10 @@ const UNOWNED: Statement = {
 };
 const RENEW: Statement = {
   name: "renew_leases",
-  text: `UPDATE agent a SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    FROM unnest($3::text[], $4::int[]) AS held(id, epoch) WHERE a.id = held.id AND a.lease_epoch = held.epoch AND a.lease_owner = $1 RETURNING a.id`,
+  text: `WITH held AS (
+      SELECT a.id FROM agent a JOIN unnest($3::text[], $4::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch
+      WHERE a.lease_owner = $1 ORDER BY a.id FOR NO KEY UPDATE OF a
+    ) UPDATE agent a SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000) FROM held WHERE a.id = held.id RETURNING a.id`,
 };
 const RELEASE: Statement = {
   name: "release_lease",

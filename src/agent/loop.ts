@@ -19,6 +19,9 @@ import type { Template } from "./template.ts";
 import { toolboxOf } from "./toolbox.ts";
 import { contextWindow, loadTranscript, modelMessages, type TranscriptMessage } from "./transcript.ts";
 
+/** More messages than these are not listed in the DONE of their turn, but read from their rows. */
+const EVENT_MESSAGE_IDS = 200;
+
 /** How the advancing of an agent ended: nothing left to do, the lease is another's, or the node is closing. */
 export type Ending = "parked" | "lost" | "stopped";
 
@@ -208,7 +211,8 @@ export class Loop {
     const results = resultsMessage(now, this.#parts.clock.now());
     const transcriptLength = now.transcriptLength + results.messages.length;
     const moved = this.hold.move({ state: "READY", breakpoint: "READY" });
-    const done: EventBody = { kind: "DONE", step: now.stepCount, reason, messageIds: now.turnMessageIds };
+    const messageIds = now.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : now.turnMessageIds;
+    const done: EventBody = { kind: "DONE", turn: now.turn, step: now.stepCount, reason, messageIds };
     const isCommitted = await this.hold.commit(
       {
         ...change,

@@ -80,6 +80,9 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Prom
     connectionString: config.url,
     max: config.connections,
     connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
+    query_timeout: 10_000,
     options: "-c lock_timeout=2s -c idle_in_transaction_session_timeout=5s",
     application_name: "triplane",
   });

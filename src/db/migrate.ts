@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../lib/text.ts";
 
 /** One migration as committed: a folder of prisma/migrations with its SQL. */
 export type Migration = { readonly name: string; readonly sql: string };
@@ -60,8 +61,17 @@ function refuseUnknown(applied: ReadonlyMap<string, unknown>, migrations: readon
 }
 
 async function apply(connection: MigrationConnection, migration: Migration): Promise<void> {
-  await connection.script(`BEGIN;\n${migration.sql}\n;INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-    VALUES ('${randomUUID()}', '${checksum(migration)}', '${migration.name}', now(), now(), 1);\nCOMMIT;`);
+  try {
+    await connection.script(script(migration));
+  } catch (error) {
+    await connection.script("ROLLBACK");
+    throw new MigrationError(`migration ${migration.name} could not be applied: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function script(migration: Migration): string {
+  return `BEGIN;\n${migration.sql}\n;INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+    VALUES ('${randomUUID()}', '${checksum(migration)}', '${migration.name}', now(), now(), 1);\nCOMMIT;`;
 }
 
 function checksum(migration: Migration): string {

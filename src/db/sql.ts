@@ -12,7 +12,8 @@ export type Sql = {
 
 /** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
 export function sqlState(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  // An error of the socket has a code as well, and "EPIPE" looks like PostgreSQL's.
+  if (typeof error !== "object" || error === null || !("code" in error) || "syscall" in error) return undefined;
   return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
 }
 
@@ -25,8 +26,8 @@ export function isConnectionLost(error: unknown): boolean {
   return state === undefined ? true : state.startsWith("08") || state.startsWith("57P");
 }
 
-/** Whether the database refused to wait: nothing was done and the same statement may be tried again. */
+/** Whether the database refused for others' sake (locks, deadlocks, its resources): nothing was done, and the same statement may be tried again. */
 export function isContention(error: unknown): boolean {
   const state = sqlState(error);
-  return state === "55P03" || state === "40P01" || state === "40001";
+  return state !== undefined && (state === "55P03" || state.startsWith("40") || state.startsWith("53"));
 }

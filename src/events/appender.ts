@@ -7,7 +7,7 @@ type Waiting = { readonly part: AgentEvents; readonly resolve: (outcome: AppendO
 
 /**
  * Brings the events of a node's agents into the log together: one append of a tenant at a time, since the tenant's log
- * row admits no more; what comes meanwhile goes with the next. Each agent has at most one part under way.
+ * row admits no more; what comes meanwhile goes with the next.
  */
 export class Appender {
   readonly #log: EventLog;
@@ -51,11 +51,12 @@ export class Appender {
 
 function takeBatch(queue: Waiting[]): Waiting[] {
   let events = 0;
-  let count = 0;
+  const agents = new Set<string>();
   for (const { part } of queue) {
-    if (count > 0 && events + part.events.length > BATCH_EVENTS) break;
+    // An agent twice means two leases of it: the older part waits for a batch of its own, where it is fenced.
+    if (agents.has(part.agentId) || (agents.size > 0 && events + part.events.length > BATCH_EVENTS)) break;
     events += part.events.length;
-    count += 1;
+    agents.add(part.agentId);
   }
-  return queue.splice(0, count);
+  return queue.splice(0, agents.size);
 }

@@ -72,7 +72,7 @@ export type EventBody =
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
   | { readonly kind: "TOOL_END"; readonly call: ToolCallSnapshot }
   | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string }
-  | { readonly kind: "DONE"; readonly step: number; readonly reason: DoneReason; readonly messageIds: readonly string[] }
+  | { readonly kind: "DONE"; readonly turn: number; readonly step: number; readonly reason: DoneReason; readonly messageIds: readonly string[] | null }
   | { readonly kind: "PERMISSION_REQUIRED"; readonly request: ApprovalSnapshot }
   | { readonly kind: "PERMISSION_DECIDED"; readonly approvalId: string; readonly callId: string; readonly decision: ApprovalDecision; readonly decidedBy: ActorRef; readonly note: string | null }
   | { readonly kind: "AGENT_CREATED"; readonly templateId: string; readonly model: string; readonly createdBy: ActorRef }

@@ -252,7 +252,7 @@ export class EventLog {
     try {
       return await write(lost);
     } catch (error) {
-      throw isConnectionLost(error) ? unavailable(error) : error;
+      throw isConnectionLost(error) || isContention(error) ? unavailable(error) : error;
     }
   }
 }

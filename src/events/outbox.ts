@@ -1,7 +1,7 @@
 import type { Change } from "../db/change.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft } from "./event.ts";
-import type { AgentEvents, CommitOutcome, EventLog } from "./log.ts";
+import { StorageUnavailable, type AgentEvents, type CommitOutcome, type EventLog } from "./log.ts";
 
 /** Whose events an outbox holds, under which lease. */
 export type OutboxOwner = { readonly tenant: string; readonly agentId: string; readonly createdBy: string; readonly epoch: number };
@@ -15,8 +15,8 @@ export class Outbox {
   readonly #log: EventLog;
   readonly #appender: Appender;
   readonly #onLost: (reason: "FENCED" | Error) => void;
-  #waiting: EventDraft[] = [];
-  #isScheduled = false;
+  /** What waits for the next append; null where none is due. */
+  #open: EventDraft[] | null = null;
   #turn: Promise<void> = Promise.resolve();
 
   /** `onLost` hears that an append outside of a commit was fenced, or failed: the agent must not be advanced further. */
@@ -29,34 +29,41 @@ export class Outbox {
 
   /** Sends an event that changes no row. Returns at once. */
   send(event: EventDraft): void {
-    this.#waiting.push(event);
-    this.#schedule();
+    if (this.#open !== null) {
+      this.#open.push(event);
+      return;
+    }
+    const batch = [event];
+    this.#open = batch;
+    this.#turn = this.#turn.then(() => {
+      if (this.#open === batch) this.#open = null;
+      return this.#append(batch);
+    });
   }
 
-  /** Commits a change with its events, after everything sent before. */
+  /** Commits a change with its events, after everything sent before and in front of everything sent later. */
   commit(change: Change, events: readonly EventDraft[]): Promise<CommitOutcome> {
-    const result = this.#turn.then(async () => {
-      const carried = this.#waiting.splice(0);
-      const outcome = await this.#log.commit(this.#owner.tenant, this.#part([...carried, ...events]), change);
-      if (outcome.outcome !== "COMMITTED" && carried.length > 0) {
-        this.#waiting.unshift(...carried);
-        this.#schedule();
-      }
-      return outcome;
-    });
+    const carried = this.#open?.splice(0) ?? [];
+    this.#open = null;
+    const result = this.#turn.then(() => this.#commit(change, events, carried));
     this.#turn = settled(result);
     return result;
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.#turn = this.#turn.then(() => this.#flush());
+  /** What a commit that changed nothing carried goes by itself. Where the outcome is unknown, nothing is sent again. */
+  async #commit(change: Change, events: readonly EventDraft[], carried: readonly EventDraft[]): Promise<CommitOutcome> {
+    try {
+      const outcome = await this.#log.commit(this.#owner.tenant, this.#part([...carried, ...events]), change);
+      if (outcome.outcome !== "COMMITTED") await this.#append(carried);
+      return outcome;
+    } catch (error) {
+      if (error instanceof StorageUnavailable) this.#onLost(error);
+      else await this.#append(carried);
+      throw error;
+    }
   }
 
-  async #flush(): Promise<void> {
-    this.#isScheduled = false;
-    const events = this.#waiting.splice(0);
+  async #append(events: readonly EventDraft[]): Promise<void> {
     if (events.length === 0) return;
     try {
       const { outcome } = await this.#appender.append(this.#owner.tenant, this.#part(events));

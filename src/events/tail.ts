@@ -51,7 +51,8 @@ export class Tail {
     if (first === undefined || first.position <= this.#head.position) return;
     this.#ahead.set(first.position - 1, events);
     this.#extend(this.#takeAhead(this.#head.position));
-    if (this.#ahead.size > 0) void this.refresh();
+    // What cannot be read now is read when the poll finds the log ahead of the tail.
+    if (this.#ahead.size > 0) this.refresh().catch(() => {});
   }
 
   /** Reads the log up to its head. Calls that come meanwhile share one more read. */
@@ -65,14 +66,14 @@ export class Tail {
 
   /** A page of the scope after `after`: from memory where it is covered, else from the log. */
   async read(scope: Scope, after: number): Promise<LogPage> {
-    if (after > this.#head.position) await this.refresh();
-    if (after < this.#floor) return this.#log.read(scope, after);
-    return this.#page(scope, after);
+    const isCovered = after >= this.#floor && after <= this.#head.position;
+    return isCovered ? this.#page(scope, after) : this.#log.read(scope, after);
   }
 
   /**
    * The next page for a follower that is at the head: at once where there is one, else when there is something of its
-   * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. Never rejects.
+   * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A follower may be ahead of the
+   * tail, where it has read the log itself: then only what comes after it counts.
    */
   next(scope: Scope, after: number, patience: number, signal: AbortSignal): Promise<LogPage> {
     if (this.#head.position > after || signal.aborted) return this.read(scope, after);
@@ -85,7 +86,7 @@ export class Tail {
         if (group?.size === 0) this.#waiters.delete(scope.agentId);
         resolve(page);
       };
-      const giveUp = (): void => settle(this.#emptyPage());
+      const giveUp = (): void => settle(this.#emptyPage(after));
       const waiter: Waiter = { scope, after, wake: settle };
       const timer = setTimeout(giveUp, patience);
       signal.addEventListener("abort", giveUp);
@@ -146,7 +147,7 @@ export class Tail {
     for (const event of events) {
       for (const group of [this.#waiters.get(event.agentId), this.#waiters.get(null)]) {
         for (const waiter of group ?? []) {
-          if (!inScope(waiter.scope, event)) continue;
+          if (event.position <= waiter.after || !inScope(waiter.scope, event)) continue;
           const own = found.get(waiter);
           if (own === undefined) found.set(waiter, [event]);
           else own.push(event);
@@ -158,7 +159,7 @@ export class Tail {
 
   #wakeSkipped(): void {
     for (const group of this.#waiters.values()) {
-      for (const waiter of group) if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage());
+      for (const waiter of group) if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage(waiter.after));
     }
   }
 
@@ -177,7 +178,7 @@ export class Tail {
     return { head: this.#head, events, covered: Math.max(after, this.#head.position) };
   }
 
-  #emptyPage(): LogPage {
-    return { head: this.#head, events: [], covered: this.#head.position };
+  #emptyPage(after: number): LogPage {
+    return { head: this.#head, events: [], covered: Math.max(after, this.#head.position) };
   }
 }

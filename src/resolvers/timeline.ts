@@ -1,3 +1,4 @@
+import { readsTenant } from "../agent/actor.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
 import type { BodyOf, EventBody, EventKind, TimelineEvent } from "../events/event.ts";
@@ -73,8 +74,16 @@ export async function receivedText(context: Context, { body }: EventView<BodyOf<
   return message === null ? "" : messageText(message);
 }
 
+/** The messages that a turn answers, from their rows where the event could not hold them. */
+export async function answeredMessages({ prisma }: Context, { event, body }: EventView<BodyOf<"DONE">>): Promise<readonly string[]> {
+  if (body.messageIds !== null) return body.messageIds;
+  const messages = await prisma.message.findMany({ where: { agentId: event.agentId, turn: body.turn, kind: "USER" }, orderBy: { ordinal: "asc" }, select: { id: true } });
+  return messages.map((message) => message.id);
+}
+
 async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
   const { actor } = context;
+  if (!readsTenant(actor) && !actor.roles.includes("user")) throw clientError("FORBIDDEN", "reading events needs one of the roles viewer, user, approver and admin");
   const agentId = isGiven(args.agentId) ? rowId("Agent", args.agentId) : null;
   if (isGiven(args.agentId) && (agentId === null || !(await isVisible(context, agentId)))) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
   return { tenant: actor.tenant, agentId, createdBy: visibleCreator(actor), channels: args.channels ?? CHANNELS, kinds: args.kinds ?? null };

@@ -3,7 +3,7 @@ import { agentOfEvent } from "../resolvers/agent.ts";
 import { approvalByRow } from "../resolvers/approval.ts";
 import { globalId } from "../resolvers/global-id.ts";
 import { messageByRow } from "../resolvers/message.ts";
-import { blockText, receivedText, type EventView } from "../resolvers/timeline.ts";
+import { answeredMessages, blockText, receivedText, type EventView } from "../resolvers/timeline.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { ActorRef } from "./actor.ts";
@@ -106,9 +106,10 @@ eventType("DONE").implement({
   description: "A turn ended. One a turn, always.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
+    turn: t.int({ resolve: ({ body }) => body.turn }),
     step: t.int({ resolve: ({ body }) => body.step }),
     reason: t.field({ type: DoneReason, resolve: ({ body }) => body.reason }),
-    messageIds: t.idList({ description: "The messages that the turn answers.", resolve: ({ body }) => body.messageIds.map((id) => globalId("Message", id)) }),
+    messageIds: t.idList({ description: "The messages that the turn answers.", resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)) }),
   }),
 });
 

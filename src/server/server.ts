@@ -5,10 +5,7 @@ import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { originProblem } from "./origin.ts";
 import { serveWebSocket } from "./websocket.ts";
-import { makeYoga } from "./yoga.ts";
-
-/** The largest body of a request, in bytes. */
-const BODY_BYTES = 8 * 1024 * 1024;
+import { BODY_BYTES, makeYoga } from "./yoga.ts";
 
 /** Where the server listens, and who may connect. */
 export type ServerOptions = Access & { readonly port: number; readonly host: string };
@@ -32,8 +29,8 @@ export class ListenError extends Error {
 /** HTTP, SSE and WebSocket on one port. */
 export async function startServer(options: ServerOptions, shared: SharedContext, probes: Probes, logger: Logger): Promise<RunningServer> {
   const yoga = makeYoga(options, shared, logger);
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+  const server = createServer({ shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" }, (request, response) => {
+    const [path] = (request.url ?? "/").split("?", 1);
     const problem = originProblem(request, options);
     if (problem !== null) return answer(response, 403, problem);
     switch (path) {

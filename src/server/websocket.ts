@@ -7,6 +7,7 @@ import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer } from "ws";
 import type { Actor } from "../agent/actor.ts";
 import type { Context } from "../resolvers/context.ts";
+import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
@@ -36,10 +37,7 @@ export function serveWebSocket(server: Server, yoga: YogaServerInstance<Transpor
         return true;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
-        if (Object.keys(subscriptions).length > OPERATIONS) {
-          extra.socket.close(4429, "too many operations on one socket");
-          return [];
-        }
+        if (Object.keys(subscriptions).length > OPERATIONS) return [clientError("TOO_MANY_OPERATIONS", `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`)];
         const envelope = yoga.getEnveloped({ socketActor: extra.actor });
         const document = parsed(() => envelope.parse(query));
         if (document instanceof GraphQLError) return [document];
@@ -53,9 +51,10 @@ export function serveWebSocket(server: Server, yoga: YogaServerInstance<Transpor
     sockets,
   );
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
     const problem = originProblem(request, access);
     if (problem !== null) return refuse(socket, 403, problem);
-    if (new URL(request.url ?? "/", "http://localhost").pathname !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
+    if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => sockets.emit("connection", webSocket, request));
   });
   return async () => disposable.dispose();

@@ -8,8 +8,12 @@ import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { makeContext, type SharedContext } from "./context.ts";
+import { endAfterFailure } from "./end-after-failure.ts";
 import { maskError } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
+
+/** The largest body of a request, in bytes. */
+export const BODY_BYTES = 8 * 1024 * 1024;
 
 /** What the transport adds: the actor whom a WebSocket was opened by. */
 export type TransportContext = { readonly socketActor?: Actor };
@@ -19,10 +23,12 @@ export function makeYoga(access: Access, shared: SharedContext, logger: Logger):
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",
+    maxRequestBodySize: BODY_BYTES,
     landingPage: false,
     renderGraphiQL,
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
+    plugins: [endAfterFailure()],
     maskedErrors: { maskError: maskError(logger), errorMessage: "Unexpected error." },
     logging: false,
     context: async ({ socketActor, request }) => {

@@ -73,12 +73,37 @@ describe("follow", () => {
     const { sql } = await testDatabase();
     const { log, tails } = node(sql);
     const agent = await insertAgent(log, "one");
-    const done = { at: new Date(), body: { kind: "DONE", step: 1, reason: "COMPLETED", messageIds: [] } } as const;
+    const done = { at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } } as const;
     await log.append("one", [{ ...agent, epoch: null, events: [chunk("a"), done, chunk("b")] }]);
     const pages = follow(tails, { scope: everything("one"), after: 0, until: "DONE" });
     const { value } = await pages.next();
     expect(value).toMatchObject({ covered: 2, head: { position: 3 } });
     expect((await pages.next()).done).toBe(true);
+  });
+
+  it("repeats nothing to a follower that is ahead of its node's tail (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    const writer = node(sql);
+    const reader = node(sql);
+    const agent = await insertAgent(writer.log, "one");
+    const write = (count: number) => writer.log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: count }, () => chunk("x")) }]);
+    await write(10);
+    // The tail begins at 10; what is written then is known only to the log.
+    const { tail, release } = await reader.tails.keep("one");
+    await write(3);
+    const pages = follow(reader.tails, { scope: everything("one"), after: 0, until: null });
+    const positions: number[] = (await take(pages, 13)).map((event) => event.position);
+    const next = pages.next();
+    await macrotask();
+    await tail.refresh();
+    await write(2);
+    await tail.refresh();
+    const page = (await next).value;
+    positions.push(...(page?.events ?? []).map((event) => event.position));
+    expect(positions).toEqual(Array.from({ length: 15 }, (_, index) => index + 1));
+    expect(page?.covered).toBe(15);
+    await pages.return();
+    release();
   });
 
   it("wakes only followers whose scope has something", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { Appender } from "../../src/events/appender.ts";
+import type { TimelineEvent } from "../../src/events/event.ts";
 import { EventLog, StorageUnavailable } from "../../src/events/log.ts";
-import type { Sql } from "../../src/db/sql.ts";
+import { isConnectionLost, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
 
@@ -122,6 +124,37 @@ describe("append", () => {
     const [delta] = deltas(await readAll(log, everything("one")));
     expect(Buffer.byteLength(delta ?? "")).toBeLessThan(64 * 1024);
     expect(delta).toContain("the whole is on the row");
+  });
+});
+
+describe("appender", () => {
+  it("never puts one agent twice into a batch: the older lease's part is fenced by itself (invariants 1 and 4)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 1" }, []);
+    const appender = new Appender(log);
+    const announced: TimelineEvent[] = [];
+    log.onCommitted((_tenant, events) => void announced.push(...events));
+    const outcomes = await Promise.all(
+      [
+        { ...agent, epoch: 1, events: [chunk("first")] },
+        { ...agent, epoch: 0, events: [chunk("stale")] },
+        { ...agent, epoch: 1, events: [chunk("good")] },
+      ].map((part) => appender.append("one", part)),
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["COMMITTED", "FENCED", "COMMITTED"]);
+    expect(announced).toEqual(await readAll(log, everything("one")));
+    expect(deltas(announced)).toEqual(["first", "good"]);
+  });
+});
+
+describe("errors of the database", () => {
+  it("are told from errors of the socket", () => {
+    expect(isConnectionLost(Object.assign(new Error("write EPIPE"), { code: "EPIPE", syscall: "write" }))).toBe(true);
+    expect(isConnectionLost(Object.assign(new Error("Query read timeout")))).toBe(true);
+    expect(isConnectionLost(Object.assign(new Error("terminating connection"), { code: "57P01" }))).toBe(true);
+    expect(isConnectionLost(Object.assign(new Error("invalid input"), { code: "22P02" }))).toBe(false);
   });
 });
 

@@ -64,6 +64,29 @@ describe("outbox", () => {
     expect(events).toHaveLength(3);
   });
 
+  it("keeps what is sent after a commit behind it", async () => {
+    const { log, outbox: box } = await outbox();
+    box.send(chunk("before"));
+    const committing = box.commit({}, [end("the commit's")]);
+    box.send(chunk("after"));
+    await committing;
+    await box.commit({}, []);
+    expect((await readAll(log, everything("one"))).map(({ body }) => (body.kind === "TEXT_CHUNK" ? body.delta : body.kind))).toEqual(["before", "TEXT_CHUNK_END", "after"]);
+  });
+
+  it("keeps its events where the database refuses a commit, and is lost where the outcome is unknown", async () => {
+    let fails: object | null = null;
+    const failing = (sql: Sql): Sql => ({ query: (statement, values) => (fails !== null && statement.name === "commit_change" ? Promise.reject(fails) : sql.query(statement, values)) });
+    const { log, lost, outbox: box } = await outbox(failing);
+    fails = Object.assign(new Error("invalid input"), { code: "22P02" });
+    box.send(chunk("kept"));
+    await expect(box.commit({}, [end("refused")])).rejects.toThrow("invalid input");
+    fails = null;
+    await box.commit({}, []);
+    expect(deltas(await readAll(log, everything("one")))).toEqual(["kept"]);
+    expect(lost).toEqual([]);
+  });
+
   it("says when its agent was fenced", async () => {
     const { sql, log, lost, outbox: box } = await outbox();
     await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 1" }, []);

@@ -50,10 +50,16 @@ export function connect(url: string, token?: string) {
     return data;
   }
 
-  function subscribe<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables) {
+  function open(): Client {
     const socket = createClient({ url: url.replace(/^http/, "ws"), webSocketImpl: WebSocket, retryAttempts: 0, connectionParams: authorization ? { authorization } : {} });
     sockets.push(socket);
-    return socket.iterate<Data>({ query: print(document), variables: variables as Record<string, unknown> });
+    return socket;
+  }
+  let shared: Client | null = null;
+
+  /** A subscription over a socket of its own. */
+  function subscribe<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables) {
+    return open().iterate<Data>({ query: print(document), variables: variables as Record<string, unknown> });
   }
 
   /** Pages of the timeline, over a socket of its own. */
@@ -70,6 +76,8 @@ export function connect(url: string, token?: string) {
     ask,
     get,
     subscribe,
+    /** Any operation over one socket that all calls share. */
+    iterate: (query: string) => (shared ??= open()).iterate({ query }),
     timeline,
     createAgent: async (input: Partial<CreateAgentInput> = {}) => {
       const { createAgent } = await get(CreateAgentDocument, { input: { templateId: "assistant", ...input } });

@@ -378,7 +378,12 @@ BEGIN
   END IF;
 
   IF p_change -> 'createAgent' IS NOT NULL THEN
-    INSERT INTO agent SELECT * FROM json_populate_record(null::agent, p_change -> 'createAgent');
+    INSERT INTO agent SELECT * FROM json_populate_record(null::agent, p_change -> 'createAgent') ON CONFLICT (id) DO NOTHING;
+    IF NOT FOUND THEN
+      -- The first try of this append was still under way, and has committed by now.
+      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+      RETURN;
+    END IF;
   END IF;
 
   IF (p_change ->> 'expectSignal')::int <> v_agent.signal THEN

@@ -19,8 +19,14 @@ export function keyRow({ actor, operation, key, body }: KeyedRequest, resultId: 
   return { tenant: actor.tenant, actorId: actor.id, operation, key, bodyHash: bodyHash(body), resultId, createdAt: at };
 }
 
+/** The longest key, in characters. */
+const KEY_CHARACTERS = 200;
+
 /** What the key was used for before: the result of the same body, null for nothing, or a refusal for another body. */
 export async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
+  if (request.key === "" || request.key.length > KEY_CHARACTERS || /[\0\p{Surrogate}]/u.test(request.key)) {
+    return refused({ code: "INVALID", field: ["idempotencyKey"], message: `a key is a text of 1 to ${KEY_CHARACTERS} characters, for example a UUID` });
+  }
   const [row] = await sql.query<{ bodyHash: string; resultId: string }>(FIND, [request.actor.tenant, request.actor.id, request.operation, request.key]);
   if (row === undefined) return accepted(null);
   if (row.bodyHash === bodyHash(request.body)) return accepted(row.resultId);

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { contextWindow, modelMessages, type TranscriptMessage } from "../../src/agent/transcript.ts";
+
+/** A transcript of turns, each with so many tool steps. */
+function transcript(toolSteps: readonly number[]): TranscriptMessage[] {
+  const kinds = toolSteps.flatMap((steps) => ["USER", ...Array.from({ length: steps }, () => ["ASSISTANT", "TOOL_RESULTS"]).flat(), "ASSISTANT"] as TranscriptMessage["kind"][]);
+  return kinds.map((kind, ordinal) => ({ ordinal, kind, content: [{ type: "text", text: `${ordinal}` }] }));
+}
+
+const turns = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 40 });
+
+describe("contextWindow", () => {
+  it("is everything while it fits", () => {
+    const messages = transcript([1, 1]);
+    expect(contextWindow(messages, 8)).toEqual(messages);
+  });
+
+  it("begins with a person's message, ends with the newest, and separates no call from its result", () => {
+    fc.assert(
+      fc.property(turns, fc.integer({ min: 4, max: 40 }), (steps, size) => {
+        const messages = transcript(steps);
+        const window = contextWindow(messages, size);
+        expect(window[0]?.kind).toBe("USER");
+        expect(window.at(-1)).toBe(messages.at(-1));
+        const turnSize = Math.max(...steps) * 2 + 2;
+        expect(window.length).toBeLessThanOrEqual(Math.max(size, turnSize) + turnSize);
+      }),
+    );
+  });
+
+  it("moves in steps, so that most consecutive calls share their beginning (prompt caching)", () => {
+    const all = transcript(Array.from({ length: 200 }, () => 0));
+    const starts = Array.from({ length: 300 }, (_, index) => contextWindow(all.slice(0, 60 + index), 40)[0]?.ordinal);
+    const moves = starts.filter((start, index) => index > 0 && start !== starts[index - 1]).length;
+    expect(moves).toBeLessThanOrEqual(31);
+  });
+});
+
+describe("modelMessages", () => {
+  it("makes neighbours of one role one message", () => {
+    const messages = modelMessages([
+      { ordinal: 0, kind: "USER", content: [{ type: "text", text: "a" }] },
+      { ordinal: 1, kind: "USER", content: [{ type: "text", text: "b" }] },
+      { ordinal: 2, kind: "ASSISTANT", content: [{ type: "text", text: "c" }] },
+    ]);
+    expect(messages.map((message) => [message.role, message.content.length])).toEqual([["user", 2], ["assistant", 1]]);
+  });
+});
