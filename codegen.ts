@@ -1,11 +1,14 @@
 import { generate } from "@graphql-codegen/cli";
 import { printSchema } from "graphql";
+import { PGlite } from "@electric-sql/pglite";
+import { readCatalog } from "./scripts/catalog.ts";
+import { readMigrations } from "./src/db/migrate.ts";
 import { schema } from "./src/schema/index.ts";
 
 /** A file that follows from the source and is committed all the same: readers and reviewers want to see it. */
 export type GeneratedFile = { readonly path: string; readonly content: string };
 
-/** The printed schema, and the typed documents of the tests. */
+/** The printed schema, the typed documents of the tests, and what the migrations amount to. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   const printed = `${printSchema(schema)}\n`;
   const outputs = (await generate(
@@ -28,5 +31,14 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
   return [
     { path: "schema.graphql", content: printed },
     { path: "tests/generated/documents.ts", content: documents.content },
+    { path: "prisma/catalog.sql", content: await embeddedCatalog() },
   ];
+}
+
+async function embeddedCatalog(): Promise<string> {
+  const client = await PGlite.create();
+  for (const { sql } of await readMigrations()) await client.exec(sql);
+  const catalog = await readCatalog({ query: async <Row>(sql: string) => (await client.query<Row>(sql)).rows });
+  await client.close();
+  return catalog;
 }

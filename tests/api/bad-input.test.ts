@@ -134,7 +134,7 @@ describe("actors", () => {
 
   it("see, steer and decide only what their roles allow (invariant 12)", async () => {
     const app = await startTestApp({ config: ACTORS, script: ASKING, template: { selfApproval: false } });
-    const [anna, ben, vera, paul, zoe] = ["anna", "ben", "vera", "paul", "zoe"].map((name) => connect(app.url, `${name}-token`)) as [ReturnType<typeof connect>, ...ReturnType<typeof connect>[]] as ReturnType<typeof connect>[];
+    const [anna, ben, vera, paul, zoe] = ["anna", "ben", "vera", "paul", "zoe"].map((name) => connect(app.url, `${name}-token`));
     if (!anna || !ben || !vera || !paul || !zoe) throw new Error("five actors");
     const agent = await anna.createAgent();
     await anna.send(agent.id, "write");

@@ -33,12 +33,12 @@ async function race(design: "log" | "sequence"): Promise<{ delivered: string[]; 
   };
 
   const writers = Array.from({ length: WRITERS }, () => runFile("tests/support/racing-writer.ts", [url, design, String(RACE_MS), agents.map((agent) => agent.agentId).join(",")]));
-  let isRacing = true;
+  const race = { isOver: false };
   const racing = Promise.all(writers.map((writer) => writer.exited)).then((codes) => {
-    isRacing = false;
+    race.isOver = true;
     expect(codes, writers.map((writer) => writer.output()).join("\n")).toEqual([0, 0]);
   });
-  while (isRacing) {
+  while (!race.isOver) {
     await readOn();
     await delay(2);
   }
