@@ -1,4 +1,5 @@
 import { Ajv } from "ajv";
+import { MAX_TIMEOUT_MS } from "./agent/tools/tool.ts";
 import type { TriplaneConfig } from "./config.ts";
 import { ConfigurationError } from "./environment.ts";
 
@@ -22,7 +23,7 @@ const template = closed(
     tools: texts,
     permission,
     hooks,
-    toolTimeoutMs: positive,
+    toolTimeoutMs: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
     toolConcurrency: positive,
     maxSteps: positive,
     contextMessages: { type: "integer", minimum: 4 },

@@ -1,6 +1,11 @@
-import { someString, toJson, type Json } from "../lib/json.ts";
+import { isJsonObject, nesting, someString, toJson, type Json } from "../lib/json.ts";
 import { messageOf, storable } from "../lib/text.ts";
 import type { ContentBlock, StopReason, TokenUsage } from "./models/model.ts";
+
+/** Deeper arguments are refused: what judges and stores them is recursive. */
+const NESTING = 100;
+/** A longer name is cut: no tool has one. */
+const NAME_CHARACTERS = 200;
 
 /** A tool call in a model's answer. */
 export type AnsweredCall = { readonly providerId: string; readonly name: string; readonly requestedInput: Json };
@@ -38,8 +43,9 @@ export class AnswerBuilder {
   addCall(block: number, id: string, name: string, args: string): void {
     const requestedInput = parseArguments(args);
     const input = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
-    this.#content.push({ block, content: { type: "tool_use", id, name: storable(name), input } });
-    this.#calls.push({ providerId: id, name: storable(name), requestedInput });
+    const shortName = storable(name.slice(0, NAME_CHARACTERS));
+    this.#content.push({ block, content: { type: "tool_use", id, name: shortName, input } });
+    this.#calls.push({ providerId: id, name: shortName, requestedInput });
   }
 
   finish(stopReason: StopReason, usage: TokenUsage): Answer {
@@ -49,13 +55,14 @@ export class AnswerBuilder {
 }
 
 /**
- * The arguments as JSON, or as their text where they are not a JSON document, or one with NUL: never repaired, since
- * repaired calls would run.
+ * The arguments as a JSON object, or as their text where they are none, have NUL in them, or are nested too deeply:
+ * never repaired, since repaired calls would run.
  */
 export function parseArguments(args: string): Json {
+  if (nesting(args) > NESTING) return args;
   try {
     const parsed = JSON.parse(args) as Json;
-    return someString(parsed, hasNul) ? args : parsed;
+    return isJsonObject(parsed) && !someString(parsed, hasNul) ? parsed : args;
   } catch {
     return args;
   }
@@ -63,8 +70,10 @@ export function parseArguments(args: string): Json {
 
 /** Why arguments were kept as their text. */
 export function argumentsProblem(args: string): string {
+  if (nesting(args) > NESTING) return `must not be nested more than ${NESTING} levels deep`;
   try {
-    return someString(JSON.parse(args) as Json, hasNul) ? "must not contain NUL characters" : "must be an object, not a text";
+    const parsed = JSON.parse(args) as Json;
+    return isJsonObject(parsed) && someString(parsed, hasNul) ? "must not contain NUL characters" : "must be an object";
   } catch (error) {
     return `is not JSON: ${messageOf(error)}`;
   }

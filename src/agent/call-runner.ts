@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Change, ToolCallTransition } from "../db/change.ts";
+import type { ApprovalTransition, Change, ToolCallTransition } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
 import { byteLength, headBytes, messageOf } from "../lib/text.ts";
 import { toJson, type Json } from "../lib/json.ts";
@@ -14,6 +14,7 @@ import { hookCall, permit, type Explanation } from "./gate/permission.ts";
 import { refusalText, refusedState, toolCallError, type Refusal, type Stage } from "./gate/refusal.ts";
 import { validate, type Validated } from "./gate/validation.ts";
 import type { Hold } from "./hold.ts";
+import { hookAnswer } from "./hooks.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import type { Template } from "./template.ts";
@@ -44,7 +45,7 @@ export type CallOutcome = { readonly stages: Stages; readonly durationMs: number
 );
 
 /** A transition with the events that report it. */
-export type CallCommit = { readonly transition: ToolCallTransition; readonly approval: NonNullable<Change["approvals"]>[number] | null; readonly events: readonly EventBody[] };
+export type CallCommit = { readonly transition: ToolCallTransition; readonly approval: NonNullable<Change["approvals"]>[number] | null; readonly stale: ApprovalTransition | null; readonly events: readonly EventBody[] };
 
 /**
  * Takes the tool calls of one agent through the gate's six stages. Each stage takes what the one before it gave, so
@@ -65,8 +66,17 @@ export class CallRunner {
     this.#toolbox = toolboxOf(parts.tools, template);
   }
 
-  /** Discovery to confirmation. The same for a new call and for one that a person has allowed. */
+  /** Discovery to confirmation. The same for a new call and for one that a person has allowed. Never rejects. */
   async judge(call: CallLook): Promise<Judgement> {
+    try {
+      return await this.#judge(call);
+    } catch (error) {
+      const refusal = { type: "permission_denied", stage: "permission", reason: `the call cannot be judged (${messageOf(error)})` } as const;
+      return { kind: "refused", call, refusal, validated: null, explanation: null, stages: call.stages };
+    }
+  }
+
+  async #judge(call: CallLook): Promise<Judgement> {
     const clock = new StageClock(call.stages);
     const stopReason = this.#agent.lastStep?.stopReason ?? "unknown";
     if (stopReason !== "tool_use") return { kind: "refused", call, refusal: { type: "incomplete", stage: "discovery", stopReason }, validated: null, explanation: null, stages: clock.stages };
@@ -75,7 +85,7 @@ export class CallRunner {
     const validated = clock.timed("validation", () => validate(discovered.value));
     if (!validated.ok) return { kind: "refused", call, refusal: validated.refusal, validated: null, explanation: null, stages: clock.stages };
     const started = performance.now();
-    const permitted = await permit(validated.value, this.#template.permission, this.#template.hooks);
+    const permitted = await permit(validated.value, this.#template.permission, this.#template.hooks, this.#hold.lost);
     clock.add("permission", started);
     if (!permitted.ok) return { kind: "refused", call, refusal: permitted.refusal.refusal, validated: validated.value, explanation: permitted.refusal.explanation, stages: clock.stages };
     const { explanation } = permitted.value;
@@ -98,12 +108,12 @@ export class CallRunner {
     switch (judgement.kind) {
       case "refused": {
         const step = callStep(call, refusedState(judgement.refusal), at, { ...refusedFacts(judgement.refusal), ...input, stages, ...ended(at, stages) }, columns, judgement.refusal.type);
-        return { transition: step.transition, approval: null, events: endEvents(step.call) };
+        return { transition: step.transition, approval: null, stale: null, events: endEvents(step.call) };
       }
       case "answered": {
         const { output, details } = format(judgement.result);
         const step = callStep(call, "COMPLETED", at, { output, ...input, stages, ...ended(at, stages) }, { ...columns, details: details }, explanation?.decidedBy);
-        return { transition: step.transition, approval: null, events: endEvents(step.call) };
+        return { transition: step.transition, approval: null, stale: null, events: endEvents(step.call) };
       }
       case "asked":
         return this.#ask(judgement, at, columns);
@@ -129,7 +139,7 @@ export class CallRunner {
     clock.add("execution", started);
     const durationMs = performance.now() - started;
     if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warning: null };
-    const hooked = await this.#afterUse(executed.value.call, executed.value.answer);
+    const hooked = await this.#afterUse(executed.value.call, executed.value.answer, AbortSignal.any([interrupt, this.#hold.lost]));
     const formatted = clock.timed("formatting", () => format(hooked.answer));
     return { kind: "completed", ...formatted, stages: clock.stages, durationMs, warning: hooked.warning };
   }
@@ -142,7 +152,7 @@ export class CallRunner {
         ? callStep(call, "COMPLETED", at, { ...common, output: outcome.output }, { details: outcome.details })
         : callStep(call, "FAILED", at, { ...common, ...refusedFacts(outcome.refusal) }, {}, outcome.refusal.type);
     const warning: EventBody[] = outcome.warning === null ? [] : [{ kind: "ERROR", severity: "WARN", phase: "TOOL", message: outcome.warning, detail: null }];
-    return { transition: step.transition, approval: null, events: [...warning, ...endEvents(step.call)] };
+    return { transition: step.transition, approval: null, stale: null, events: [...warning, ...endEvents(step.call)] };
   }
 
   #request(call: CallLook): Requested {
@@ -173,7 +183,9 @@ export class CallRunner {
     const look = { id, state: "PENDING", inputHash: asked.inputHash, decision: null, decidedBy: null, decidedAt: null, note: null } as const;
     const step = callStep(call, "APPROVAL_REQUIRED", at, { effectiveInput: input, stages: asked.stages }, { ...columns, inputHash: asked.inputHash }, reason);
     const request = { approvalId: id, kind: "TOOL_CALL", call: snapshot({ ...step.call, approval: look }), inputHash: asked.inputHash, reason, risk: approval.risk, expiresAt: null } as const;
-    return { transition: step.transition, approval, events: [{ kind: "PERMISSION_REQUIRED", request }] };
+    // What a person allowed once is not what would run now.
+    const stale = call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
+    return { transition: step.transition, approval, stale, events: [{ kind: "PERMISSION_REQUIRED", request }] };
   }
 
   #context(call: CallLook, toolName: string, ended: AbortSignal): Omit<ToolContext, "signal"> {
@@ -181,7 +193,7 @@ export class CallRunner {
       agentId: this.#agent.id,
       callId: call.id,
       workspace: new Workspace(this.#agent.workspace),
-      todos: todoList(this.#parts.sql, this.#agent, this.#hold),
+      todos: todoList(this.#parts.sql, this.#agent, this.#hold, ended),
       emit: (eventType, eventData) => {
         if (!ended.aborted) this.#hold.send({ kind: "TOOL_CUSTOM_EVENT", callId: call.id, toolName, eventType: headBytes(eventType, 200), eventData: customData(eventData) });
       },
@@ -189,11 +201,12 @@ export class CallRunner {
   }
 
   /** A hook that throws is reported, and the result stays as the last one left it. */
-  async #afterUse(call: Validated, answer: ToolResult | undefined): Promise<{ answer: ToolResult | undefined; warning: string | null }> {
+  async #afterUse(call: Validated, answer: ToolResult | undefined, signal: AbortSignal): Promise<{ answer: ToolResult | undefined; warning: string | null }> {
     let current = answer;
     for (const [index, hook] of this.#template.hooks.postToolUse.entries()) {
       try {
-        if (current !== undefined) current = (await hook(hookCall(call), current)) ?? current;
+        const result = current;
+        if (result !== undefined) current = (await hookAnswer(() => hook(hookCall(call), result), signal)) ?? result;
       } catch (error) {
         return { answer: current, warning: `the hook postToolUse[${index}] failed for ${call.tool.name}: ${messageOf(error)}` };
       }

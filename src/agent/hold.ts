@@ -18,6 +18,9 @@ export class Hold {
   readonly #outbox: Outbox;
   readonly #lost = new AbortController();
   #standing: Standing | null = null;
+  /** Where the agent stood after the last commit that was answered. */
+  #committed: Standing | null = null;
+  #isUncertain = false;
   #startUntil: number;
 
   /** `startUntil` is the time of `performance.now()` until which the lease allows new work to start. */
@@ -53,7 +56,10 @@ export class Hold {
 
   /** Where the agent stands, as its row said when it was first looked at. */
   begin(standing: Standing): void {
-    this.#standing ??= standing;
+    if (this.#standing !== null && !this.#isUncertain) return;
+    this.#standing = standing;
+    this.#committed = standing;
+    this.#isUncertain = false;
   }
 
   /** Where the agent stands now. */
@@ -90,9 +96,21 @@ export class Hold {
   async tryCommit(change: Change, events: readonly EventBody[]): Promise<CommitOutcome["outcome"]> {
     if (this.lost.aborted) return "FENCED";
     const at = this.#parts.clock.now();
-    const { outcome } = await this.#outbox.commit(change, events.map((body): EventDraft => ({ at, body })));
+    const { state, breakpoint } = change.agent ?? {};
+    let outcome: CommitOutcome["outcome"] | null = null;
+    try {
+      ({ outcome } = await this.#outbox.commit(change, events.map((body): EventDraft => ({ at, body }))));
+    } finally {
+      if (outcome !== "COMMITTED") this.#takeBack();
+      else if (this.#committed !== null) this.#committed = { state: state ?? this.#committed.state, breakpoint: breakpoint ?? this.#committed.breakpoint };
+    }
     if (outcome === "FENCED") this.lose();
-    if (outcome !== "COMMITTED") this.#standing = null;
     return outcome;
+  }
+
+  /** A move whose commit changed nothing did not happen. The next look says where the agent stands. */
+  #takeBack(): void {
+    this.#standing = this.#committed;
+    this.#isUncertain = true;
   }
 }

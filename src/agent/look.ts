@@ -53,7 +53,7 @@ export type Look = {
   readonly interruptNote: string | null;
   readonly leaseEpoch: number;
   /** Messages that wait to join the transcript, in order of arrival. */
-  readonly waiting: readonly { readonly id: string; readonly content: Json }[];
+  readonly waiting: readonly string[];
   readonly lastStep: { readonly step: number; readonly turn: number; readonly state: StepState; readonly stopReason: string | null } | null;
   readonly stepsInTurn: number;
   /** The messages from people that this turn answers. */
@@ -69,14 +69,14 @@ export const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'p
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
   'approval', (SELECT json_build_object('id', p.id, 'state', p.state, 'inputHash', p.input_hash, 'decision', d.decision,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', d.decided_at, 'note', d.note)
-    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.requested_at DESC, p.state = 'PENDING' DESC LIMIT 1))`;
+    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.requested_at DESC LIMIT 1))`;
 
 const LOOK: Statement = {
   name: "look",
   text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms,
     'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'leaseEpoch', a.lease_epoch,
-    'waiting', (SELECT coalesce(json_agg(json_build_object('id', m.id, 'content', m.content) ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
+    'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER'),

@@ -17,6 +17,7 @@ import { answerMessage, joinWaiting, newCalls, resultsMessage, stepRow } from ".
 import { sealedResult } from "./seal.ts";
 import type { Template } from "./template.ts";
 import { toolboxOf } from "./toolbox.ts";
+import { isInRoots } from "./workspace-roots.ts";
 import { contextWindow, loadTranscript, modelMessages, type TranscriptMessage } from "./transcript.ts";
 
 /** More messages than these are not listed in the DONE of their turn, but read from their rows. */
@@ -69,7 +70,8 @@ export class Loop {
     try {
       return await this.#advance();
     } catch (error) {
-      this.#parts.logger.error(`agent ${this.hold.lease.agentId} could not be advanced; it goes on when its lease has run out`, error);
+      this.#parts.logger.error(`agent ${this.hold.lease.agentId} could not be advanced`, error);
+      if (!(error instanceof StorageUnavailable)) await this.#giveUp(messageOf(error));
       return "lost";
     } finally {
       this.hold.lose();
@@ -77,9 +79,26 @@ export class Loop {
     }
   }
 
+  /** What fails once for a reason of its own would fail again at every lease: the turn ends with an error instead. */
+  async #giveUp(problem: string): Promise<void> {
+    try {
+      this.#interrupt.abort();
+      await this.#settled();
+      const now = await look(this.#parts.sql, this.hold.lease.agentId);
+      this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
+      if (now.state !== "READY") await this.#sealAndEnd(now, "ERROR", problem, [{ kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message: `the agent could not be advanced: ${problem}`, detail: null }]);
+      this.hold.lose();
+      await release(this.#parts.sql, this.hold.lease);
+    } catch (error) {
+      this.#parts.logger.error(`agent ${this.hold.lease.agentId} goes on when its lease has run out`, error);
+    }
+  }
+
   async #advance(): Promise<Ending> {
     for (;;) {
       const seen = this.#knocks;
+      // Before the look: what ends while it is under way counts as running, and its knock makes the loop look again.
+      const activity = this.#activity();
       if (this.hold.lost.aborted) return "lost";
       if (this.#isStopping) return this.#leave();
       const now = await look(this.#parts.sql, this.hold.lease.agentId);
@@ -87,9 +106,10 @@ export class Loop {
       this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
       const template = this.#parts.templates.get(now.templateId);
       const model = this.#parts.models.get(now.model);
-      if (template === undefined || model === undefined) await this.#strand(now, template === undefined ? `the template ${now.templateId}` : `the model ${now.model}`);
+      const missing = this.#missing(now);
+      if (template === undefined || model === undefined || missing !== null) await this.#strand(now, missing ?? "a part");
       else {
-        const action = nextAction(now, this.#activity(), this.#bounds(template));
+        const action = nextAction(now, activity, this.#bounds(template));
         if (action.kind === "wait") await this.#knocked(seen);
         else if (action.kind !== "park") await this.#do(action, now, template, model);
         else if (await this.#park(now)) return "parked";
@@ -97,6 +117,13 @@ export class Loop {
       }
       if (now.state === "READY" && now.waiting.length === 0 && (await this.#park(now))) return "parked";
     }
+  }
+
+  /** What the agent needs and the configuration does not have any more. */
+  #missing({ templateId, model, workspace }: Look): string | null {
+    if (!this.#parts.templates.has(templateId)) return `the template ${templateId}`;
+    if (!this.#parts.models.has(model)) return `the model ${model}`;
+    return isInRoots(this.#parts.workspaceRoots, workspace) ? null : `a workspace root around ${workspace}`;
   }
 
   async #do(action: Exclude<Action, { kind: "park" | "wait" }>, now: Look, template: Template, model: Model): Promise<void> {
@@ -127,11 +154,11 @@ export class Loop {
   /** The waiting messages join the transcript, to be answered by a new turn. */
   async #startTurn(now: Look): Promise<void> {
     const turn = now.turn + 1;
-    const joined = joinWaiting(now, turn, now.transcriptLength);
+    const joins = joinWaiting(now, turn, now.transcriptLength);
     const moved = this.hold.move({ state: "WORKING" });
-    const transcriptLength = now.transcriptLength + joined.messages.length;
-    const isCommitted = await this.hold.commit({ agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins: joined.joins }, moved.events);
-    if (isCommitted) this.#remember(joined.messages);
+    const transcriptLength = now.transcriptLength + joins.length;
+    const isCommitted = await this.hold.commit({ agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins }, moved.events);
+    if (isCommitted) this.#forgetTranscript();
   }
 
   /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
@@ -139,22 +166,23 @@ export class Loop {
     if (!this.hold.mayStart()) return this.hold.lose();
     const at = this.#parts.clock.now();
     const results = resultsMessage(before, at);
-    const joined = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
-    const transcriptLength = before.transcriptLength + results.messages.length + joined.messages.length;
-    const now: Look = { ...before, stepCount: before.stepCount + 1, transcriptLength, turnMessageIds: [...before.turnMessageIds, ...joined.joins.map((join) => join.id)] };
+    const joins = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
+    const transcriptLength = before.transcriptLength + results.messages.length + joins.length;
+    const now: Look = { ...before, stepCount: before.stepCount + 1, transcriptLength, turnMessageIds: [...before.turnMessageIds, ...joins.map((join) => join.id)] };
     const moved = this.hold.move({ state: "WORKING", breakpoint: "PRE_MODEL" });
     const isCommitted = await this.hold.commit(
       {
         agent: { ...moved.patch, stepCount: now.stepCount, transcriptLength, lastSfpIndex: transcriptLength - 1 },
         messages: results.rows,
-        joins: joined.joins,
+        joins,
         stepStart: stepRow(now, model.name, at),
       },
       moved.events,
     );
     if (!isCommitted) return;
     this.#readyCalls.clear();
-    this.#remember([...results.messages, ...joined.messages]);
+    if (joins.length > 0) this.#forgetTranscript();
+    else this.#remember(results.messages);
     this.#modelCall = this.#beside(this.#answer(now, template, model)).finally(() => {
       this.#modelCall = null;
       this.knock();
@@ -167,7 +195,7 @@ export class Loop {
     const messages = modelMessages(contextWindow(this.#transcript, template.contextMessages));
     const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
     const outcome = await callModel(model, { system: template.systemPrompt, messages, tools }, now.stepCount, this.hold, this.#interrupt.signal);
-    if (this.hold.lost.aborted || this.#isStopping) return;
+    if (this.hold.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
     switch (outcome.kind) {
       case "answered":
@@ -236,7 +264,7 @@ export class Loop {
     if (now.state !== "READY") await this.#sealAndEnd(now, "INTERRUPTED", note, []);
   }
 
-  /** Ends the turn of an agent whose template or model is not configured any more. */
+  /** Ends the turn of an agent of which a part is not configured any more. */
   async #strand(now: Look, missing: string): Promise<void> {
     if (now.state === "READY") {
       if (now.waiting.length > 0) await this.#startTurn(now);
@@ -290,7 +318,7 @@ export class Loop {
     for (const judgement of judged) if (judgement.kind === "ready") this.#readyCalls.set(judgement.call.id, judgement);
     if (records.length === 0) return;
     await this.hold.commit(
-      { transitions: records.map((record) => record.transition), approvals: records.flatMap((record) => record.approval ?? []) },
+      { transitions: records.map((record) => record.transition), approvals: records.flatMap((record) => record.approval ?? []), approvalTransitions: records.flatMap((record) => record.stale ?? []) },
       records.flatMap((record) => record.events),
     );
   }
@@ -372,6 +400,11 @@ export class Loop {
 
   async #settled(): Promise<void> {
     await Promise.allSettled([...this.#runningCalls.values(), ...(this.#modelCall === null ? [] : [this.#modelCall])]);
+  }
+
+  /** The transcript is read again: messages of people have joined it. */
+  #forgetTranscript(): void {
+    this.#transcript = null;
   }
 
   #remember(messages: readonly TranscriptMessage[]): void {

@@ -1,4 +1,5 @@
 import type { EventBody } from "../events/event.ts";
+import { pieces } from "../lib/text.ts";
 import { AnswerBuilder, type Answer } from "./blocks.ts";
 import type { Hold } from "./hold.ts";
 import type { Model, ModelEvent, ModelRequest } from "./models/model.ts";
@@ -46,9 +47,7 @@ function take(event: Exclude<ModelEvent, { type: "end" }>, answer: AnswerBuilder
       return hold.send({ kind: "TEXT_CHUNK_START", step, block: event.block });
     case "text_delta":
       answer.addText(event.block, event.text);
-      for (let start = 0; start < event.text.length; start += DELTA_CHARACTERS) {
-        hold.send({ kind: "TEXT_CHUNK", step, block: event.block, delta: event.text.slice(start, start + DELTA_CHARACTERS) });
-      }
+      for (const delta of pieces(event.text, DELTA_CHARACTERS)) hold.send({ kind: "TEXT_CHUNK", step, block: event.block, delta });
       return;
     case "text_end":
       return hold.send(endOfText(step, event.block, answer.endText(event.block), false));

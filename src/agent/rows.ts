@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Change } from "../db/change.ts";
-import { contentBlocks, type Answer } from "./blocks.ts";
+import type { Answer } from "./blocks.ts";
 import type { Look } from "./look.ts";
 import type { ContentBlock } from "./models/model.ts";
 import type { TranscriptMessage } from "./transcript.ts";
@@ -9,11 +9,8 @@ type MessageRow = NonNullable<Change["messages"]>[number];
 type NewMessage = { readonly rows: readonly MessageRow[]; readonly messages: readonly TranscriptMessage[] };
 
 /** The waiting messages as they join the transcript from `ordinal` on. */
-export function joinWaiting(now: Look, turn: number, ordinal: number): { joins: { id: string; ordinal: number; turn: number; step: number }[]; messages: TranscriptMessage[] } {
-  return {
-    joins: now.waiting.map(({ id }, index) => ({ id, ordinal: ordinal + index, turn, step: now.stepCount + 1 })),
-    messages: now.waiting.map(({ content }, index) => ({ ordinal: ordinal + index, kind: "USER", content: contentBlocks(content) })),
-  };
+export function joinWaiting(now: Look, turn: number, ordinal: number): NonNullable<Change["joins"]> {
+  return now.waiting.map((id, index) => ({ id, ordinal: ordinal + index, turn, step: now.stepCount + 1 }));
 }
 
 /** The one message with the results of the last step's calls, in source order (invariant 6); none where they have joined before. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Bell } from "../events/bell.ts";
 import { messageOf } from "../lib/text.ts";
-import { claim, renew, signals, unownedAgents, type Lease } from "./lease.ts";
+import { claim, release, renew, signals, unownedAgents, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -85,7 +85,10 @@ export class Runner {
     if (agentIds.length === 0 || this.#closing.signal.aborted) return;
     const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
     try {
-      for (const lease of await claim(this.#parts.sql, this.#parts.node, agentIds, this.#parts.leaseTimes)) this.#hold(lease, startUntil);
+      for (const lease of await claim(this.#parts.sql, this.#parts.node, agentIds, this.#parts.leaseTimes)) {
+        if (this.#closing.signal.aborted) await release(this.#parts.sql, lease);
+        else this.#hold(lease, startUntil);
+      }
     } catch (error) {
       this.#parts.logger.warn(`an agent could not be claimed (${messageOf(error)}); the next sweep tries again`);
     }

@@ -7,10 +7,8 @@ export type TranscriptMessage = { readonly ordinal: number; readonly kind: Messa
 
 const LOAD: Statement = {
   name: "load_transcript",
-  text: `SELECT ordinal, kind, content FROM message WHERE agent_id = $1 AND ordinal >= coalesce(
-      (SELECT min(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal >= $2),
-      (SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal < $2), 0)
-    ORDER BY ordinal`,
+  text: `SELECT ordinal, kind, content FROM message
+    WHERE agent_id = $1 AND ordinal >= coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) ORDER BY ordinal`,
 };
 
 /**
@@ -29,7 +27,9 @@ export function contextWindow(messages: readonly TranscriptMessage[], size: numb
   const length = (messages.at(-1)?.ordinal ?? -1) + 1;
   const earliest = earliestCut(length, size);
   const after = messages.findIndex((message) => message.kind === "USER" && message.ordinal >= earliest);
-  const start = after >= 0 ? after : messages.findLastIndex((message) => message.kind === "USER" && message.ordinal < earliest);
+  // In a long turn a late message must not leave the model without the task and its newest results.
+  const isEnough = after >= 0 && length - (messages[after]?.ordinal ?? length) >= Math.min(length, size / 2);
+  const start = isEnough ? after : messages.findLastIndex((message) => message.kind === "USER" && message.ordinal <= earliest);
   return messages.slice(Math.max(0, start));
 }
 

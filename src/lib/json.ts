@@ -36,6 +36,23 @@ export function someString(value: Json, test: (text: string) => boolean): boolea
   return false;
 }
 
+/** How deeply the arrays and objects of a JSON text are nested. */
+export function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (isString) {
+      if (character === "\\") index += 1;
+      else if (character === '"') isString = false;
+    } else if (character === '"') isString = true;
+    else if (character === "{" || character === "[") deepest = Math.max(deepest, (depth += 1));
+    else if (character === "}" || character === "]") depth -= 1;
+  }
+  return deepest;
+}
+
 /** What JSON makes of any value: functions and undefined go, dates become text; undefined where nothing is left or the value is cyclic. */
 export function toJson(value: unknown): Json | undefined {
   try {

@@ -29,7 +29,22 @@ export function marked(text: string, bytes: number, whole: string): string {
   return head.length === text.length ? text : `${head}… [${text.length - head.length} more characters; ${whole}]`;
 }
 
-/** The message of anything thrown. */
+/** The message of anything thrown, whatever it is. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "something was thrown that has no text";
+  }
+}
+
+/** The text in pieces of at most `characters`, never cut inside a surrogate pair. */
+export function* pieces(text: string, characters: number): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const end = start + characters;
+    const splitsPair = end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? "") && /[\udc00-\udfff]/.test(text[end] ?? "");
+    const cut = splitsPair ? Math.max(start + 2, end - 1) : end;
+    yield text.slice(start, cut);
+    start = cut;
+  }
 }

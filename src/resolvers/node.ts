@@ -1,9 +1,10 @@
 import { maySee } from "../agent/actor.ts";
 import type { Context } from "./context.ts";
-import type { NodeType } from "./global-id.ts";
+import { ROW_ID, type NodeType } from "./global-id.ts";
 
 /** Whether the actor may read this node. */
 export async function mayReadNode({ prisma, actor }: Context, type: string, id: string): Promise<boolean> {
+  if (!ROW_ID.test(id)) return false;
   const agent = await agentOf(prisma, type as NodeType, id);
   return agent !== null && agent !== undefined && maySee(actor, agent);
 }

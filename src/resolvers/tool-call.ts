@@ -27,7 +27,7 @@ export async function toolCalls(context: Context, args: Arguments, selection: Pr
       tenant: context.actor.tenant,
       agent: visibleAgents(context.actor),
       ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
-      ...(names ? { name: { in: [...names] } } : {}),
+      ...(names ? { name: { in: names.filter((name) => !name.includes("\0")) } } : {}),
       ...(states ? { state: { in: [...states] } } : {}),
       createdAt: { ...(createdAfter ? { gt: createdAfter } : {}), ...(createdBefore ? { lt: createdBefore } : {}) },
     },

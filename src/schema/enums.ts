@@ -56,6 +56,7 @@ export const UserErrorCode = builder.enumType("UserErrorCode", {
     "FORBIDDEN",
     "INVALID",
     "TOO_LARGE",
+    "QUEUE_FULL",
     "IDEMPOTENCY_KEY_REUSED",
     "ALREADY_DECIDED",
     "HASH_MISMATCH",

@@ -29,6 +29,13 @@ describe("contextWindow", () => {
     );
   });
 
+  it("keeps the task and the newest results where a message joins late in a long turn", () => {
+    const messages = [...transcript([200]).slice(0, -1), { ordinal: 401, kind: "USER", content: [] } as const];
+    const window = contextWindow(messages, 200);
+    expect(window[0]?.ordinal).toBe(0);
+    expect(window.length).toBe(402);
+  });
+
   it("moves in steps, so that most consecutive calls share their beginning (prompt caching)", () => {
     const all = transcript(Array.from({ length: 200 }, () => 0));
     const starts = Array.from({ length: 300 }, (_, index) => contextWindow(all.slice(0, 60 + index), 40)[0]?.ordinal);

@@ -1,4 +1,5 @@
 import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
@@ -74,6 +75,20 @@ describe("the workspace (invariant of fs tools)", () => {
   });
 });
 
+describe("what is no regular file", () => {
+  it("is not opened: a pipe without a writer would hold a thread for ever", async () => {
+    const folder = await temporaryFolder();
+    for (const name of ["a", "b", "c", "d", "e"]) execFileSync("mkfifo", [join(folder, name)]);
+    await writeFile(join(folder, "f.txt"), "needle");
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      await expect(runTool(folder, "fs_read", { path: name })).rejects.toThrow("not a file");
+      await expect(runTool(folder, "fs_write", { path: name, content: "x" })).rejects.toThrow(/not a file|ENXIO/);
+    }
+    expect((await runTool(folder, "fs_grep", { pattern: "needle" })).details).toMatchObject({ matches: [{ path: "f.txt" }] });
+    expect((await runTool(folder, "fs_glob", { pattern: "*" })).details).toMatchObject({ matches: ["f.txt"] });
+  });
+});
+
 describe("fs_read (X1)", () => {
   it("answers path, offset, limit, truncated, totalLines and content", async () => {
     const folder = await temporaryFolder();
@@ -95,7 +110,15 @@ describe("fs_read (X1)", () => {
     const huge = await runTool(folder, "fs_read", { path: "huge.txt" });
     expect(huge.output.length).toBeLessThan(52_000);
     expect(huge.details).toMatchObject({ truncated: true, totalLines: 1 });
-    expect((await runTool(folder, "fs_read", { path: "many.txt" })).details).toMatchObject({ truncated: true, totalLines: 10_000 });
+    expect(huge.output).toContain("[only the start of line 1, which is too long to be read; the file has 1 lines]");
+    const many = await runTool(folder, "fs_read", { path: "many.txt" });
+    expect(many.details).toMatchObject({ truncated: true, totalLines: 10_000 });
+    expect(many.output).toMatch(/\[lines 1 to 1998 of 10000; read on with offset 1999\]$/);
+    await writeFile(join(folder, "wide.txt"), Array.from({ length: 3_000 }, (_, index) => `${index + 1}:${"ä".repeat(100)}\n`).join(""));
+    const wide = await runTool(folder, "fs_read", { path: "wide.txt" });
+    expect(Buffer.byteLength(wide.output)).toBeLessThanOrEqual(50 * 1024);
+    const next = Number(/read on with offset (\d+)\]$/.exec(wide.output)?.[1]);
+    expect((await runTool(folder, "fs_read", { path: "wide.txt", offset: next, limit: 1 })).output).toContain(`${next}:`);
     await expect(runTool(folder, "fs_read", { path: "image.png" })).rejects.toThrow("not a text file");
     await expect(runTool(folder, "fs_read", { path: "." })).rejects.toThrow("not a file");
     await expect(runTool(folder, "fs_read", { path: "nowhere.txt" })).rejects.toThrow("ENOENT");

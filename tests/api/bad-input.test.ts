@@ -14,6 +14,7 @@ import {
 } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { ownTool } from "../support/tools.ts";
 
 const encode = (id: string): string => Buffer.from(id).toString("base64");
 const hash = (token: string): string => createHash("sha256").update(token).digest("hex");
@@ -44,7 +45,7 @@ describe("ids that name nothing", () => {
     expect((await client.get(CreateAgentDocument, { input: { templateId: "assistant", model: "gpt" } })).createAgent.userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["model"] }]);
     expect((await client.get(CreateAgentDocument, { input: { templateId: "assistant", workspace: "/etc" } })).createAgent.userErrors).toMatchObject([{ code: "INVALID", field: ["workspace"] }]);
     expect((await client.get(CreateAgentDocument, { input: { templateId: "assistant", toolTimeoutMs: 0 } })).createAgent.userErrors).toMatchObject([{ code: "INVALID", field: ["toolTimeoutMs"] }]);
-    for (const id of [agentId, "nonsense", "", encode("Approval:1"), encode("Agent:'; DROP TABLE agent; --")]) {
+    for (const id of [agentId, "nonsense", "", encode("Approval:1"), encode("Agent:'; DROP TABLE agent; --"), encode("Agent:a\0b")]) {
       expect((await client.get(SendMessageDocument, { input: { agentId: id, text: "hi" } })).sendMessage).toMatchObject({ message: null, userErrors: [{ code: "NOT_FOUND", field: ["agentId"] }] });
       expect((await client.get(InterruptAgentDocument, { input: { agentId: id } })).interruptAgent.userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
       expect((await client.get(DecideApprovalDocument, { input: { approvalId: id, decision: "DENY" } })).decideApproval.userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["approvalId"] }]);
@@ -170,6 +171,40 @@ describe("actors", () => {
     await ada.send(agent.id, "write");
     const [required] = ofType(await ada.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
     expect((await ada.decide({ approvalId: required?.request.approvalId ?? "", decision: "DENY" })).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
+  });
+});
+
+describe("a person who asked", () => {
+  it("may not decide, though another created the agent; the creator who asked nothing may", async () => {
+    const actors = ["ada", "bea"].map((id) => ({ id, tokenHash: hash(id), tenant: "one", roles: ["admin"] as const }));
+    const app = await startTestApp({ config: { actors }, script: ASKING, template: { selfApproval: false } });
+    const ada = connect(app.url, "ada");
+    const bea = connect(app.url, "bea");
+    const agent = await bea.createAgent();
+    await ada.send(agent.id, "write");
+    const [required] = ofType(await ada.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const decision = { approvalId: required?.request.approvalId ?? "", inputHash: required?.request.inputHash ?? "", decision: "ALLOW" } as const;
+    expect((await ada.decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
+    expect((await bea.decide(decision)).userErrors).toEqual([]);
+  });
+});
+
+describe("messages that nobody takes", () => {
+  it("are refused when too many wait, and none is lost", async () => {
+    const release = Promise.withResolvers<void>();
+    const app = await startTestApp({
+      config: { tools: [ownTool("holds", async () => ({ output: String(await release.promise), details: null }))] },
+      script: { replies: [{ when: { user: "hold" }, call: [{ tool: "holds" }] }, { when: {}, say: ["Hello."] }] },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "hold");
+    await client.until(agent.id, "TOOL_START");
+    for (let index = 0; index < 100; index += 1) await client.send(agent.id, `message ${index}`);
+    expect((await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "one more" } })).sendMessage.userErrors).toMatchObject([{ code: "QUEUE_FULL" }]);
+    release.resolve();
+    const [done] = ofType(await client.until(agent.id, "DONE"), "Done");
+    expect(done?.messageIds).toHaveLength(101);
   });
 });
 

@@ -43,7 +43,9 @@ describe("arguments that are wrong (W3, X16, D10)", () => {
     ["of the wrong type", { tool: "fs_read", input: { path: 7 } }, "/path: must be string; received 7"],
     ["extra", { tool: "fs_read", input: { path: "a", depth: 3 } }, 'has no parameter "depth"'],
     ["not JSON", { tool: "fs_read", arguments: '{"path": "a' }, "is not JSON"],
-    ["no object", { tool: "fs_read", arguments: "[1]" }, "must be object"],
+    ["no object", { tool: "fs_read", arguments: "[1]" }, "must be an object"],
+    ["null", { tool: "fs_read", arguments: "null" }, "must be an object"],
+    ["nested too deeply", { tool: "fs_read", arguments: `{"path": ${"[".repeat(5_000)}${"]".repeat(5_000)}}` }, "must not be nested more than 100"],
     ["with NUL", { tool: "fs_read", arguments: '{"path": "a\\u0000b"}' }, "must not contain NUL"],
   ])("%s: FAILED with invalid_params, never run, and the model reads why", async (_name, call, message) => {
     const { events, calls, client, agent } = await turnWith([call]);
@@ -105,7 +107,7 @@ describe("tools that misbehave (invariant 9)", () => {
     expect(calls).toMatchObject([
       { state: "COMPLETED", output: "(the tool answered nothing)", details: null },
       { state: "COMPLETED", output: "just text", details: null },
-      { state: "COMPLETED", output: "looped", details: null },
+      { state: "COMPLETED", output: "looped", details: { truncated: true } },
     ]);
   });
 
@@ -143,6 +145,33 @@ describe("tools that misbehave (invariant 9)", () => {
       return { output: "", details: null };
     });
     expect((await turnWith([{ tool: "heeds" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 50 } })).calls).toMatchObject([{ state: "FAILED", error: { type: "timeout" } }]);
+  });
+
+  it("ones whose answers cannot be told, or that throw what has no text, end as calls all the same", async () => {
+    const deep = (): unknown => Array.from({ length: 5_000 }).reduce<unknown>((inner) => [inner], "x");
+    const tools = [
+      ownTool("bigint", () => ({ details: 5n }) as never),
+      ownTool("looped", () => {
+        const value: Record<string, unknown> = {};
+        value["self"] = value;
+        return value as never;
+      }),
+      ownTool("deep", () => ({ output: "deep", details: deep() }) as never),
+      ownTool("textless", () => Promise.reject(Object.create(null))),
+    ];
+    const { calls, events } = await turnWith(tools.map((tool) => ({ tool: tool.name })), { config: { tools } });
+    expect(calls).toMatchObject([
+      { state: "COMPLETED", output: expect.stringContaining("cannot be told") },
+      { state: "COMPLETED", output: expect.stringContaining("cannot be told") },
+      { state: "COMPLETED", output: "deep", details: { truncated: true } },
+      { state: "FAILED", error: { message: expect.stringContaining("no text") } },
+    ]);
+    expectPairs(events, 4);
+  });
+
+  it("one with a name longer than any index is not_found", async () => {
+    const { calls } = await turnWith([{ tool: "x".repeat(5_000), input: {} }]);
+    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "not_found" } }]);
   });
 
   it("one that emits reports its own events, also such that are too large", async () => {
@@ -264,6 +293,8 @@ describe("hooks (A4, A5, D28)", () => {
     expect(await run([() => ({ decision: "deny", reason: "not on Sundays" })])).toMatchObject([{ state: "DENIED", error: { message: expect.stringContaining("not on Sundays") } }]);
     expect(await run([() => { throw new Error("hook bug"); }])).toMatchObject([{ state: "DENIED", error: { type: "permission_denied", message: expect.stringContaining("hook bug") } }]);
     expect(await run([() => ({ result: { output: "from the hook", details: { cached: true } } })])).toMatchObject([{ state: "COMPLETED", attempt: 0, output: "from the hook", details: { cached: true } }]);
+    expect(await run([(call) => void Object.assign(call.input as object, { path: "elsewhere.txt" })])).toMatchObject([{ input: { path: "a.txt" } }]);
+    expect(await run([() => ({ result: { output: 5n, details: null } as never })])).toMatchObject([{ state: "COMPLETED", output: expect.stringContaining("cannot be told") }]);
     expect(await run([() => ({ result: { output: "from the hook", details: null } })], "deny")).toMatchObject([{ state: "DENIED" }]);
   });
 

@@ -181,6 +181,7 @@ export type UserErrorCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'INVALID'
   | 'NOT_FOUND'
+  | 'QUEUE_FULL'
   | 'SEALED'
   | 'SELF_APPROVAL'
   | 'STALE'

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actor.ts";
 import type { AgentParts } from "../parts.ts";
+import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
+import { isInRoots } from "../workspace-roots.ts";
 import { earlierResult, keyRow } from "./idempotency.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
@@ -16,9 +18,6 @@ export type CreateAgent = {
   readonly idempotencyKey: string | null;
 };
 
-/** Longest time that a tool of an agent may be given, in ms. */
-const MAX_TOOL_TIMEOUT_MS = 60 * 60 * 1_000;
-
 /** The id of an agent, and the position of the log that a command reached (null where nothing was done now). */
 export type Created = { readonly id: string; readonly position: number | null };
 
@@ -30,7 +29,7 @@ export async function createAgent(parts: AgentParts, actor: Actor, request: Crea
   const model = request.model ?? template.model;
   if (!parts.models.has(model)) return invalid("NOT_FOUND", "model", `there is no model ${JSON.stringify(model)}: the models are ${[...parts.models.keys()].join(", ")}`);
   const { toolTimeoutMs } = request;
-  if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TOOL_TIMEOUT_MS)) return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TOOL_TIMEOUT_MS}`);
+  if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS)) return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
   const workspace = await findWorkspace(parts.workspaceRoots, request.workspace);
   if (!workspace.ok) return workspace;
 
@@ -100,13 +99,8 @@ async function findWorkspace(roots: readonly string[] | null, wanted: string | n
   if (wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
   const real = await realpath(resolve(first, wanted ?? ".")).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
-  if (roots !== null && !roots.some((root) => isInside(root, real))) return invalid("INVALID", "workspace", problem);
+  if (!isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
   return accepted(real);
-}
-
-function isInside(root: string, path: string): boolean {
-  const inside = relative(root, path);
-  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }
 
 function invalid(code: CommandRefusal["code"], field: string, message: string): Result<never, CommandRefusal> {

@@ -27,11 +27,17 @@ type ApprovalRow = {
   readonly kind: ApprovalKind;
   readonly state: ApprovalState;
   readonly inputHash: string;
+  /** Whether the actor sent one of the messages that the call's turn answers. */
+  readonly isOwnRequest: boolean;
 };
+
+/** A decision that meets other changes of the same rows so often was not meant to be. */
+const TRIES = 10;
 
 const FIND: Statement = {
   name: "find_approval",
-  text: `SELECT p.id, p.tenant, p.agent_id AS "agentId", a.created_by AS "createdBy", a.template_id AS "templateId", p.tool_call_id AS "toolCallId", p.kind, p.state, p.input_hash AS "inputHash"
+  text: `SELECT p.id, p.tenant, p.agent_id AS "agentId", a.created_by AS "createdBy", a.template_id AS "templateId", p.tool_call_id AS "toolCallId", p.kind, p.state, p.input_hash AS "inputHash",
+      EXISTS (SELECT FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' WHERE t.id = p.tool_call_id AND m.created_by = $2) AS "isOwnRequest"
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1`,
 };
 
@@ -40,10 +46,18 @@ const FIND: Statement = {
  * states that they were found in. The same decision again answers the same; another one is told which stands.
  */
 export async function decideApproval(parts: AgentParts, actor: Actor, request: DecideApproval): Promise<Result<Decided, CommandRefusal>> {
-  const [approval] = await parts.sql.query<ApprovalRow>(FIND, [request.approvalId]);
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const result = await tryToDecide(parts, actor, request);
+    if (result !== "somebody was faster") return result;
+  }
+  throw new Error(`approval ${request.approvalId} could not be decided in ${TRIES} tries`);
+}
+
+async function tryToDecide(parts: AgentParts, actor: Actor, request: DecideApproval): Promise<Result<Decided, CommandRefusal> | "somebody was faster"> {
+  const [approval] = await parts.sql.query<ApprovalRow>(FIND, [request.approvalId, actor.id]);
   if (approval === undefined || !maySee(actor, approval)) return refused({ code: "NOT_FOUND", field: ["approvalId"], message: "there is no such approval: list the open ones with `approvals(state: PENDING)`" });
   if (!mayDecide(actor)) return refused({ code: "FORBIDDEN", field: null, message: "deciding needs the role approver or admin" });
-  if (actor.id === approval.createdBy && parts.templates.get(approval.templateId)?.selfApproval !== true) {
+  if (approval.isOwnRequest && parts.templates.get(approval.templateId)?.selfApproval !== true) {
     return refused({ code: "SELF_APPROVAL", field: null, message: "you asked for this yourself, and the template does not allow deciding on it: another approver must" });
   }
   const problem = problemOf(request, approval);
@@ -54,7 +68,7 @@ export async function decideApproval(parts: AgentParts, actor: Actor, request: D
   const note = request.note === null ? null : storable(request.note);
   const call = await lookAtCall(parts.sql, approval.toolCallId);
   const decided: ApprovalLook = { id: approval.id, state: request.decision === "ALLOW" ? "ALLOWED" : "DENIED", inputHash: approval.inputHash, decision: request.decision, decidedBy: actorRef(actor), decidedAt: at.toISOString(), note };
-  if (call.state !== "APPROVAL_REQUIRED") return decideApproval(parts, actor, request);
+  if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
   const { transition, events } = stepOf({ ...call, approval: decided }, request.decision, note, at, actor.id);
   const outcome = await parts.log.commit(
     actor.tenant,
@@ -71,9 +85,7 @@ export async function decideApproval(parts: AgentParts, actor: Actor, request: D
       transitions: [transition],
     },
   );
-  if (outcome.outcome === "COMMITTED") return accepted({ id: approval.id, position: outcome.position, agentId: approval.agentId });
-  // Somebody was faster: what they did is what stands.
-  return decideApproval(parts, actor, request);
+  return outcome.outcome === "COMMITTED" ? accepted({ id: approval.id, position: outcome.position, agentId: approval.agentId }) : "somebody was faster";
 }
 
 function problemOf({ decision, inputHash, note }: DecideApproval, approval: ApprovalRow): CommandRefusal | null {

@@ -4,6 +4,7 @@ export type CommandRefusalCode =
   | "FORBIDDEN"
   | "INVALID"
   | "TOO_LARGE"
+  | "QUEUE_FULL"
   | "IDEMPOTENCY_KEY_REUSED"
   | "ALREADY_DECIDED"
   | "HASH_MISMATCH"

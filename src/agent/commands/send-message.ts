@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actor.ts";
@@ -16,6 +17,14 @@ export const MESSAGE_BYTES = 1024 * 1024;
 /** A longer text is not repeated in its event, but read from its row. */
 const EVENT_TEXT_CHARACTERS = 16_000;
 
+/** What may wait for an agent at most. */
+const QUEUE = { messages: 100, bytes: 8 * 1024 * 1024 };
+
+const WAITING: Statement = {
+  name: "waiting_messages",
+  text: "SELECT count(*)::int AS messages, coalesce(sum(octet_length(content::text)), 0)::int AS bytes FROM message WHERE agent_id = $1 AND ordinal IS NULL",
+};
+
 /** Puts a message into the agent's queue: it joins at the next step, or starts the next turn. */
 export async function sendMessage(parts: AgentParts, actor: Actor, request: SendMessage): Promise<Result<Created, CommandRefusal>> {
   const found = await findAgent(parts.sql, actor, request.agentId);
@@ -30,6 +39,10 @@ export async function sendMessage(parts: AgentParts, actor: Actor, request: Send
     const earlier = await earlierResult(parts.sql, keyed);
     if (!earlier.ok) return earlier;
     if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  }
+  const [queue] = await parts.sql.query<{ messages: number; bytes: number }>(WAITING, [found.value.id]);
+  if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + byteLength(text) > QUEUE.bytes)) {
+    return refused({ code: "QUEUE_FULL", field: null, message: `${queue.messages} messages wait for the agent: send again when it has taken them` });
   }
   const id = randomUUID();
   const at = parts.clock.now();

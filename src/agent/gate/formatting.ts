@@ -1,14 +1,17 @@
-import { isJsonObject, mapStrings, toJson, type Json } from "../../lib/json.ts";
-import { byteLength, headBytes, storable } from "../../lib/text.ts";
+import { isJsonObject, mapStrings, nesting, toJson, type Json } from "../../lib/json.ts";
+import { byteLength, headBytes, messageOf, storable } from "../../lib/text.ts";
 import { DETAILS_BYTES, OUTPUT } from "../tools/limits.ts";
 import type { ToolResult } from "../tools/tool.ts";
+
+/** Details that are nested more deeply are left out. */
+const DETAILS_NESTING = 100;
 
 /** A result as it is kept: text for the model within its limits, and JSON for programs. */
 export type Formatted = { readonly output: string; readonly details: Json };
 
 /**
  * Stage 6: what the tool answered as text and JSON that can be stored. Too long an output is cut, details that are too
- * large are left out, both with a mark that says so. A tool that answers nothing has an empty result.
+ * large or cannot be told in JSON are left out, with a mark that says so. Takes anything, and never throws.
  */
 export function format(answer: ToolResult | undefined): Formatted {
   const given: unknown = answer;
@@ -19,7 +22,12 @@ export function format(answer: ToolResult | undefined): Formatted {
 }
 
 function asText(value: unknown): string {
-  return storable(typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)));
+  if (typeof value === "string") return storable(value);
+  try {
+    return storable(JSON.stringify(value) ?? String(value));
+  } catch (error) {
+    return `(the tool's answer cannot be told: ${messageOf(error)})`;
+  }
 }
 
 function cut(text: string): string {
@@ -29,7 +37,10 @@ function cut(text: string): string {
 }
 
 function bounded(details: unknown): Json {
-  const json = toJson(details) ?? null;
-  const bytes = byteLength(JSON.stringify(json));
-  return bytes > DETAILS_BYTES ? { truncated: true, bytes } : mapStrings(json, storable);
+  if (details === undefined) return null;
+  const json = toJson(details);
+  if (json === undefined) return { truncated: true };
+  const text = JSON.stringify(json);
+  const bytes = byteLength(text);
+  return bytes > DETAILS_BYTES || nesting(text) > DETAILS_NESTING ? { truncated: true, bytes } : mapStrings(json, storable);
 }

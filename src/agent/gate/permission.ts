@@ -1,6 +1,6 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
-import type { HookCall, Hooks } from "../hooks.ts";
+import { hookAnswer, type HookCall, type Hooks } from "../hooks.ts";
 import type { Permission } from "../template.ts";
 import type { ToolResult } from "../tools/tool.ts";
 import type { Refusal } from "./refusal.ts";
@@ -21,11 +21,11 @@ export type Permitted =
 /** A call that was denied keeps its explanation. */
 export type Denied = { readonly refusal: Refusal; readonly explanation: Explanation };
 
-/** Stage 3: deny lists, allow lists, ask lists, the mode; then hooks, which may only tighten. */
-export async function permit(call: Validated, permission: Permission, hooks: Hooks): Promise<Result<Permitted, Denied>> {
+/** Stage 3: deny lists, allow lists, ask lists, the mode; then hooks, which may only tighten. `signal` stops their waiting. */
+export async function permit(call: Validated, permission: Permission, hooks: Hooks, signal: AbortSignal): Promise<Result<Permitted, Denied>> {
   const explanation = explain(call.tool, permission);
   if (explanation.verdict === "deny") return denied(explanation, `${explanation.decidedBy} forbids ${call.tool.name}`);
-  return tighten(call, explanation, hooks);
+  return tighten(call, explanation, hooks, signal);
 }
 
 /** What the lists and the mode say of a tool. */
@@ -47,7 +47,7 @@ export function explain(tool: { readonly name: string; readonly readOnly: boolea
   throw new Error("the mode decides every call");
 }
 
-async function tighten(call: Validated, explanation: Explanation, hooks: Hooks): Promise<Result<Permitted, Denied>> {
+async function tighten(call: Validated, explanation: Explanation, hooks: Hooks, signal: AbortSignal): Promise<Result<Permitted, Denied>> {
   const considered = [...explanation.considered];
   let { verdict, decidedBy } = explanation;
   const soFar = (): Explanation => ({ verdict, decidedBy, considered });
@@ -55,7 +55,7 @@ async function tighten(call: Validated, explanation: Explanation, hooks: Hooks):
   for (const [index, hook] of hooks.preToolUse.entries()) {
     const rule = `hook preToolUse[${index}]`;
     try {
-      const answer = await hook(hookCall(call));
+      const answer = await hookAnswer(() => hook(hookCall(call)), signal);
       if (answer === undefined) {
         considered.push({ rule, verdict: "no match" });
       } else if ("result" in answer) {
@@ -75,9 +75,9 @@ async function tighten(call: Validated, explanation: Explanation, hooks: Hooks):
   return accepted(verdict === "ask" ? { kind: "asked", call, explanation: soFar(), reason } : { kind: "allowed", call, explanation: soFar() });
 }
 
-/** The call as hooks see it. */
+/** The call as hooks see it: with a copy of the input, so that they cannot change what runs. */
 export function hookCall({ request, tool, bound }: Validated): HookCall {
-  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: bound.input };
+  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: structuredClone(bound.input) };
 }
 
 function decided(explanation: Explanation, rule: string, verdict: Verdict): Explanation {

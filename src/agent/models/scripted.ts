@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isJsonObject, type Json } from "../../lib/json.ts";
+import { pieces } from "../../lib/text.ts";
 import { ModelError, type ContentBlock, type Model, type ModelEvent, type ModelMessage, type ModelRequest } from "./model.ts";
 import type { Script, ScriptLine, ScriptReply } from "./script.ts";
 
@@ -26,9 +28,9 @@ export function scriptedModel(name: string, script: Script): Model {
         block += 1;
       }
       if (reply.fail !== undefined) throw new ModelError(fill(reply.fail, scene.values));
-      for (const [index, call] of (reply.call ?? []).entries()) {
+      for (const call of reply.call ?? []) {
         const args = call.arguments ?? JSON.stringify(fillJson(call.input ?? {}, scene));
-        yield { type: "tool_use", block, id: `scripted_${request.messages.length}_${index}`, name: call.tool, arguments: args };
+        yield { type: "tool_use", block, id: `scripted_${randomUUID()}`, name: call.tool, arguments: args };
         written += args.length;
         block += 1;
       }
@@ -40,10 +42,10 @@ export function scriptedModel(name: string, script: Script): Model {
 
 async function* speakPaced(text: string, block: number, pace: { characters: number; delayMs: number }, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   yield { type: "text_start", block };
-  for (let start = 0; start < text.length; start += pace.characters) {
+  for (const piece of pieces(text, pace.characters)) {
     signal.throwIfAborted();
     if (pace.delayMs > 0) await delay(pace.delayMs, undefined, { signal });
-    yield { type: "text_delta", block, text: text.slice(start, start + pace.characters) };
+    yield { type: "text_delta", block, text: piece };
   }
   yield { type: "text_end", block };
 }

@@ -52,14 +52,14 @@ async function readText(workspace: Workspace, path: string): Promise<string | nu
     const file = await workspace.openForReading(path);
     try {
       const stat = await file.stat();
-      if (!stat.isFile() || stat.size > SEARCHED_FILE_BYTES) return null;
+      if (stat.size > SEARCHED_FILE_BYTES) return null;
       const content = await file.readFile();
       return content.subarray(0, 8 * 1024).includes(0) ? null : content.toString("utf8");
     } finally {
       await file.close();
     }
   } catch (error) {
-    if (error instanceof PathRefused || (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ELOOP"))) return null;
+    if (error instanceof PathRefused || (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ELOOP" || error.code === "ENXIO"))) return null;
     throw error;
   }
 }

@@ -1,8 +1,11 @@
+import { byteLength, headBytes } from "../../lib/text.ts";
 import { OUTPUT } from "./limits.ts";
 import { defineTool } from "./tool.ts";
 
 /** How much of a file's start is looked at to tell text from other content. */
 const PROBE_BYTES = 8 * 1024;
+/** What the content may take of the output; the rest is for the note behind it. */
+const CONTENT_BYTES = OUTPUT.bytes - 256;
 
 /** Reads a text file, or a range of its lines. */
 export const fsRead = defineTool<{ path: string; offset?: number; limit?: number }>({
@@ -24,34 +27,40 @@ export const fsRead = defineTool<{ path: string; offset?: number; limit?: number
     const limit = givenLimit ?? OUTPUT.lines;
     const file = await workspace.openForReading(path);
     try {
-      if (!(await file.stat()).isFile()) throw new Error(`${path} is not a file: list folders with fs_glob`);
-      const reading = new LineRange(offset, limit);
+      const range = new LineRange(offset, Math.min(limit, OUTPUT.lines - 2));
       let isStart = true;
       for await (const chunk of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
         if (isStart && chunk.subarray(0, PROBE_BYTES).includes(0)) throw new Error(`${path} is not a text file`);
         isStart = false;
-        reading.take(chunk);
+        range.take(chunk);
       }
-      const { content, lines, totalLines } = reading.end();
-      const truncated = offset > 1 || offset - 1 + lines < totalLines || reading.isCut;
-      const note = offset - 1 + lines < totalLines || reading.isCut ? `\n[lines ${offset} to ${offset + lines - 1} of ${totalLines}; read on with offset ${offset + lines}]` : "";
-      return { output: content + note, details: { path, offset, limit, truncated, totalLines, content } };
+      const { content, lines, totalLines, isCut } = range.end();
+      const last = offset - 1 + lines;
+      const truncated = isCut || offset > 1 || last < totalLines;
+      return { output: content + noteOn({ offset, last, totalLines, isCut }), details: { path, offset, limit, truncated, totalLines, content } };
     } finally {
       await file.close();
     }
   },
 });
 
-/** Picks a range of lines out of chunks, holding no more than the range and no more than OUTPUT.bytes of it. */
+function noteOn({ offset, last, totalLines, isCut }: { offset: number; last: number; totalLines: number; isCut: boolean }): string {
+  if (isCut) return `\n[only the start of line ${offset}, which is too long to be read; the file has ${totalLines} lines]`;
+  return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
+}
+
+/** Picks whole lines out of chunks: the range, as far as it fits into CONTENT_BYTES. A first line that does not is cut. */
 class LineRange {
   readonly #decoder = new TextDecoder("utf-8");
   readonly #offset: number;
   readonly #limit: number;
+  readonly #kept: string[] = [];
+  #bytes = 0;
   #line = 1;
-  #content = "";
-  #lastIsOpen = false;
-  /** Whether the range was longer than OUTPUT.bytes. */
-  isCut = false;
+  #open = "";
+  #isOpen = false;
+  #isFull = false;
+  #isCut = false;
 
   constructor(offset: number, limit: number) {
     this.#offset = offset;
@@ -62,27 +71,45 @@ class LineRange {
     this.#takeText(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  end(): { content: string; lines: number; totalLines: number } {
+  end(): { content: string; lines: number; totalLines: number; isCut: boolean } {
     this.#takeText(this.#decoder.decode());
-    const totalLines = this.#lastIsOpen ? this.#line : this.#line - 1;
-    const lines = this.#content === "" ? 0 : this.#content.split("\n").length - (this.#content.endsWith("\n") ? 1 : 0);
-    return { content: this.#content, lines, totalLines };
+    const totalLines = this.#isOpen ? this.#line : this.#line - 1;
+    if (this.#isOpen) this.#keep();
+    return { content: this.#kept.join(""), lines: this.#kept.length, totalLines, isCut: this.#isCut };
   }
 
   #takeText(text: string): void {
     for (let start = 0; start < text.length; ) {
       const newline = text.indexOf("\n", start);
       const end = newline < 0 ? text.length : newline + 1;
-      if (this.#line >= this.#offset && this.#line < this.#offset + this.#limit && !this.isCut) this.#keep(text.slice(start, end));
-      this.#lastIsOpen = newline < 0;
-      if (newline >= 0) this.#line += 1;
+      if (this.#isWanted() && this.#open.length <= CONTENT_BYTES) this.#open += text.slice(start, Math.min(end, start + CONTENT_BYTES + 1));
+      this.#isOpen = true;
+      if (newline >= 0) {
+        this.#keep();
+        this.#isOpen = false;
+        this.#line += 1;
+      }
       start = end;
     }
   }
 
-  #keep(piece: string): void {
-    const room = OUTPUT.bytes - this.#content.length;
-    if (piece.length > room) this.isCut = true;
-    this.#content += piece.slice(0, Math.max(0, room));
+  #isWanted(): boolean {
+    return this.#line >= this.#offset && this.#line < this.#offset + this.#limit && !this.#isFull;
+  }
+
+  #keep(): void {
+    const line = this.#open;
+    this.#open = "";
+    if (!this.#isWanted()) return;
+    const bytes = byteLength(line);
+    if (this.#bytes + bytes <= CONTENT_BYTES) {
+      this.#kept.push(line);
+      this.#bytes += bytes;
+      return;
+    }
+    this.#isFull = true;
+    if (this.#kept.length > 0) return;
+    this.#isCut = true;
+    this.#kept.push(headBytes(line, CONTENT_BYTES));
   }
 }

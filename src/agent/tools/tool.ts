@@ -63,12 +63,16 @@ export class ToolDefinitionError extends Error {
   override readonly name = "ToolDefinitionError";
 }
 
+/** The longest time that a call may be given, in ms: an hour. */
+export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
+
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A tool from its definition. The schema is compiled once, here. */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description, readOnly, timeoutMs = null, run } = definition;
   if (!NAME.test(name)) throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
+  if (timeoutMs !== null && !(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) throw new ToolDefinitionError(`the timeoutMs of tool ${name} must be between 1 and ${MAX_TIMEOUT_MS}`);
   const inputSchema = closed(name, definition.inputSchema);
   const validate = compile<Input>(name, inputSchema);
   return {

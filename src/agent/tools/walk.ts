@@ -1,6 +1,7 @@
+import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import picomatch from "picomatch";
+import { globMatcher } from "./glob.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
 
 /** Folders that are left out unless the pattern names them. */
@@ -8,25 +9,34 @@ const LEFT_OUT = new Set([".git", "node_modules"]);
 
 /**
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
- * not entered.
+ * not entered; folders that cannot be read are passed over.
  */
 export async function* walk(workspace: Workspace, folder: string, glob: string, dot: boolean, signal: AbortSignal): AsyncGenerator<string> {
   if (glob.startsWith("/") || glob.split("/").includes("..")) throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
-  const isMatch = picomatch(glob, { dot });
+  const isMatch = globMatcher(glob, dot);
   const named = new Set(glob.split("/"));
 
   async function* enter(real: string, inside: string): AsyncGenerator<string> {
     signal.throwIfAborted();
-    const entries = await readdir(real, { withFileTypes: true });
-    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of await entriesOf(real)) {
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
-      if (!entry.isDirectory()) {
+      if (entry.isFile() || entry.isSymbolicLink()) {
         if (isMatch(path)) yield path;
-      } else if ((!LEFT_OUT.has(entry.name) || named.has(entry.name)) && (dot || !entry.name.startsWith(".") || named.has(entry.name))) {
+      } else if (entry.isDirectory() && (!LEFT_OUT.has(entry.name) || named.has(entry.name)) && (dot || !entry.name.startsWith(".") || named.has(entry.name))) {
         yield* enter(join(real, entry.name), path);
       }
     }
   }
 
   yield* enter(await workspace.resolve(folder), "");
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "ENOENT" || error.code === "EPERM")) return [];
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { lstat, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
+import { lstat, mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** A path that a tool may not use; the message is for the model. */
@@ -37,24 +37,24 @@ export class Workspace {
   /** Opens the file for reading. */
   async openForReading(path: string): Promise<FileHandle> {
     const real = await this.resolve(path);
-    return this.#verified(await open(real, constants.O_RDONLY | NO_FOLLOW), real, path);
+    return this.#verified(await open(real, constants.O_RDONLY | SAFELY), real, path);
   }
 
   /** Opens the file for writing, empty, with the folders it lies in. */
   async openForWriting(path: string): Promise<FileHandle> {
     const real = await this.resolve(path);
     await mkdir(dirname(real), { recursive: true });
-    const file = await this.#verified(await open(real, constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW, 0o644), real, path);
+    const file = await this.#verified(await open(real, constants.O_WRONLY | constants.O_CREAT | SAFELY, 0o644), real, path);
     await file.truncate(0);
     return file;
   }
 
-  /** Refuses a file that is no longer where it was resolved: a folder of its path became a link meanwhile. */
+  /** Refuses what is no file, and a file that is not the one at the resolved path: a folder of it became a link meanwhile. */
   async #verified(file: FileHandle, real: string, path: string): Promise<FileHandle> {
-    const now = await realpath(real).catch(() => null);
-    if (now === real) return file;
+    const [opened, present, now] = await Promise.all([file.stat(), stat(real).catch(() => null), realpath(real).catch(() => null)]);
+    if (opened.isFile() && now === real && present?.ino === opened.ino && present.dev === opened.dev) return file;
     await file.close();
-    throw new PathRefused(`${path} changed while it was opened`);
+    throw new PathRefused(opened.isFile() ? `${path} changed while it was opened` : `${path} is not a file: list folders with fs_glob`);
   }
 
   #requireInside(real: string, path: string): void {
@@ -63,7 +63,8 @@ export class Workspace {
   }
 }
 
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+/** Never through a link, and never waiting: a pipe without a writer would hold a thread of the server for ever. */
+const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The real path of the nearest folder that exists, with what is missing behind it. */
 async function realpathOfNearest(path: string): Promise<string> {

@@ -1,0 +1,55 @@
+import { openDatabase } from "../src/db/database.ts";
+import type { EventDraft } from "../src/events/event.ts";
+import { EventLog } from "../src/events/log.ts";
+import { insertAgent } from "../tests/support/log.ts";
+import type { Figure } from "./main.ts";
+
+const SECONDS = 2;
+const ROUNDS = 3;
+
+/** Durable events a second over one connection, against a raw `INSERT … unnest` of the same rows. */
+export async function append(url: string): Promise<Figure[]> {
+  const database = await openDatabase({ kind: "postgres", url, connections: 1 });
+  const { sql } = database;
+  const log = new EventLog(sql);
+  const agent = await insertAgent(log, "bench");
+  await sql.query({ name: "raw", text: "CREATE TABLE IF NOT EXISTS raw_event (LIKE event INCLUDING ALL)" }, []);
+  const figures: Figure[] = [];
+  let position = 0;
+  for (const size of [1, 10, 100]) {
+    const events = Array.from({ length: size }, (): EventDraft => ({ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "a few words of text " } }));
+    const ours = (): Promise<unknown> => log.append("bench", [{ ...agent, epoch: null, events }]);
+    const raw = (): Promise<unknown> => {
+      const rows = events.map((event) => {
+        const { kind, ...payload } = event.body;
+        position += 1;
+        return { position, kind, payload: JSON.stringify(payload), at: event.at.toISOString() };
+      });
+      return sql.query(
+        {
+          name: "raw_insert",
+          text: `INSERT INTO raw_event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+            SELECT 'bench', p, $1, p, NULL, 'PROGRESS', k, j::json, t FROM unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[]) AS r(p, k, j, t)`,
+        },
+        [agent.agentId, rows.map((row) => row.position), rows.map((row) => row.kind), rows.map((row) => row.payload), rows.map((row) => row.at)],
+      );
+    };
+    const rates: { ours: number; raw: number }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) rates.push({ ours: await rate(ours, size), raw: await rate(raw, size) });
+    const best = { ours: Math.max(...rates.map((entry) => entry.ours)), raw: Math.max(...rates.map((entry) => entry.raw)) };
+    figures.push({ name: `append, batches of ${size}`, value: best.ours, unit: "events/s", baseline: best.raw, ratio: best.ours / best.raw });
+  }
+  await database.close();
+  return figures;
+}
+
+async function rate(write: () => Promise<unknown>, size: number): Promise<number> {
+  for (let warm = 0; warm < 20; warm += 1) await write();
+  const started = performance.now();
+  let events = 0;
+  while (performance.now() - started < (SECONDS * 1_000) / ROUNDS) {
+    await write();
+    events += size;
+  }
+  return (events / (performance.now() - started)) * 1_000;
+}
