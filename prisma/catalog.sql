@@ -11,6 +11,24 @@ DECLARE
   v_numbers int[];
   v_seqs int[];
 BEGIN
+  -- The usual case, one agent: its update is its lock.
+  IF cardinality(p_agents) = 1 AND NOT p_retry THEN
+    v_count := cardinality(p_kinds);
+    UPDATE agent a SET seq = a.seq + v_count
+    WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR a.lease_epoch = p_epochs[1])
+    RETURNING a.seq - v_count INTO base_seq;
+    agent := p_agents[1];
+    fenced := NOT FOUND;
+    IF FOUND AND v_count > 0 THEN
+      UPDATE tenant_log SET position = position + v_count WHERE tenant = p_tenant RETURNING position - v_count INTO base_position;
+      INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+      SELECT p_tenant, base_position + e.place, p_agents[1], base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+      FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+    END IF;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
   PERFORM 1 FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE;
 
   IF p_retry THEN

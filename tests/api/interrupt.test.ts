@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { InterruptAgentDocument } from "../generated/documents.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
+import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { ownTool } from "../support/tools.ts";
+
+async function interrupt(client: TestClient, agentId: string, note: string | null = null): Promise<void> {
+  const { interruptAgent } = await client.get(InterruptAgentDocument, { input: { agentId, note } });
+  expect(interruptAgent.userErrors).toEqual([]);
+}
+
+describe("interruptAgent", () => {
+  it("leaves an idle agent as it is, and the next message works (W7)", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await interrupt(client, agent.id);
+    expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
+    await interrupt(client, agent.id);
+    const events = await client.turn(agent.id, "hi again");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  });
+
+  it("while the model streams aborts its request at once, also one that ignores it, and closes the text (W8)", async () => {
+    const model = playedModel(() => hangsAfter("I was about to"), () => says("Hello."));
+    const app = await startTestApp({ model });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    await interrupt(client, agent.id);
+    const events = await client.until(agent.id, "DONE");
+    expect(model.calls[0]?.signal.aborted).toBe(true);
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "I was about to", aborted: true }]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "INTERRUPTED" }]);
+    expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
+    expect(JSON.stringify(model.calls[1]?.request.messages)).not.toContain("I was about to");
+  });
+
+  it("during tools fires their signal, and each call has one result (W8, invariant 6)", async () => {
+    const signals: AbortSignal[] = [];
+    const hang = (name: string, readOnly: boolean) =>
+      ownTool(
+        name,
+        (_input, { signal }) => {
+          signals.push(signal);
+          return new Promise<never>(() => {});
+        },
+        readOnly,
+      );
+    const model = playedModel(() => calls("first", "second", "later"), () => says("Hello."));
+    const app = await startTestApp({ model, config: { tools: [hang("first", true), hang("second", true), hang("later", false)] }, template: { permission: { mode: "auto" } } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TOOL_START");
+    await interrupt(client, agent.id, "enough");
+    const events = await client.until(agent.id, "DONE");
+    expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
+    expect(ofType(events, "ToolEnd").map((event) => [event.call.name, event.call.state, event.call.error?.type])).toEqual([
+      ["first", "FAILED", "aborted"],
+      ["second", "FAILED", "aborted"],
+      ["later", "SEALED", "aborted"],
+    ]);
+    expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
+    const results = model.calls[1]?.request.messages.flatMap((message) => message.content.filter((block) => block.type === "tool_result"));
+    expect(results?.map((block) => block.tool_use_id)).toEqual(["call-first-0", "call-second-1", "call-later-2"]);
+    expect(JSON.stringify(results)).toContain("enough");
+  });
+
+  it("twice is once", async () => {
+    const app = await startTestApp({ model: playedModel(() => hangsAfter("…"), () => says("Hello.")) });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    await Promise.all([interrupt(client, agent.id), interrupt(client, agent.id)]);
+    await client.until(agent.id, "DONE");
+    expect(ofType(await client.turn(agent.id, "hi"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  });
+});

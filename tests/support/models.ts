@@ -1,0 +1,37 @@
+import type { Model, ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
+
+/** A model that the test plays itself: each call waits for the next player. */
+export function playedModel(...players: readonly ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>)[]): Model & { readonly calls: { readonly request: ModelRequest; readonly signal: AbortSignal }[] } {
+  const calls: { request: ModelRequest; signal: AbortSignal }[] = [];
+  return {
+    name: "played by the test",
+    calls,
+    stream(request, signal) {
+      calls.push({ request, signal });
+      const player = players[Math.min(calls.length, players.length) - 1];
+      if (player === undefined) throw new Error("the test has no player");
+      return player(request, signal);
+    },
+  };
+}
+
+/** Says the text and ends. */
+export async function* says(text: string): AsyncGenerator<ModelEvent> {
+  yield { type: "text_start", block: 0 };
+  yield { type: "text_delta", block: 0, text };
+  yield { type: "text_end", block: 0 };
+  yield { type: "end", stopReason: "end_turn", usage: { inputTokens: 1, outputTokens: 1 } };
+}
+
+/** Begins to say the text, and then never goes on, whatever its signal says. */
+export async function* hangsAfter(text: string): AsyncGenerator<ModelEvent> {
+  yield { type: "text_start", block: 0 };
+  yield { type: "text_delta", block: 0, text };
+  await new Promise<never>(() => {});
+}
+
+/** Calls the tools and stops for them. */
+export async function* calls(...names: readonly string[]): AsyncGenerator<ModelEvent> {
+  for (const [block, name] of names.entries()) yield { type: "tool_use", block, id: `call-${name}-${block}`, name, arguments: "{}" };
+  yield { type: "end", stopReason: "tool_use", usage: { inputTokens: 1, outputTokens: 1 } };
+}
