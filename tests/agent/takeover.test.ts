@@ -71,7 +71,7 @@ describe("an agent whose owner is gone", () => {
       }
     });
     const app = await startTestApp({ model });
-    const other = await startTestApp({ model, database: app.database.config });
+    const other = await startTestApp({ model, database: app.database.config, config: { workspaceRoots: [app.workspace] } });
     const [here, there] = [connect(app.url), connect(other.url)];
     const agent = await here.createAgent();
     await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).send(agent.id, `message ${index}`)));
@@ -79,7 +79,10 @@ describe("an agent whose owner is gone", () => {
     let since = "0";
     while (answered.size < 20) {
       const events = await here.until(agent.id, "DONE", since);
-      for (const done of ofType(events, "Done")) done.messageIds.forEach((id) => answered.add(id));
+      for (const done of ofType(events, "Done")) {
+        expect(done.reason).toBe("COMPLETED");
+        done.messageIds.forEach((id) => answered.add(id));
+      }
       since = events.at(-1)?.cursor ?? since;
     }
     expect(most).toBe(1);
