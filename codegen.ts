@@ -20,7 +20,11 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
         "tests/generated/": {
           preset: "client",
           presetConfig: { fragmentMasking: false },
-          config: { useTypeImports: true, enumsAsTypes: true, scalars: { Cursor: "string", DateTime: "string", JSON: "unknown" } },
+          config: {
+            useTypeImports: true,
+            enumsAsTypes: true,
+            scalars: { Cursor: "string", DateTime: "string", JSON: "unknown" },
+          },
         },
       },
     },

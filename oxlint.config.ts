@@ -25,7 +25,11 @@ const APP_FILES = "app|settings|config|config-schema|environment";
 /** Packages that only one place may import. */
 const PACKAGES: readonly { readonly packages: string; readonly folder: string; readonly instead: string }[] = [
   { packages: "@pothos/", folder: "schema", instead: "write the type or field in src/schema and call a resolver from there" },
-  { packages: "graphql-yoga$|graphql-ws|ws$|@graphql-yoga/", folder: "server", instead: "transports stay in src/server: pass what you need in the context" },
+  {
+    packages: "graphql-yoga$|graphql-ws|ws$|@graphql-yoga/",
+    folder: "server",
+    instead: "transports stay in src/server: pass what you need in the context",
+  },
   { packages: "@anthropic-ai/|openai", folder: "agent", instead: "go through the Model port of src/agent/models" },
   { packages: "@prisma/|@electric-sql/|pglite-prisma-adapter", folder: "db", instead: "use the Sql or Reader of src/db" },
 ];
@@ -34,10 +38,18 @@ function arrowOverride(folder: (typeof ARROW)[number], position: number): Oxlint
   const left = ARROW.slice(0, position);
   const patterns = [
     ...left.map((forbidden) => ({
-      regex: forbidden === "app" ? `^(\\.\\./)+(${APP_FILES})\\.ts$` : forbidden === "main" ? "^(\\.\\./)+main\\.ts$" : `^(\\.\\./)+${forbidden}/`,
+      regex:
+        forbidden === "app"
+          ? `^(\\.\\./)+(${APP_FILES})\\.ts$`
+          : forbidden === "main"
+            ? "^(\\.\\./)+main\\.ts$"
+            : `^(\\.\\./)+${forbidden}/`,
       message: `The arrow points right: ${folder} must not import ${forbidden} (${PURPOSE[forbidden]}; ${PURPOSE[folder]}). Take what you need as a parameter, or move its type into src/${folder} or further right.`,
     })),
-    ...PACKAGES.filter((entry) => entry.folder !== folder).map((entry) => ({ regex: `^(${entry.packages})`, message: `Only src/${entry.folder} imports this package: ${entry.instead}.` })),
+    ...PACKAGES.filter((entry) => entry.folder !== folder).map((entry) => ({
+      regex: `^(${entry.packages})`,
+      message: `Only src/${entry.folder} imports this package: ${entry.instead}.`,
+    })),
   ];
   return { files: [`src/${folder}/**/*.ts`], rules: { "no-restricted-imports": ["error", { patterns }] } };
 }

@@ -17,7 +17,10 @@ export async function append(url: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   let position = 0;
   for (const size of [1, 10, 100]) {
-    const events = Array.from({ length: size }, (): EventDraft => ({ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "a few words of text " } }));
+    const events = Array.from({ length: size }, (): EventDraft => ({
+      at: new Date(),
+      body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "a few words of text " },
+    }));
     const ours = (): Promise<unknown> => log.append("bench", [{ ...agent, epoch: null, events }]);
     const raw = (): Promise<unknown> => {
       const rows = events.map((event) => {
@@ -31,13 +34,25 @@ export async function append(url: string): Promise<Figure[]> {
           text: `INSERT INTO raw_event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
             SELECT 'bench', p, $1, p, NULL, 'PROGRESS', k, j::json, t FROM unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[]) AS r(p, k, j, t)`,
         },
-        [agent.agentId, rows.map((row) => row.position), rows.map((row) => row.kind), rows.map((row) => row.payload), rows.map((row) => row.at)],
+        [
+          agent.agentId,
+          rows.map((row) => row.position),
+          rows.map((row) => row.kind),
+          rows.map((row) => row.payload),
+          rows.map((row) => row.at),
+        ],
       );
     };
     const rates: { ours: number; raw: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rates.push({ ours: await rate(ours, size), raw: await rate(raw, size) });
     const best = { ours: Math.max(...rates.map((entry) => entry.ours)), raw: Math.max(...rates.map((entry) => entry.raw)) };
-    figures.push({ name: `append, batches of ${size}`, value: best.ours, unit: "events/s", baseline: best.raw, ratio: best.ours / best.raw });
+    figures.push({
+      name: `append, batches of ${size}`,
+      value: best.ours,
+      unit: "events/s",
+      baseline: best.raw,
+      ratio: best.ours / best.raw,
+    });
   }
   await database.close();
   return figures;

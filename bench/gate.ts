@@ -8,7 +8,13 @@ import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
 import type { Figure } from "./main.ts";
 
 const CALLS = 20_000;
-const PERMISSION: Permission = { mode: "approval", allowTools: null, denyTools: ["fs_write"], autoAllowTools: ["fs_grep"], requireApprovalTools: [] };
+const PERMISSION: Permission = {
+  mode: "approval",
+  allowTools: null,
+  denyTools: ["fs_write"],
+  autoAllowTools: ["fs_grep"],
+  requireApprovalTools: [],
+};
 
 /** All stages but execution, without the database: calls of three parameters, one in ten refused; ms a call. */
 export async function gate(): Promise<Figure[]> {
@@ -16,11 +22,20 @@ export async function gate(): Promise<Figure[]> {
   const times: number[] = [];
   for (let index = 0; index < CALLS * 1.1; index += 1) {
     const isRefused = index % 10 === 0;
-    const request: Requested = { tenant: "bench", agentId: "a", callId: String(index), name: "fs_grep", form: "json", input: isRefused ? { pattern: 7 } : { pattern: "TODO", path: `src/${index}.ts`, max_results: 10 } };
+    const request: Requested = {
+      tenant: "bench",
+      agentId: "a",
+      callId: String(index),
+      name: "fs_grep",
+      form: "json",
+      input: isRefused ? { pattern: 7 } : { pattern: "TODO", path: `src/${index}.ts`, max_results: 10 },
+    };
     const started = performance.now();
     const discovered = discover(request, { all: tools, enabled: tools });
     const validated = discovered.ok ? validate(discovered.value) : discovered;
-    const permitted = validated.ok ? await permit(validated.value, PERMISSION, { preToolUse: [], postToolUse: [] }, new AbortController().signal) : validated;
+    const permitted = validated.ok
+      ? await permit(validated.value, PERMISSION, { preToolUse: [], postToolUse: [] }, new AbortController().signal)
+      : validated;
     if (permitted.ok && permitted.value.kind !== "answered") confirm(permitted.value, null, "/srv/workspace");
     format({ output: "src/a.ts:1:1: TODO", details: { ok: true } });
     if (index >= CALLS * 0.1) times.push(performance.now() - started);

@@ -4,7 +4,13 @@ import { replay } from "./replay.ts";
 import { withPostgres } from "./postgres.ts";
 
 /** One figure, beside the baseline that was measured in the same run. Absolute values depend on the machine; ratios count. */
-export type Figure = { readonly name: string; readonly value: number; readonly unit: string; readonly baseline: number | null; readonly ratio: number | null };
+export type Figure = {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly baseline: number | null;
+  readonly ratio: number | null;
+};
 
 const wanted = process.argv.slice(2);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
@@ -18,5 +24,7 @@ if (isWanted("gate")) for (const figure of await gate()) print(figure);
 
 function print(figure: Figure): void {
   const round = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(4)));
-  console.log(JSON.stringify({ ...figure, value: round(figure.value), baseline: round(figure.baseline), ratio: round(figure.ratio) }));
+  console.log(
+    JSON.stringify({ ...figure, value: round(figure.value), baseline: round(figure.baseline), ratio: round(figure.ratio) }),
+  );
 }

@@ -15,19 +15,41 @@ const QUERY = 'subscription { timeline(since: "0", until: DONE) { cursor events 
 
 /** Events a second from the log to a client over WebSocket, against SELECT, JSON.stringify and ws.send of the same pages. */
 export async function replay(url: string): Promise<Figure> {
-  const environment = { port: 0, host: "127.0.0.1", database: { kind: "postgres", url, connections: 4 } as const, configPath: "bench", anthropic: null };
-  const settings = await makeSettings(environment, "/bench", { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } });
+  const environment = {
+    port: 0,
+    host: "127.0.0.1",
+    database: { kind: "postgres", url, connections: 4 } as const,
+    configPath: "bench",
+    anthropic: null,
+  };
+  const settings = await makeSettings(environment, "/bench", {
+    models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } },
+    templates: { t: { model: "m", systemPrompt: "x" } },
+  });
   const app = await startApp(settings, { logger: silentLogger });
   const { log } = app.parts;
   const agent = await insertAgent(log, "local", "local");
-  const delta = (index: number): EventDraft => ({ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: `word ${index} ` } });
-  for (let start = 0; start < EVENTS; start += 1_000) await log.append("local", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, (_, index) => delta(start + index)) }]);
-  await log.append("local", [{ ...agent, epoch: null, events: [{ at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } }] }]);
+  const delta = (index: number): EventDraft => ({
+    at: new Date(),
+    body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: `word ${index} ` },
+  });
+  for (let start = 0; start < EVENTS; start += 1_000)
+    await log.append("local", [
+      { ...agent, epoch: null, events: Array.from({ length: 1_000 }, (_, index) => delta(start + index)) },
+    ]);
+  await log.append("local", [
+    {
+      ...agent,
+      epoch: null,
+      events: [{ at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } }],
+    },
+  ]);
 
   const ours = async (): Promise<void> => {
     const client = createClient({ url: `ws://127.0.0.1:${app.port}/graphql`, webSocketImpl: WebSocket });
     let events = 0;
-    for await (const { data } of client.iterate<{ timeline: { events: unknown[] } }>({ query: QUERY })) events += data?.timeline.events.length ?? 0;
+    for await (const { data } of client.iterate<{ timeline: { events: unknown[] } }>({ query: QUERY }))
+      events += data?.timeline.events.length ?? 0;
     if (events !== EVENTS + 1) throw new Error(`${events} of ${EVENTS + 1} events came`);
     await client.dispose();
   };
@@ -43,7 +65,10 @@ export async function replay(url: string): Promise<Figure> {
   const sendRaw = async (socket: WebSocket): Promise<void> => {
     for (let after = 0; after <= EVENTS; after += 500) {
       const rows = await app.parts.sql.query<{ kind: string; seq: number; payload: string }>(
-        { name: "raw_page", text: "SELECT kind, seq, payload::text AS payload FROM event WHERE tenant = 'local' AND position > $1 ORDER BY position LIMIT 500" },
+        {
+          name: "raw_page",
+          text: "SELECT kind, seq, payload::text AS payload FROM event WHERE tenant = 'local' AND position > $1 ORDER BY position LIMIT 500",
+        },
         [after],
       );
       const events = rows.map(({ kind, seq, payload }) => Object.assign(JSON.parse(payload) as object, { kind, seq }));

@@ -37,26 +37,38 @@ function done(step, file) {
 }
 
 function hashOf(file) {
-  return createHash("sha256").update(readFileSync(join(ROOT, file))).digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(join(ROOT, file)))
+    .digest("hex");
 }
 
 function install() {
   const running = runningProcesses();
-  if (running.length > 0) fail(`The dependencies have changed, and process ${running.join(", ")} runs with the old ones: stop it first.`);
+  if (running.length > 0)
+    fail(`The dependencies have changed, and process ${running.join(", ")} runs with the old ones: stop it first.`);
   console.log("Installing the dependencies (once; about a minute) …");
   const npm = process.env.npm_execpath;
   const [command, args] = npm?.endsWith(".js") ? [process.execPath, [npm]] : ["npm", []];
   const flags = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
   const result = spawnSync(command, [...args, ...flags], { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" });
-  if (result.status !== 0) fail("npm could not install the dependencies: see its message above, and check that the npm registry can be reached.");
+  if (result.status !== 0)
+    fail("npm could not install the dependencies: see its message above, and check that the npm registry can be reached.");
   done("installed", "package-lock.json");
   rmSync(join(STATE, "generated"), { force: true });
 }
 
 function generate() {
   // Prisma's command line insists on an engine that it does not need to generate; any file that exists will do.
-  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? node, CHECKPOINT_DISABLE: "1" };
-  const result = spawnSync(node, [join(ROOT, "node_modules/prisma/build/index.js"), "generate"], { cwd: ROOT, env, encoding: "utf8" });
+  const env = {
+    ...process.env,
+    PRISMA_SCHEMA_ENGINE_BINARY: process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? node,
+    CHECKPOINT_DISABLE: "1",
+  };
+  const result = spawnSync(node, [join(ROOT, "node_modules/prisma/build/index.js"), "generate"], {
+    cwd: ROOT,
+    env,
+    encoding: "utf8",
+  });
   if (result.status !== 0) fail(`The database client could not be generated:\n${result.stdout}${result.stderr}`);
   done("generated", "prisma/schema.prisma");
 }
@@ -68,12 +80,18 @@ function findNode() {
   if (brought && existsSync(brought) && spawnSync(brought, ["--version"]).status === 0) return brought;
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return process.execPath;
-  return fail(`There is no Node package for ${process.platform}-${process.arch}, and this Node is ${process.versions.node}: install Node 22.18 or newer.`);
+  return fail(
+    `There is no Node package for ${process.platform}-${process.arch}, and this Node is ${process.versions.node}: install Node 22.18 or newer.`,
+  );
 }
 
 /** Runs the file with our Node, passes signals on, and ends as it ends. */
 function run(command, args) {
-  const child = spawn(command, args, { cwd: ROOT, stdio: "inherit", env: { ...process.env, TRIPLANE_CALLED_FROM: process.env.INIT_CWD ?? process.cwd() } });
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    stdio: "inherit",
+    env: { ...process.env, TRIPLANE_CALLED_FROM: process.env.INIT_CWD ?? process.cwd() },
+  });
   const mark = join(RUNNING, String(child.pid));
   writeFileSync(mark, "");
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { generatedDrift } from "./generated-drift.ts";
 
-/** `npm run check`: types, lint with the boundaries, generated files, tests. `--static` leaves the tests out. */
+/** `npm run check`: types, lint with the boundaries, format, generated files, tests. `--static` leaves the tests out. */
 const MODULES = "node_modules";
 
 step("types", [`${MODULES}/typescript/bin/tsc`, "-p", "."]);
 step("lint and boundaries", [`${MODULES}/oxlint/bin/oxlint`, "-c", "oxlint.config.ts", "--deny-warnings", "."]);
+step("format", [`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=warn", "."]);
 console.log("\ngenerated files …");
 const stale = await generatedDrift();
 if (stale.length > 0) fail(`generated files are not up to date: ${stale.join(", ")}. Run \`npm run codegen\` and commit them.`);

@@ -6,20 +6,29 @@ import * as bindings from "@prisma/schema-engine-wasm/schema_engine_bg";
 import { PrismaPGlite } from "pglite-prisma-adapter";
 
 /** Where a comparison starts: an empty database, or the migrations as committed. */
-export type From = { readonly tag: "empty" } | { readonly tag: "migrations"; readonly sql: readonly { readonly name: string; readonly sql: string }[] };
+export type From =
+  | { readonly tag: "empty" }
+  | { readonly tag: "migrations"; readonly sql: readonly { readonly name: string; readonly sql: string }[] };
 
 /**
  * The SQL that leads from `from` to prisma/schema.prisma, by Prisma's own schema engine (its WebAssembly build, over
  * an embedded database). An empty script means that there is no drift in what Prisma describes.
  */
 export async function schemaDifference(from: From): Promise<string> {
-  const wasm = await readFile(createRequire(import.meta.url).resolve("@prisma/schema-engine-wasm/schema_engine_bg").replace(/\.js$/, ".wasm"));
+  const wasm = await readFile(
+    createRequire(import.meta.url)
+      .resolve("@prisma/schema-engine-wasm/schema_engine_bg")
+      .replace(/\.js$/, ".wasm"),
+  );
   const { instance } = await WebAssembly.instantiate(wasm, { "./schema_engine_bg.js": bindings });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports["__wbindgen_start"] as () => void)();
   const client = await PGlite.create();
   const factory = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(client));
-  const schema = { path: "prisma/schema.prisma", content: await readFile(new URL("../prisma/schema.prisma", import.meta.url), "utf8") };
+  const schema = {
+    path: "prisma/schema.prisma",
+    content: await readFile(new URL("../prisma/schema.prisma", import.meta.url), "utf8"),
+  };
   const engine = await bindings.SchemaEngine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, factory);
   const source =
     from.tag === "empty"
@@ -29,7 +38,10 @@ export async function schemaDifference(from: From): Promise<string> {
           baseDir: "prisma/migrations",
           lockfile: { path: "migration_lock.toml", content: 'provider = "postgresql"\n' },
           shadowDbInitScript: "",
-          migrationDirectories: from.sql.map(({ name, sql }) => ({ path: name, migrationFile: { path: "migration.sql", content: { tag: "ok" as const, value: sql } } })),
+          migrationDirectories: from.sql.map(({ name, sql }) => ({
+            path: name,
+            migrationFile: { path: "migration.sql", content: { tag: "ok" as const, value: sql } },
+          })),
         };
   const { stdout } = await engine.diff({
     from: source,

@@ -14,7 +14,12 @@ import { startServer } from "./server/server.ts";
 import type { Settings } from "./settings.ts";
 
 /** What tests put in the place of parts. Nothing else of the application can be replaced. */
-export type Overrides = { readonly clock?: Clock; readonly logger?: Logger; readonly leaseTimes?: LeaseTimes; readonly models?: ReadonlyMap<string, Model> };
+export type Overrides = {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly leaseTimes?: LeaseTimes;
+  readonly models?: ReadonlyMap<string, Model>;
+};
 
 /** A running server. */
 export type App = {
@@ -71,7 +76,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("process_resident_memory_bytes", "gauge", process.memoryUsage.rss()),
       ].join("");
     const { port, host } = settings.environment;
-    const server = await startServer({ ...settings, port, host }, shared, { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics }, logger);
+    const server = await startServer(
+      { ...settings, port, host },
+      shared,
+      { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics },
+      logger,
+    );
     closing.push(() => server.close());
     return { port: server.port, database, parts, tails, close };
   } catch (error) {

@@ -6,7 +6,12 @@ import { ConfigurationError } from "./environment.ts";
 const text = { type: "string", minLength: 1 } as const;
 const texts = { type: "array", items: text } as const;
 const positive = { type: "integer", minimum: 1 } as const;
-const closed = (properties: object, required: readonly string[] = []): object => ({ type: "object", additionalProperties: false, required, properties });
+const closed = (properties: object, required: readonly string[] = []): object => ({
+  type: "object",
+  additionalProperties: false,
+  required,
+  properties,
+});
 const functions = { type: "array", items: { isFunction: true } } as const;
 const hooks = closed({ preToolUse: functions, postToolUse: functions });
 const permission = closed({
@@ -50,7 +55,12 @@ const actor = closed(
   },
   ["id", "tokenHash", "tenant", "roles"],
 );
-const named = (value: object): object => ({ type: "object", minProperties: 1, propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" }, additionalProperties: value });
+const named = (value: object): object => ({
+  type: "object",
+  minProperties: 1,
+  propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" },
+  additionalProperties: value,
+});
 const config = closed(
   {
     models: named(model),
@@ -65,8 +75,20 @@ const config = closed(
   ["models", "templates"],
 );
 
-const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true, discriminator: true });
-ajv.addKeyword({ keyword: "isFunction", schemaType: "boolean", validate: (_schema: boolean, value: unknown) => typeof value === "function", error: { message: "must be a function" } });
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allowUnionTypes: true,
+  discriminator: true,
+});
+ajv.addKeyword({
+  keyword: "isFunction",
+  schemaType: "boolean",
+  validate: (_schema: boolean, value: unknown) => typeof value === "function",
+  error: { message: "must be a function" },
+});
 const validate = ajv.compile<TriplaneConfig>(config);
 
 /** The configuration, once its form is right. Each error points at its field. */

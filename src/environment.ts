@@ -34,18 +34,21 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
 
 function portOf(text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigurationError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new ConfigurationError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
   return port;
 }
 
 /** The URL is not repeated in the error: it may hold a password. */
 function databaseOf(url: string | null, folder: string): DatabaseConfig {
   if (url === null) return { kind: "embedded", folder: resolve(folder) };
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) throw new ConfigurationError("DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database");
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
+    throw new ConfigurationError("DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database");
   return { kind: "postgres", url, connections: CONNECTIONS };
 }
 
 function urlOf(name: string, text: string | null): string | null {
-  if (text !== null && !/^https?:\/\//.test(text)) throw new ConfigurationError(`${name} must be an http or https URL, not ${JSON.stringify(text)}`);
+  if (text !== null && !/^https?:\/\//.test(text))
+    throw new ConfigurationError(`${name} must be an http or https URL, not ${JSON.stringify(text)}`);
   return text;
 }

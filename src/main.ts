@@ -9,7 +9,15 @@ import { ListenError } from "./server/server.ts";
 import { loadSettings, type Settings } from "./settings.ts";
 
 /** Mistakes of the operator: their message says what to do, and a stack would hide it. */
-const EXPLAINED = [ConfigurationError, DataFolderInUse, DatabaseUnavailable, ListenError, MigrationError, ScriptError, ToolDefinitionError];
+const EXPLAINED = [
+  ConfigurationError,
+  DataFolderInUse,
+  DatabaseUnavailable,
+  ListenError,
+  MigrationError,
+  ScriptError,
+  ToolDefinitionError,
+];
 
 try {
   const settings = await loadSettings(readEnvironment(process.env));

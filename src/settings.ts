@@ -52,18 +52,33 @@ export async function makeSettings(environment: Environment, path: string, confi
     models.set(name, made.model);
     notes.push(...made.notes);
   }
-  const templates = new Map(Object.entries(config.templates).map(([id, template]) => [id, templateOf(`${path}: templates.${id}`, id, template, config, models, tools)]));
+  const templates = new Map(
+    Object.entries(config.templates).map(([id, template]) => [
+      id,
+      templateOf(`${path}: templates.${id}`, id, template, config, models, tools),
+    ]),
+  );
   const authentication = authenticationOf(path, config);
   if (authentication.kind === "local" && !isLoopback(environment.host)) {
-    throw new ConfigurationError(`HOST is ${environment.host}, but nobody is configured who may connect: add \`actors\` or \`authenticate\` to ${path}, or leave HOST at 127.0.0.1`);
+    throw new ConfigurationError(
+      `HOST is ${environment.host}, but nobody is configured who may connect: add \`actors\` or \`authenticate\` to ${path}, or leave HOST at 127.0.0.1`,
+    );
   }
-  if (authentication.kind !== "local" && config.workspaceRoots === undefined) throw new ConfigurationError(`${path}: workspaceRoots is required where actors may connect: name the folders in which agents may work`);
+  if (authentication.kind !== "local" && config.workspaceRoots === undefined)
+    throw new ConfigurationError(
+      `${path}: workspaceRoots is required where actors may connect: name the folders in which agents may work`,
+    );
   return {
     environment,
     templates,
     models,
     tools,
-    workspaceRoots: config.workspaceRoots === undefined ? null : await Promise.all(config.workspaceRoots.map((root, index) => rootOf(`${path}: workspaceRoots.${index}`, resolve(folder, root)))),
+    workspaceRoots:
+      config.workspaceRoots === undefined
+        ? null
+        : await Promise.all(
+            config.workspaceRoots.map((root, index) => rootOf(`${path}: workspaceRoots.${index}`, resolve(folder, root))),
+          ),
     allowedOrigins: config.allowedOrigins ?? [],
     authentication,
     notes,
@@ -73,20 +88,37 @@ export async function makeSettings(environment: Environment, path: string, confi
 function toolsOf(path: string, config: TriplaneConfig): Map<string, Tool> {
   const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
   for (const [index, tool] of (config.tools ?? []).entries()) {
-    if (tools.has(tool.name)) throw new ConfigurationError(`${path}: tools.${index} is named ${tool.name}, as another tool is: rename it`);
+    if (tools.has(tool.name))
+      throw new ConfigurationError(`${path}: tools.${index} is named ${tool.name}, as another tool is: rename it`);
     tools.set(tool.name, tool);
   }
   return tools;
 }
 
-async function modelOf(field: string, folder: string, config: ModelConfig, { anthropic }: Environment): Promise<{ model: Model; notes: string[] }> {
+async function modelOf(
+  field: string,
+  folder: string,
+  config: ModelConfig,
+  { anthropic }: Environment,
+): Promise<{ model: Model; notes: string[] }> {
   if (config.provider === "scripted") return { model: await scripted(field, folder, config.script), notes: [] };
-  if (anthropic !== null) return { model: anthropicModel({ ...anthropic, model: config.model, maxTokens: config.maxTokens ?? 8_192 }), notes: [] };
-  if (config.withoutKey === undefined) throw new ConfigurationError(`${field} needs ANTHROPIC_API_KEY: set it, or name a script to play without it in withoutKey`);
-  return { model: await scripted(`${field}.withoutKey`, folder, config.withoutKey), notes: ["ANTHROPIC_API_KEY is not set: a scripted model stands in for Claude. It really calls the tools, but knows only a few requests."] };
+  if (anthropic !== null)
+    return { model: anthropicModel({ ...anthropic, model: config.model, maxTokens: config.maxTokens ?? 8_192 }), notes: [] };
+  if (config.withoutKey === undefined)
+    throw new ConfigurationError(`${field} needs ANTHROPIC_API_KEY: set it, or name a script to play without it in withoutKey`);
+  return {
+    model: await scripted(`${field}.withoutKey`, folder, config.withoutKey),
+    notes: [
+      "ANTHROPIC_API_KEY is not set: a scripted model stands in for Claude. It really calls the tools, but knows only a few requests.",
+    ],
+  };
 }
 
-async function scripted(field: string, folder: string, script: (ModelConfig & { provider: "scripted" })["script"]): Promise<Model> {
+async function scripted(
+  field: string,
+  folder: string,
+  script: (ModelConfig & { provider: "scripted" })["script"],
+): Promise<Model> {
   if (typeof script !== "string") return scriptedModel("inline", parseScript(field, JSON.stringify(script)));
   const path = resolve(folder, script);
   const source = await readFile(path, "utf8").catch((error: unknown) => {
@@ -95,8 +127,18 @@ async function scripted(field: string, folder: string, script: (ModelConfig & { 
   return scriptedModel(script, parseScript(path, source));
 }
 
-function templateOf(field: string, id: string, config: TemplateConfig, all: TriplaneConfig, models: ReadonlyMap<string, Model>, tools: ReadonlyMap<string, Tool>): Template {
-  if (!models.has(config.model)) throw new ConfigurationError(`${field}.model: there is no model ${JSON.stringify(config.model)}: the models are ${[...models.keys()].join(", ")}`);
+function templateOf(
+  field: string,
+  id: string,
+  config: TemplateConfig,
+  all: TriplaneConfig,
+  models: ReadonlyMap<string, Model>,
+  tools: ReadonlyMap<string, Tool>,
+): Template {
+  if (!models.has(config.model))
+    throw new ConfigurationError(
+      `${field}.model: there is no model ${JSON.stringify(config.model)}: the models are ${[...models.keys()].join(", ")}`,
+    );
   checkTools(`${field}.tools`, config.tools, tools);
   return {
     id,
@@ -117,7 +159,8 @@ function templateOf(field: string, id: string, config: TemplateConfig, all: Trip
 }
 
 function permissionOf(field: string, config: PermissionConfig, tools: ReadonlyMap<string, Tool>): Permission {
-  for (const list of ["allowTools", "denyTools", "autoAllowTools", "requireApprovalTools"] as const) checkTools(`${field}.${list}`, config[list], tools);
+  for (const list of ["allowTools", "denyTools", "autoAllowTools", "requireApprovalTools"] as const)
+    checkTools(`${field}.${list}`, config[list], tools);
   return {
     mode: config.mode === "ask" ? "approval" : (config.mode ?? "default"),
     allowTools: config.allowTools ?? null,
@@ -129,17 +172,22 @@ function permissionOf(field: string, config: PermissionConfig, tools: ReadonlyMa
 
 function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {
   for (const [index, name] of (names ?? []).entries()) {
-    if (!tools.has(name)) throw new ConfigurationError(`${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`);
+    if (!tools.has(name))
+      throw new ConfigurationError(
+        `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
+      );
   }
 }
 
 function authenticationOf(path: string, { actors, authenticate }: TriplaneConfig): Authentication {
-  if (actors !== undefined && authenticate !== undefined) throw new ConfigurationError(`${path}: give actors or authenticate, not both`);
+  if (actors !== undefined && authenticate !== undefined)
+    throw new ConfigurationError(`${path}: give actors or authenticate, not both`);
   if (authenticate !== undefined) return { kind: "custom", authenticate };
   if (actors === undefined) return { kind: "local" };
   const hashes = actors.map((actor) => actor.tokenHash);
   const repeated = hashes.findIndex((hash, index) => hashes.indexOf(hash) !== index);
-  if (repeated >= 0) throw new ConfigurationError(`${path}: actors.${repeated}.tokenHash is another actor's too: give each a token of its own`);
+  if (repeated >= 0)
+    throw new ConfigurationError(`${path}: actors.${repeated}.tokenHash is another actor's too: give each a token of its own`);
   return { kind: "tokens", actors };
 }
 

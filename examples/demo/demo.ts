@@ -17,7 +17,14 @@ const HELP = `npm run demo -- [options]
 /** Something that the person at the terminal should read, without a stack. */
 class DemoError extends Error {}
 
-type Options = { readonly url: string; readonly token: string | undefined; readonly workspace: string; readonly message: string; readonly answer: "yes" | "no" | "ask"; readonly showsMonitor: boolean };
+type Options = {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly workspace: string;
+  readonly message: string;
+  readonly answer: "yes" | "no" | "ask";
+  readonly showsMonitor: boolean;
+};
 
 try {
   const options = readOptions();
@@ -47,7 +54,10 @@ function readOptions(): Options | null {
   return {
     url: (values.url ?? `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`).replace(/^http/, "ws"),
     token: values.token,
-    workspace: values.workspace === undefined ? fileURLToPath(new URL("../workspace", import.meta.url)) : resolve(calledFrom, values.workspace),
+    workspace:
+      values.workspace === undefined
+        ? fileURLToPath(new URL("../workspace", import.meta.url))
+        : resolve(calledFrom, values.workspace),
     message: values.message,
     answer: values.yes ? "yes" : values.no ? "no" : "ask",
     showsMonitor: values.monitor,
@@ -55,12 +65,24 @@ function readOptions(): Options | null {
 }
 
 async function runDemo(options: Options): Promise<void> {
-  const client = createClient({ url: options.url, webSocketImpl: WebSocket, lazy: false, onNonLazyError: () => {}, retryAttempts: 0, connectionParams: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` } });
+  const client = createClient({
+    url: options.url,
+    webSocketImpl: WebSocket,
+    lazy: false,
+    onNonLazyError: () => {},
+    retryAttempts: 0,
+    connectionParams: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
+  });
   try {
-    const { createAgent } = await mutate<{ createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string } }>(client, CREATE, { templateId: "assistant", workspace: options.workspace });
+    const { createAgent } = await mutate<{
+      createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string };
+    }>(client, CREATE, { templateId: "assistant", workspace: options.workspace });
     const { agent, cursor } = createAgent;
     console.log(`Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${options.message}\n`);
-    const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({ query: WATCH, variables: { agentId: agent.id, since: cursor } });
+    const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({
+      query: WATCH,
+      variables: { agentId: agent.id, since: cursor },
+    });
     await mutate(client, SEND, { agentId: agent.id, text: options.message });
     for await (const { data, errors } of events) {
       if (errors) throw new DemoError(errors.map((error) => error.message).join("; "));
@@ -88,7 +110,9 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       console.log(`[${event.call.name}] ${event.call.inputPreview}`);
       return;
     case "ToolEnd":
-      console.log(`[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`);
+      console.log(
+        `[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`,
+      );
       return;
     case "PermissionRequired":
       return decide(event, client, options);
@@ -101,15 +125,24 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
   }
 }
 
-async function decide({ request, approval }: WatchedEvent & { __typename: "PermissionRequired" }, client: Client, options: Options): Promise<void> {
+async function decide(
+  { request, approval }: WatchedEvent & { __typename: "PermissionRequired" },
+  client: Client,
+  options: Options,
+): Promise<void> {
   console.log(`May ${request.call.name} run? (${request.reason})\n${JSON.stringify(approval?.input, null, 2)}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
   console.log(isAllowed ? "→ allowed\n" : "→ denied\n");
-  await mutate(client, DECIDE, { approvalId: request.approvalId, decision: isAllowed ? "ALLOW" : "DENY", inputHash: request.inputHash });
+  await mutate(client, DECIDE, {
+    approvalId: request.approvalId,
+    decision: isAllowed ? "ALLOW" : "DENY",
+    inputHash: request.inputHash,
+  });
 }
 
 async function ask(): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new DemoError("the agent asks for an approval, and there is no terminal to ask at: give --yes or --no");
+  if (!process.stdin.isTTY)
+    throw new DemoError("the agent asks for an approval, and there is no terminal to ask at: give --yes or --no");
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     for (;;) {
@@ -124,7 +157,11 @@ async function ask(): Promise<boolean> {
 
 type Payload = { readonly userErrors: readonly { readonly message: string }[] };
 
-async function mutate<Data extends Record<string, Payload>>(client: Client, query: string, input: Record<string, unknown>): Promise<Data> {
+async function mutate<Data extends Record<string, Payload>>(
+  client: Client,
+  query: string,
+  input: Record<string, unknown>,
+): Promise<Data> {
   for await (const { data, errors } of client.iterate<Data>({ query, variables: { input } })) {
     const problems = errors ?? Object.values(data ?? {}).flatMap((payload) => payload.userErrors);
     if (problems.length > 0) throw new DemoError(problems.map((problem) => problem.message).join("; "));
@@ -155,10 +192,13 @@ function monitorText(event: WatchedEvent): string {
 }
 
 function describe(error: unknown): string {
-  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return "no server answers there: start one with `npm start`, or give its address with --url";
+  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED")
+    return "no server answers there: start one with `npm start`, or give its address with --url";
   if (error instanceof Error) return error.message;
   if (typeof error === "object" && error !== null && "code" in error && "reason" in error) {
-    return error.code === 4403 ? "the server does not admit you: give a valid --token" : `the connection closed (${String(error.code)} ${String(error.reason)})`;
+    return error.code === 4403
+      ? "the server does not admit you: give a valid --token"
+      : `the connection closed (${String(error.code)} ${String(error.reason)})`;
   }
   if (Array.isArray(error)) return error.map((item: { message?: string }) => item.message).join("; ");
   if (typeof error === "object" && error !== null && "error" in error) return describe(error.error);

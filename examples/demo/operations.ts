@@ -45,19 +45,37 @@ export const WATCH = `
 `;
 
 /** What the demo reads of a tool call. */
-export type Call = { readonly name: string; readonly state: string; readonly inputPreview: string; readonly durationMs: number | null; readonly error: { readonly message: string } | null };
+export type Call = {
+  readonly name: string;
+  readonly state: string;
+  readonly inputPreview: string;
+  readonly durationMs: number | null;
+  readonly error: { readonly message: string } | null;
+};
 
 /** What the demo reads of an event. */
 export type WatchedEvent = { readonly seq: number; readonly kind: string; readonly channel: string } & (
   | { readonly __typename: "TextChunk"; readonly delta: string }
   | { readonly __typename: "TextChunkEnd"; readonly aborted: boolean }
   | { readonly __typename: "ToolStart" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
-  | { readonly __typename: "PermissionRequired"; readonly request: { readonly approvalId: string; readonly inputHash: string; readonly reason: string; readonly call: Pick<Call, "name" | "inputPreview"> }; readonly approval: { readonly input: unknown } | null }
+  | {
+      readonly __typename: "PermissionRequired";
+      readonly request: {
+        readonly approvalId: string;
+        readonly inputHash: string;
+        readonly reason: string;
+        readonly call: Pick<Call, "name" | "inputPreview">;
+      };
+      readonly approval: { readonly input: unknown } | null;
+    }
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
   | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }
   | { readonly __typename: "StepComplete"; readonly durationMs: number; readonly stopReason: string }
   | { readonly __typename: "TokenUsage"; readonly inputTokens: number; readonly outputTokens: number }
-  | { readonly __typename: "TodoChanged"; readonly todos: readonly { readonly todoId: string; readonly title: string; readonly status: string }[] }
+  | {
+      readonly __typename: "TodoChanged";
+      readonly todos: readonly { readonly todoId: string; readonly title: string; readonly status: string }[];
+    }
   | { readonly __typename: "Error"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "AgentCreated" }

@@ -30,7 +30,10 @@ export function mayCreate(actor: Actor): boolean {
 
 /** Whether the actor may send to and interrupt an agent of this creator. */
 export function maySteer(actor: Actor, agent: { readonly tenant: string; readonly createdBy: string }): boolean {
-  return agent.tenant === actor.tenant && (actor.roles.includes("admin") || (actor.roles.includes("user") && agent.createdBy === actor.id));
+  return (
+    agent.tenant === actor.tenant &&
+    (actor.roles.includes("admin") || (actor.roles.includes("user") && agent.createdBy === actor.id))
+  );
 }
 
 /** Whether the actor may decide on approvals at all. */

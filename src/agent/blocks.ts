@@ -11,7 +11,12 @@ const NAME_CHARACTERS = 200;
 export type AnsweredCall = { readonly providerId: string; readonly name: string; readonly requestedInput: Json };
 
 /** A model's whole answer. */
-export type Answer = { readonly content: readonly ContentBlock[]; readonly calls: readonly AnsweredCall[]; readonly stopReason: StopReason; readonly usage: TokenUsage };
+export type Answer = {
+  readonly content: readonly ContentBlock[];
+  readonly calls: readonly AnsweredCall[];
+  readonly stopReason: StopReason;
+  readonly usage: TokenUsage;
+};
 
 /** Collects a model's answer, block by block. Text that is only space is left out: providers refuse it. */
 export class AnswerBuilder {

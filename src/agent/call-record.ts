@@ -10,17 +10,34 @@ const SNAPSHOT_OUTPUT = 4 * 1024;
 const PREVIEW = 200;
 
 /** What a transition sets besides the state: columns of the row that are also part of what readers are told. */
-export type CallFacts = Partial<Pick<CallLook, "output" | "isError" | "error" | "stages" | "startedAt" | "completedAt" | "durationMs" | "attempt" | "effectiveInput">>;
+export type CallFacts = Partial<
+  Pick<
+    CallLook,
+    "output" | "isError" | "error" | "stages" | "startedAt" | "completedAt" | "durationMs" | "attempt" | "effectiveInput"
+  >
+>;
 
 /** A transition to commit, and the call as it stands after it. */
 export type CallStep = { readonly transition: ToolCallTransition; readonly call: CallLook };
 
 /** The step of a call to its next state. A step that the state table does not have is a mistake of ours, and throws. */
-export function callStep(call: CallLook, to: ToolCallState, at: Date, facts: CallFacts, columns: Partial<ToolCallPatch> = {}, note?: string): CallStep {
+export function callStep(
+  call: CallLook,
+  to: ToolCallState,
+  at: Date,
+  facts: CallFacts,
+  columns: Partial<ToolCallPatch> = {},
+  note?: string,
+): CallStep {
   if (!TRANSITIONS[call.state].includes(to)) throw new Error(`a call cannot go from ${call.state} to ${to}`);
   const timestamp = at.toISOString();
   return {
-    transition: { id: call.id, from: call.state, set: { ...facts, ...columns, state: to, updatedAt: at }, audit: { state: to, timestamp, ...(note === undefined ? {} : { note }) } },
+    transition: {
+      id: call.id,
+      from: call.state,
+      set: { ...facts, ...columns, state: to, updatedAt: at },
+      audit: { state: to, timestamp, ...(note === undefined ? {} : { note }) },
+    },
     call: { ...call, ...facts, state: to },
   };
 }
@@ -35,7 +52,15 @@ export function endEvents(call: CallLook): EventBody[] {
   const shot = snapshot(call);
   return [
     ...(call.startedAt === null ? [{ kind: "TOOL_START", call: shot } as const] : []),
-    ...(call.isError ? [{ kind: "TOOL_ERROR", call: shot, error: marked(call.error?.message ?? call.output ?? call.state, SNAPSHOT_OUTPUT, "the call has the whole") } as const] : []),
+    ...(call.isError
+      ? [
+          {
+            kind: "TOOL_ERROR",
+            call: shot,
+            error: marked(call.error?.message ?? call.output ?? call.state, SNAPSHOT_OUTPUT, "the call has the whole"),
+          } as const,
+        ]
+      : []),
     { kind: "TOOL_END", call: shot },
     { kind: "TOOL_EXECUTED", call: shot },
   ];
@@ -50,7 +75,10 @@ export function snapshot(call: CallLook): ToolCallSnapshot {
     inputPreview: inputPreview(call),
     output: call.output === null ? null : marked(call.output, SNAPSHOT_OUTPUT, "the call has the whole"),
     isError: call.isError,
-    error: call.error === null ? null : { ...call.error, message: marked(call.error.message, SNAPSHOT_OUTPUT, "the call has the whole") },
+    error:
+      call.error === null
+        ? null
+        : { ...call.error, message: marked(call.error.message, SNAPSHOT_OUTPUT, "the call has the whole") },
     approval: call.approval === null ? null : approvalOf(call.approval),
     startedAt: iso(call.startedAt),
     completedAt: iso(call.completedAt),
@@ -66,7 +94,14 @@ export function inputPreview(call: Pick<CallLook, "effectiveInput" | "requestedI
 }
 
 function approvalOf({ id, state, decision, decidedBy, decidedAt, note }: ApprovalLook): ToolCallSnapshot["approval"] {
-  return { approvalId: id, state, decision, decidedBy, decidedAt: iso(decidedAt), note: note === null ? null : marked(note, 1_000, "the approval has the whole") };
+  return {
+    approvalId: id,
+    state,
+    decision,
+    decidedBy,
+    decidedAt: iso(decidedAt),
+    note: note === null ? null : marked(note, 1_000, "the approval has the whole"),
+  };
 }
 
 function iso(time: string | null): string | null {

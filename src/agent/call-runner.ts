@@ -29,14 +29,43 @@ const CUSTOM_EVENT_BYTES = 16 * 1024;
 type Stages = Readonly<Partial<Record<Stage, number>>>;
 
 /** A call that may start. */
-export type ReadyCall = { readonly kind: "ready"; readonly call: CallLook; readonly confirmed: Confirmed; readonly inputHash: string; readonly explanation: Explanation; readonly stages: Stages };
+export type ReadyCall = {
+  readonly kind: "ready";
+  readonly call: CallLook;
+  readonly confirmed: Confirmed;
+  readonly inputHash: string;
+  readonly explanation: Explanation;
+  readonly stages: Stages;
+};
 
 /** What the gate says of a call before execution. */
 export type Judgement =
   | ReadyCall
-  | { readonly kind: "refused"; readonly call: CallLook; readonly refusal: Refusal; readonly validated: Validated | null; readonly explanation: Explanation | null; readonly stages: Stages }
-  | { readonly kind: "asked"; readonly call: CallLook; readonly validated: Validated; readonly inputHash: string; readonly reason: string; readonly explanation: Explanation; readonly stages: Stages }
-  | { readonly kind: "answered"; readonly call: CallLook; readonly validated: Validated; readonly result: ToolResult; readonly explanation: Explanation; readonly stages: Stages };
+  | {
+      readonly kind: "refused";
+      readonly call: CallLook;
+      readonly refusal: Refusal;
+      readonly validated: Validated | null;
+      readonly explanation: Explanation | null;
+      readonly stages: Stages;
+    }
+  | {
+      readonly kind: "asked";
+      readonly call: CallLook;
+      readonly validated: Validated;
+      readonly inputHash: string;
+      readonly reason: string;
+      readonly explanation: Explanation;
+      readonly stages: Stages;
+    }
+  | {
+      readonly kind: "answered";
+      readonly call: CallLook;
+      readonly validated: Validated;
+      readonly result: ToolResult;
+      readonly explanation: Explanation;
+      readonly stages: Stages;
+    };
 
 /** What became of an execution. */
 export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warning: string | null } & (
@@ -45,7 +74,12 @@ export type CallOutcome = { readonly stages: Stages; readonly durationMs: number
 );
 
 /** A transition with the events that report it. */
-export type CallCommit = { readonly transition: ToolCallTransition; readonly approval: NonNullable<Change["approvals"]>[number] | null; readonly stale: ApprovalTransition | null; readonly events: readonly EventBody[] };
+export type CallCommit = {
+  readonly transition: ToolCallTransition;
+  readonly approval: NonNullable<Change["approvals"]>[number] | null;
+  readonly stale: ApprovalTransition | null;
+  readonly events: readonly EventBody[];
+};
 
 /**
  * Takes the tool calls of one agent through the gate's six stages. Each stage takes what the one before it gave, so
@@ -71,7 +105,11 @@ export class CallRunner {
     try {
       return await this.#judge(call);
     } catch (error) {
-      const refusal = { type: "permission_denied", stage: "permission", reason: `the call cannot be judged (${messageOf(error)})` } as const;
+      const refusal = {
+        type: "permission_denied",
+        stage: "permission",
+        reason: `the call cannot be judged (${messageOf(error)})`,
+      } as const;
       return { kind: "refused", call, refusal, validated: null, explanation: null, stages: call.stages };
     }
   }
@@ -79,25 +117,72 @@ export class CallRunner {
   async #judge(call: CallLook): Promise<Judgement> {
     const clock = new StageClock(call.stages);
     const stopReason = this.#agent.lastStep?.stopReason ?? "unknown";
-    if (stopReason !== "tool_use") return { kind: "refused", call, refusal: { type: "incomplete", stage: "discovery", stopReason }, validated: null, explanation: null, stages: clock.stages };
+    if (stopReason !== "tool_use")
+      return {
+        kind: "refused",
+        call,
+        refusal: { type: "incomplete", stage: "discovery", stopReason },
+        validated: null,
+        explanation: null,
+        stages: clock.stages,
+      };
     const discovered = clock.timed("discovery", () => discover(this.#request(call), this.#toolbox));
-    if (!discovered.ok) return { kind: "refused", call, refusal: discovered.refusal, validated: null, explanation: null, stages: clock.stages };
+    if (!discovered.ok)
+      return { kind: "refused", call, refusal: discovered.refusal, validated: null, explanation: null, stages: clock.stages };
     const validated = clock.timed("validation", () => validate(discovered.value));
-    if (!validated.ok) return { kind: "refused", call, refusal: validated.refusal, validated: null, explanation: null, stages: clock.stages };
+    if (!validated.ok)
+      return { kind: "refused", call, refusal: validated.refusal, validated: null, explanation: null, stages: clock.stages };
     const started = performance.now();
     const permitted = await permit(validated.value, this.#template.permission, this.#template.hooks, this.#hold.lost);
     clock.add("permission", started);
-    if (!permitted.ok) return { kind: "refused", call, refusal: permitted.refusal.refusal, validated: validated.value, explanation: permitted.refusal.explanation, stages: clock.stages };
+    if (!permitted.ok)
+      return {
+        kind: "refused",
+        call,
+        refusal: permitted.refusal.refusal,
+        validated: validated.value,
+        explanation: permitted.refusal.explanation,
+        stages: clock.stages,
+      };
     const { explanation } = permitted.value;
     if (permitted.value.kind === "answered") {
-      if (call.state === "PENDING") return { kind: "answered", call, validated: validated.value, result: permitted.value.result, explanation, stages: clock.stages };
-      const refusal = { type: "permission_denied", stage: "permission", reason: "a hook answers this call by now, so that what was allowed is not what would happen" } as const;
+      if (call.state === "PENDING")
+        return {
+          kind: "answered",
+          call,
+          validated: validated.value,
+          result: permitted.value.result,
+          explanation,
+          stages: clock.stages,
+        };
+      const refusal = {
+        type: "permission_denied",
+        stage: "permission",
+        reason: "a hook answers this call by now, so that what was allowed is not what would happen",
+      } as const;
       return { kind: "refused", call, refusal, validated: validated.value, explanation, stages: clock.stages };
     }
-    const allowance = call.approval?.state === "ALLOWED" ? { approvalId: call.approval.id, inputHash: call.approval.inputHash } : null;
+    const allowance =
+      call.approval?.state === "ALLOWED" ? { approvalId: call.approval.id, inputHash: call.approval.inputHash } : null;
     const confirmed = confirm(permitted.value, allowance, this.#agent.workspace);
-    if (confirmed.ok) return { kind: "ready", call, confirmed: confirmed.value, inputHash: inputHash(validated.value, this.#agent.workspace), explanation, stages: clock.stages };
-    return { kind: "asked", call, validated: validated.value, inputHash: confirmed.refusal.inputHash, reason: confirmed.refusal.reason, explanation, stages: clock.stages };
+    if (confirmed.ok)
+      return {
+        kind: "ready",
+        call,
+        confirmed: confirmed.value,
+        inputHash: inputHash(validated.value, this.#agent.workspace),
+        explanation,
+        stages: clock.stages,
+      };
+    return {
+      kind: "asked",
+      call,
+      validated: validated.value,
+      inputHash: confirmed.refusal.inputHash,
+      reason: confirmed.refusal.reason,
+      explanation,
+      stages: clock.stages,
+    };
   }
 
   /** What to commit for a call that does not start now: its final state, or the question to a person. */
@@ -107,12 +192,26 @@ export class CallRunner {
     const input = judgement.validated === null ? {} : { effectiveInput: judgement.validated.bound.input };
     switch (judgement.kind) {
       case "refused": {
-        const step = callStep(call, refusedState(judgement.refusal), at, { ...refusedFacts(judgement.refusal), ...input, stages, ...ended(at, stages) }, columns, judgement.refusal.type);
+        const step = callStep(
+          call,
+          refusedState(judgement.refusal),
+          at,
+          { ...refusedFacts(judgement.refusal), ...input, stages, ...ended(at, stages) },
+          columns,
+          judgement.refusal.type,
+        );
         return { transition: step.transition, approval: null, stale: null, events: endEvents(step.call) };
       }
       case "answered": {
         const { output, details } = format(judgement.result);
-        const step = callStep(call, "COMPLETED", at, { output, ...input, stages, ...ended(at, stages) }, { ...columns, details: details }, explanation?.decidedBy);
+        const step = callStep(
+          call,
+          "COMPLETED",
+          at,
+          { output, ...input, stages, ...ended(at, stages) },
+          { ...columns, details: details },
+          explanation?.decidedBy,
+        );
         return { transition: step.transition, approval: null, stale: null, events: endEvents(step.call) };
       }
       case "asked":
@@ -123,7 +222,12 @@ export class CallRunner {
   /** The transition to EXECUTING, to be committed before `run`. */
   begin(ready: ReadyCall, epoch: number, at: Date): { readonly transition: ToolCallTransition; readonly call: CallLook } {
     const input = ready.confirmed.call.bound.input;
-    const facts: CallFacts = { startedAt: at.toISOString(), attempt: ready.call.attempt + 1, effectiveInput: input, stages: ready.stages };
+    const facts: CallFacts = {
+      startedAt: at.toISOString(),
+      attempt: ready.call.attempt + 1,
+      effectiveInput: input,
+      stages: ready.stages,
+    };
     return callStep(ready.call, "EXECUTING", at, facts, { epoch, inputHash: ready.inputHash, explanation: ready.explanation });
   }
 
@@ -134,12 +238,20 @@ export class CallRunner {
     const timeoutMs = tool.timeoutMs ?? this.#agent.toolTimeoutMs ?? this.#template.toolTimeoutMs;
     const ending = new AbortController();
     const started = performance.now();
-    const executed = await execute(ready.confirmed, { timeoutMs, interrupt, context: this.#context(ready.call, tool.name, ending.signal) });
+    const executed = await execute(ready.confirmed, {
+      timeoutMs,
+      interrupt,
+      context: this.#context(ready.call, tool.name, ending.signal),
+    });
     ending.abort();
     clock.add("execution", started);
     const durationMs = performance.now() - started;
     if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warning: null };
-    const hooked = await this.#afterUse(executed.value.call, executed.value.answer, AbortSignal.any([interrupt, this.#hold.lost]));
+    const hooked = await this.#afterUse(
+      executed.value.call,
+      executed.value.answer,
+      AbortSignal.any([interrupt, this.#hold.lost]),
+    );
     const formatted = clock.timed("formatting", () => format(hooked.answer));
     return { kind: "completed", ...formatted, stages: clock.stages, durationMs, warning: hooked.warning };
   }
@@ -151,14 +263,19 @@ export class CallRunner {
       outcome.kind === "completed"
         ? callStep(call, "COMPLETED", at, { ...common, output: outcome.output }, { details: outcome.details })
         : callStep(call, "FAILED", at, { ...common, ...refusedFacts(outcome.refusal) }, {}, outcome.refusal.type);
-    const warning: EventBody[] = outcome.warning === null ? [] : [{ kind: "ERROR", severity: "WARN", phase: "TOOL", message: outcome.warning, detail: null }];
+    const warning: EventBody[] =
+      outcome.warning === null
+        ? []
+        : [{ kind: "ERROR", severity: "WARN", phase: "TOOL", message: outcome.warning, detail: null }];
     return { transition: step.transition, approval: null, stale: null, events: [...warning, ...endEvents(step.call)] };
   }
 
   #request(call: CallLook): Requested {
     const common = { tenant: this.#agent.tenant, agentId: this.#agent.id, callId: call.id, name: call.name };
     const input = call.state === "APPROVED" ? call.effectiveInput : call.requestedInput;
-    return typeof input === "string" ? { ...common, form: "unparsed", text: input, problem: argumentsProblem(input) } : { ...common, form: "json", input };
+    return typeof input === "string"
+      ? { ...common, form: "unparsed", text: input, problem: argumentsProblem(input) }
+      : { ...common, form: "json", input };
   }
 
   #ask(asked: Judgement & { kind: "asked" }, at: Date, columns: object): CallCommit {
@@ -180,11 +297,35 @@ export class CallRunner {
       expiresAt: null,
       closedAt: null,
     } as const;
-    const look = { id, state: "PENDING", inputHash: asked.inputHash, decision: null, decidedBy: null, decidedAt: null, note: null } as const;
-    const step = callStep(call, "APPROVAL_REQUIRED", at, { effectiveInput: input, stages: asked.stages }, { ...columns, inputHash: asked.inputHash }, reason);
-    const request = { approvalId: id, kind: "TOOL_CALL", call: snapshot({ ...step.call, approval: look }), inputHash: asked.inputHash, reason, risk: approval.risk, expiresAt: null } as const;
+    const look = {
+      id,
+      state: "PENDING",
+      inputHash: asked.inputHash,
+      decision: null,
+      decidedBy: null,
+      decidedAt: null,
+      note: null,
+    } as const;
+    const step = callStep(
+      call,
+      "APPROVAL_REQUIRED",
+      at,
+      { effectiveInput: input, stages: asked.stages },
+      { ...columns, inputHash: asked.inputHash },
+      reason,
+    );
+    const request = {
+      approvalId: id,
+      kind: "TOOL_CALL",
+      call: snapshot({ ...step.call, approval: look }),
+      inputHash: asked.inputHash,
+      reason,
+      risk: approval.risk,
+      expiresAt: null,
+    } as const;
     // What a person allowed once is not what would run now.
-    const stale = call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
+    const stale =
+      call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
     return { transition: step.transition, approval, stale, events: [{ kind: "PERMISSION_REQUIRED", request }] };
   }
 
@@ -195,13 +336,24 @@ export class CallRunner {
       workspace: new Workspace(this.#agent.workspace),
       todos: todoList(this.#parts.sql, this.#agent, this.#hold, ended),
       emit: (eventType, eventData) => {
-        if (!ended.aborted) this.#hold.send({ kind: "TOOL_CUSTOM_EVENT", callId: call.id, toolName, eventType: headBytes(eventType, 200), eventData: customData(eventData) });
+        if (!ended.aborted)
+          this.#hold.send({
+            kind: "TOOL_CUSTOM_EVENT",
+            callId: call.id,
+            toolName,
+            eventType: headBytes(eventType, 200),
+            eventData: customData(eventData),
+          });
       },
     };
   }
 
   /** A hook that throws is reported, and the result stays as the last one left it. */
-  async #afterUse(call: Validated, answer: ToolResult | undefined, signal: AbortSignal): Promise<{ answer: ToolResult | undefined; warning: string | null }> {
+  async #afterUse(
+    call: Validated,
+    answer: ToolResult | undefined,
+    signal: AbortSignal,
+  ): Promise<{ answer: ToolResult | undefined; warning: string | null }> {
     let current = answer;
     for (const [index, hook] of this.#template.hooks.postToolUse.entries()) {
       try {

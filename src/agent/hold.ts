@@ -29,7 +29,11 @@ export class Hold {
     this.lease = lease;
     this.#startUntil = startUntil;
     this.#outbox = new Outbox(lease, parts.log, parts.appender, (reason) => {
-      if (reason !== "FENCED") parts.logger.error(`the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`, reason);
+      if (reason !== "FENCED")
+        parts.logger.error(
+          `the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`,
+          reason,
+        );
       this.lose();
     });
   }
@@ -77,7 +81,9 @@ export class Hold {
       patch: next,
       events: [
         ...(next.state === from.state ? [] : [{ kind: "STATE_CHANGED", previousState: from.state, state: next.state } as const]),
-        ...(next.breakpoint === from.breakpoint ? [] : [{ kind: "BREAKPOINT_CHANGED", previousBreakpoint: from.breakpoint, breakpoint: next.breakpoint } as const]),
+        ...(next.breakpoint === from.breakpoint
+          ? []
+          : [{ kind: "BREAKPOINT_CHANGED", previousBreakpoint: from.breakpoint, breakpoint: next.breakpoint } as const]),
       ],
     };
   }
@@ -99,10 +105,14 @@ export class Hold {
     const { state, breakpoint } = change.agent ?? {};
     let outcome: CommitOutcome["outcome"] | null = null;
     try {
-      ({ outcome } = await this.#outbox.commit(change, events.map((body): EventDraft => ({ at, body }))));
+      ({ outcome } = await this.#outbox.commit(
+        change,
+        events.map((body): EventDraft => ({ at, body })),
+      ));
     } finally {
       if (outcome !== "COMMITTED") this.#takeBack();
-      else if (this.#committed !== null) this.#committed = { state: state ?? this.#committed.state, breakpoint: breakpoint ?? this.#committed.breakpoint };
+      else if (this.#committed !== null)
+        this.#committed = { state: state ?? this.#committed.state, breakpoint: breakpoint ?? this.#committed.breakpoint };
     }
     if (outcome === "FENCED") this.lose();
     return outcome;

@@ -44,7 +44,12 @@ export async function unownedAgents(sql: Sql): Promise<string[]> {
 
 /** Renews the leases that are still this node's. Answers their agents. */
 export async function renew(sql: Sql, node: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
-  const rows = await sql.query<{ id: string }>(RENEW, [node, ttlMs, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
+  const rows = await sql.query<{ id: string }>(RENEW, [
+    node,
+    ttlMs,
+    leases.map((lease) => lease.agentId),
+    leases.map((lease) => lease.epoch),
+  ]);
   return new Set(rows.map((row) => row.id));
 }
 

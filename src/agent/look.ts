@@ -1,4 +1,12 @@
-import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint, MessageKind, StepState, ToolCallState } from "../db/generated/enums.ts";
+import type {
+  AgentState,
+  ApprovalDecision,
+  ApprovalState,
+  Breakpoint,
+  MessageKind,
+  StepState,
+  ToolCallState,
+} from "../db/generated/enums.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { ActorRef, ToolCallError } from "../events/event.ts";
 import type { Json } from "../lib/json.ts";
@@ -54,7 +62,12 @@ export type Look = {
   readonly leaseEpoch: number;
   /** Messages that wait to join the transcript, in order of arrival. */
   readonly waiting: readonly string[];
-  readonly lastStep: { readonly step: number; readonly turn: number; readonly state: StepState; readonly stopReason: string | null } | null;
+  readonly lastStep: {
+    readonly step: number;
+    readonly turn: number;
+    readonly state: StepState;
+    readonly stopReason: string | null;
+  } | null;
   readonly stepsInTurn: number;
   /** The messages from people that this turn answers. */
   readonly turnMessageIds: readonly string[];

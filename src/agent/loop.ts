@@ -1,27 +1,26 @@
 import type { Change } from "../db/change.ts";
-import type { DoneReason, EventBody } from "../events/event.ts";
+import type { EventBody } from "../events/event.ts";
 import { StorageUnavailable } from "../events/log.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Answer } from "./blocks.ts";
-import { callStep, endEvents, snapshot, startEvents } from "./call-record.ts";
+import { startEvents } from "./call-record.ts";
 import { CallRunner, type CallCommit, type ReadyCall } from "./call-runner.ts";
-import { isFinal } from "./gate/refusal.ts";
 import { Hold } from "./hold.ts";
 import { release, type Lease } from "./lease.ts";
 import { look, type CallLook, type Look } from "./look.ts";
-import { callModel, endOfText } from "./model-call.ts";
+import { callModel } from "./model-call.ts";
 import type { Model } from "./models/model.ts";
 import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import type { AgentParts } from "./parts.ts";
 import { answerMessage, joinWaiting, newCalls, resultsMessage, stepRow } from "./rows.ts";
-import { sealedResult } from "./seal.ts";
 import type { Template } from "./template.ts";
 import { toolboxOf } from "./toolbox.ts";
 import { isInRoots } from "./workspace-roots.ts";
-import { contextWindow, loadTranscript, modelMessages, type TranscriptMessage } from "./transcript.ts";
+import { Transcript } from "./transcript.ts";
+import { Turns } from "./turns.ts";
 
-/** More messages than these are not listed in the DONE of their turn, but read from their rows. */
-const EVENT_MESSAGE_IDS = 200;
+/** What an agent works with. */
+type Configured = { readonly template: Template; readonly model: Model };
 
 /** How the advancing of an agent ended: nothing left to do, the lease is another's, or the node is closing. */
 export type Ending = "parked" | "lost" | "stopped";
@@ -34,11 +33,12 @@ export type Ending = "parked" | "lost" | "stopped";
 export class Loop {
   readonly hold: Hold;
   readonly #parts: AgentParts;
+  readonly #transcript: Transcript;
+  readonly #turns: Turns;
   readonly #runningCalls = new Map<string, Promise<void>>();
   readonly #readyCalls = new Map<string, ReadyCall>();
   #modelCall: Promise<void> | null = null;
   #interrupt = new AbortController();
-  #transcript: TranscriptMessage[] | null = null;
   #isStopping = false;
   #knocks = 0;
   #answerKnock: () => void = () => {};
@@ -47,6 +47,8 @@ export class Loop {
   constructor(parts: AgentParts, lease: Lease, startUntil: number) {
     this.#parts = parts;
     this.hold = new Hold(parts, lease, startUntil);
+    this.#transcript = new Transcript(parts.sql, lease.agentId);
+    this.#turns = new Turns(parts, this.hold, this.#transcript);
     this.hold.lost.addEventListener("abort", () => {
       this.#interrupt.abort();
       this.knock();
@@ -86,7 +88,9 @@ export class Loop {
       await this.#settled();
       const now = await look(this.#parts.sql, this.hold.lease.agentId);
       this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
-      if (now.state !== "READY") await this.#sealAndEnd(now, "ERROR", problem, [{ kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message: `the agent could not be advanced: ${problem}`, detail: null }]);
+      const message = `the agent could not be advanced: ${problem}`;
+      const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
+      if (now.state !== "READY") await this.#turns.sealAndEnd(now, "ERROR", problem, [failure]);
       this.hold.lose();
       await release(this.#parts.sql, this.hold.lease);
     } catch (error) {
@@ -104,32 +108,36 @@ export class Loop {
       const now = await look(this.#parts.sql, this.hold.lease.agentId);
       if (now.leaseEpoch !== this.hold.lease.epoch) return "lost";
       this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
-      const template = this.#parts.templates.get(now.templateId);
-      const model = this.#parts.models.get(now.model);
-      const missing = this.#missing(now);
-      if (template === undefined || model === undefined || missing !== null) await this.#strand(now, missing ?? "a part");
-      else {
-        const action = nextAction(now, activity, this.#bounds(template));
-        if (action.kind === "wait") await this.#knocked(seen);
-        else if (action.kind !== "park") await this.#do(action, now, template, model);
-        else if (await this.#park(now)) return "parked";
-        continue;
-      }
-      if (now.state === "READY" && now.waiting.length === 0 && (await this.#park(now))) return "parked";
+      const configured = this.#configured(now);
+      const isParked =
+        "missing" in configured ? await this.#strand(now, configured.missing) : await this.#next(now, activity, seen, configured);
+      if (isParked) return "parked";
     }
   }
 
-  /** What the agent needs and the configuration does not have any more. */
-  #missing({ templateId, model, workspace }: Look): string | null {
-    if (!this.#parts.templates.has(templateId)) return `the template ${templateId}`;
-    if (!this.#parts.models.has(model)) return `the model ${model}`;
-    return isInRoots(this.#parts.workspaceRoots, workspace) ? null : `a workspace root around ${workspace}`;
+  /** Does the next thing for the agent. True where that was to park. */
+  async #next(now: Look, activity: Activity, seen: number, { template, model }: Configured): Promise<boolean> {
+    const action = nextAction(now, activity, this.#bounds(template));
+    if (action.kind === "park") return this.#park(now);
+    await (action.kind === "wait" ? this.#knocked(seen) : this.#do(action, now, template, model));
+    return false;
+  }
+
+  /** What the agent works with, or what of it the configuration does not have any more. */
+  #configured({ templateId, model: name, workspace }: Look): Configured | { readonly missing: string } {
+    const template = this.#parts.templates.get(templateId);
+    if (template === undefined) return { missing: `the template ${templateId}` };
+    const model = this.#parts.models.get(name);
+    if (model === undefined) return { missing: `the model ${name}` };
+    return isInRoots(this.#parts.workspaceRoots, workspace)
+      ? { template, model }
+      : { missing: `a workspace root around ${workspace}` };
   }
 
   async #do(action: Exclude<Action, { kind: "park" | "wait" }>, now: Look, template: Template, model: Model): Promise<void> {
     switch (action.kind) {
       case "start turn":
-        return this.#startTurn(now);
+        return this.#turns.start(now);
       case "start step":
         return this.#startStep(now, template, model);
       case "judge calls":
@@ -137,28 +145,22 @@ export class Loop {
       case "execute calls":
         return this.#execute(action.calls, now, template);
       case "resume":
-        return this.#resume(action.orphans, now);
+        return this.#turns.resume(action.orphans, now);
       case "end turn":
-        return action.reason === "INTERRUPTED" ? this.#endInterrupted(now) : this.#endTurn(now, action.reason, {}, []);
+        return action.reason === "INTERRUPTED" ? this.#endInterrupted(now) : this.#turns.end(now, action.reason, {}, []);
     }
   }
 
   #activity(): Activity {
-    return { isModelRunning: this.#modelCall !== null, runningCalls: new Set(this.#runningCalls.keys()), readyCalls: new Set(this.#readyCalls.keys()) };
+    return {
+      isModelRunning: this.#modelCall !== null,
+      runningCalls: new Set(this.#runningCalls.keys()),
+      readyCalls: new Set(this.#readyCalls.keys()),
+    };
   }
 
   #bounds({ maxSteps, toolConcurrency }: Template): Bounds {
     return { maxSteps, toolConcurrency, isExclusive: (name) => this.#parts.tools.get(name)?.readOnly !== true };
-  }
-
-  /** The waiting messages join the transcript, to be answered by a new turn. */
-  async #startTurn(now: Look): Promise<void> {
-    const turn = now.turn + 1;
-    const joins = joinWaiting(now, turn, now.transcriptLength);
-    const moved = this.hold.move({ state: "WORKING" });
-    const transcriptLength = now.transcriptLength + joins.length;
-    const isCommitted = await this.hold.commit({ agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins }, moved.events);
-    if (isCommitted) this.#forgetTranscript();
   }
 
   /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
@@ -168,7 +170,12 @@ export class Loop {
     const results = resultsMessage(before, at);
     const joins = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
     const transcriptLength = before.transcriptLength + results.messages.length + joins.length;
-    const now: Look = { ...before, stepCount: before.stepCount + 1, transcriptLength, turnMessageIds: [...before.turnMessageIds, ...joins.map((join) => join.id)] };
+    const now: Look = {
+      ...before,
+      stepCount: before.stepCount + 1,
+      transcriptLength,
+      turnMessageIds: [...before.turnMessageIds, ...joins.map((join) => join.id)],
+    };
     const moved = this.hold.move({ state: "WORKING", breakpoint: "PRE_MODEL" });
     const isCommitted = await this.hold.commit(
       {
@@ -181,8 +188,8 @@ export class Loop {
     );
     if (!isCommitted) return;
     this.#readyCalls.clear();
-    if (joins.length > 0) this.#forgetTranscript();
-    else this.#remember(results.messages);
+    if (joins.length > 0) this.#transcript.forget();
+    else this.#transcript.remember(results.messages);
     this.#modelCall = this.#beside(this.#answer(now, template, model)).finally(() => {
       this.#modelCall = null;
       this.knock();
@@ -191,22 +198,36 @@ export class Loop {
 
   /** Makes the model call of a step and commits what came of it. */
   async #answer(now: Look, template: Template, model: Model): Promise<void> {
-    this.#transcript ??= await loadTranscript(this.#parts.sql, now.id, now.transcriptLength, template.contextMessages);
-    const messages = modelMessages(contextWindow(this.#transcript, template.contextMessages));
+    const messages = await this.#transcript.modelMessages(now, template.contextMessages);
     const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
-    const outcome = await callModel(model, { system: template.systemPrompt, messages, tools }, now.stepCount, this.hold, this.#interrupt.signal);
+    const outcome = await callModel(
+      model,
+      { system: template.systemPrompt, messages, tools },
+      now.stepCount,
+      this.hold,
+      this.#interrupt.signal,
+    );
     if (this.hold.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
     switch (outcome.kind) {
       case "answered":
         return this.#orElse(
           () => this.#commitAnswer(outcome.answer, now, outcome.durationMs),
-          (problem) => this.#endTurn({ ...now, calls: [] }, "ERROR", { stepEnd }, [{ kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message: `the model's answer could not be stored: ${problem}`, detail: null }]),
+          (problem) =>
+            this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
+              {
+                kind: "ERROR",
+                severity: "ERROR",
+                phase: "SYSTEM",
+                message: `the model's answer could not be stored: ${problem}`,
+                detail: null,
+              },
+            ]),
         );
       case "interrupted":
         return void (await this.hold.commit({ stepEnd }, outcome.closing));
       case "failed":
-        return this.#endTurn({ ...now, calls: [] }, "ERROR", { stepEnd }, [
+        return this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
           ...outcome.closing,
           { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: messageOf(outcome.error), detail: null },
         ]);
@@ -220,36 +241,25 @@ export class Loop {
     const { inputTokens, outputTokens } = answer.usage;
     const message = answerMessage(answer, now, at);
     const after: Look = { ...now, calls: [], transcriptLength: now.transcriptLength + message.rows.length };
-    const change: Change = { stepEnd: { step, state: "COMPLETED", stopReason: answer.stopReason, inputTokens, outputTokens, completedAt: at }, messages: message.rows, toolCalls: newCalls(answer, now, at) };
+    const change: Change = {
+      stepEnd: { step, state: "COMPLETED", stopReason: answer.stopReason, inputTokens, outputTokens, completedAt: at },
+      messages: message.rows,
+      toolCalls: newCalls(answer, now, at),
+    };
     const events: EventBody[] = [
       { kind: "STEP_COMPLETE", step, durationMs, stopReason: answer.stopReason },
       { kind: "TOKEN_USAGE", step, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
     ];
     if (answer.calls.length === 0 && answer.stopReason !== "pause_turn") {
-      await this.#endTurn(after, "COMPLETED", change, events, message.messages);
+      await this.#turns.end(after, "COMPLETED", change, events, message.messages);
       return;
     }
     const moved = this.hold.move({ breakpoint: "TOOL_PENDING" });
-    const isCommitted = await this.hold.commit({ ...change, agent: { ...moved.patch, transcriptLength: after.transcriptLength } }, [...events, ...moved.events]);
-    if (isCommitted) this.#remember(message.messages);
-  }
-
-  /** Ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the transcript. */
-  async #endTurn(now: Look, reason: DoneReason, change: Change, events: readonly EventBody[], said: readonly TranscriptMessage[] = []): Promise<void> {
-    const results = resultsMessage(now, this.#parts.clock.now());
-    const transcriptLength = now.transcriptLength + results.messages.length;
-    const moved = this.hold.move({ state: "READY", breakpoint: "READY" });
-    const messageIds = now.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : now.turnMessageIds;
-    const done: EventBody = { kind: "DONE", turn: now.turn, step: now.stepCount, reason, messageIds };
     const isCommitted = await this.hold.commit(
-      {
-        ...change,
-        messages: [...(change.messages ?? []), ...results.rows],
-        agent: { ...moved.patch, transcriptLength, lastSfpIndex: transcriptLength - 1, interruptAt: null, interruptNote: null },
-      },
-      [...events, ...moved.events, done],
+      { ...change, agent: { ...moved.patch, transcriptLength: after.transcriptLength } },
+      [...events, ...moved.events],
     );
-    if (isCommitted) this.#remember([...said, ...results.messages]);
+    if (isCommitted) this.#transcript.remember(message.messages);
   }
 
   /** Stops what is under way, seals what is still open, and ends the turn. */
@@ -261,52 +271,19 @@ export class Loop {
     this.#readyCalls.clear();
     if (this.hold.lost.aborted) return;
     const now = await look(this.#parts.sql, this.hold.lease.agentId);
-    if (now.state !== "READY") await this.#sealAndEnd(now, "INTERRUPTED", note, []);
+    if (now.state !== "READY") await this.#turns.sealAndEnd(now, "INTERRUPTED", note, []);
   }
 
-  /** Ends the turn of an agent of which a part is not configured any more. */
-  async #strand(now: Look, missing: string): Promise<void> {
-    if (now.state === "READY") {
-      if (now.waiting.length > 0) await this.#startTurn(now);
-      return;
+  /** Ends the turn of an agent of which a part is not configured any more. True where the agent was parked. */
+  async #strand(now: Look, missing: string): Promise<boolean> {
+    if (now.state === "READY" && now.waiting.length === 0) return this.#park(now);
+    if (now.state === "READY") await this.#turns.start(now);
+    else {
+      const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
+      const error: EventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
+      await this.#turns.sealAndEnd(now, "ERROR", `${missing} is not configured`, [error]);
     }
-    await this.#sealAndEnd(now, "ERROR", `${missing} is not configured`, [
-      { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message: `${missing} of this agent is not configured: add it to the configuration and start again`, detail: null },
-    ]);
-  }
-
-  async #sealAndEnd(now: Look, reason: DoneReason, note: string, events: readonly EventBody[]): Promise<void> {
-    const at = this.#parts.clock.now();
-    const open = now.calls.filter((call) => !isFinal(call.state));
-    const steps = this.#seal(open, note, at);
-    const calls = now.calls.map((call) => steps.find((step) => step.call.id === call.id)?.call ?? call);
-    const asked = open.flatMap((call) => (call.approval?.state === "PENDING" ? [call.approval.id] : []));
-    const change: Change = {
-      transitions: steps.map((step) => step.transition),
-      approvalTransitions: asked.map((id) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
-      ...(now.lastStep?.state === "STARTED" ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
-    };
-    await this.#endTurn({ ...now, calls }, reason, change, [...events, ...steps.flatMap((step) => endEvents(step.call))]);
-  }
-
-  /** Goes on after an owner that died: a call whose outcome is unknown is sealed, never silently run again (invariant 5). */
-  async #resume(orphans: readonly CallLook[], now: Look): Promise<void> {
-    const at = this.#parts.clock.now();
-    const steps = this.#seal(orphans, "the server stopped while the tool ran", at);
-    const isBrokenOff = now.lastStep?.state === "STARTED";
-    const open = isBrokenOff ? await this.#parts.log.openBlocks(now.id, now.stepCount) : [];
-    await this.hold.commit(
-      { transitions: steps.map((step) => step.transition), ...(isBrokenOff ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}) },
-      [
-        ...open.map(({ block, text }) => endOfText(now.stepCount, block, text, true)),
-        ...steps.flatMap((step) => endEvents(step.call)),
-        { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: steps.map((step) => snapshot(step.call)) },
-      ],
-    );
-  }
-
-  #seal(calls: readonly CallLook[], note: string, at: Date): ReturnType<typeof callStep>[] {
-    return calls.map((call) => callStep(call, "SEALED", at, { ...sealedResult(call, note), completedAt: at.toISOString() }, {}, note));
+    return false;
   }
 
   /** Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. */
@@ -318,7 +295,11 @@ export class Loop {
     for (const judgement of judged) if (judgement.kind === "ready") this.#readyCalls.set(judgement.call.id, judgement);
     if (records.length === 0) return;
     await this.hold.commit(
-      { transitions: records.map((record) => record.transition), approvals: records.flatMap((record) => record.approval ?? []), approvalTransitions: records.flatMap((record) => record.stale ?? []) },
+      {
+        transitions: records.map((record) => record.transition),
+        approvals: records.flatMap((record) => record.approval ?? []),
+        approvalTransitions: records.flatMap((record) => record.stale ?? []),
+      },
       records.flatMap((record) => record.events),
     );
   }
@@ -332,10 +313,10 @@ export class Loop {
       return ready === undefined ? [] : [{ ready, step: runner.begin(ready, this.hold.lease.epoch, at) }];
     });
     const moved = this.hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
-    const isCommitted = await this.hold.commit(
-      { agent: moved.patch, transitions: starting.map(({ step }) => step.transition) },
-      [...moved.events, ...starting.flatMap(({ step }) => startEvents(step.call))],
-    );
+    const isCommitted = await this.hold.commit({ agent: moved.patch, transitions: starting.map(({ step }) => step.transition) }, [
+      ...moved.events,
+      ...starting.flatMap(({ step }) => startEvents(step.call)),
+    ]);
     if (!isCommitted) return;
     if (!this.hold.mayStart()) return this.hold.lose();
     for (const { ready, step } of starting) {
@@ -353,7 +334,18 @@ export class Loop {
     if (this.hold.lost.aborted) return;
     await this.#orElse(
       () => this.#commitOutcome(runner.finish(outcome, call, this.#parts.clock.now())),
-      (problem) => this.#commitOutcome(runner.finish({ ...outcome, kind: "refused", refusal: { type: "execution_failed", stage: "execution", message: `the result could not be stored: ${problem}` } }, call, this.#parts.clock.now())),
+      (problem) =>
+        this.#commitOutcome(
+          runner.finish(
+            {
+              ...outcome,
+              kind: "refused",
+              refusal: { type: "execution_failed", stage: "execution", message: `the result could not be stored: ${problem}` },
+            },
+            call,
+            this.#parts.clock.now(),
+          ),
+        ),
     );
   }
 
@@ -378,15 +370,22 @@ export class Loop {
     try {
       await activity;
     } catch (error) {
-      this.#parts.logger.error(`agent ${this.hold.lease.agentId} could not be advanced; it goes on when its lease has run out`, error);
+      this.#parts.logger.error(
+        `agent ${this.hold.lease.agentId} could not be advanced; it goes on when its lease has run out`,
+        error,
+      );
       this.hold.lose();
     }
   }
 
   /** Gives the agent back where nothing arrived since the look (invariant 8). False where something did. */
   async #park(now: Look): Promise<boolean> {
-    const moved = now.state === "READY" ? { patch: {}, events: [] } : this.hold.move({ state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
-    return this.hold.commit({ expectSignal: now.signal, agent: { ...moved.patch, runnableAt: null, leaseOwner: null, leaseUntil: null } }, moved.events);
+    const moved =
+      now.state === "READY" ? { patch: {}, events: [] } : this.hold.move({ state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
+    return this.hold.commit(
+      { expectSignal: now.signal, agent: { ...moved.patch, runnableAt: null, leaseOwner: null, leaseUntil: null } },
+      moved.events,
+    );
   }
 
   /** Lets running tools end, then gives the agent back, runnable, for another node. */
@@ -400,15 +399,6 @@ export class Loop {
 
   async #settled(): Promise<void> {
     await Promise.allSettled([...this.#runningCalls.values(), ...(this.#modelCall === null ? [] : [this.#modelCall])]);
-  }
-
-  /** The transcript is read again: messages of people have joined it. */
-  #forgetTranscript(): void {
-    this.#transcript = null;
-  }
-
-  #remember(messages: readonly TranscriptMessage[]): void {
-    this.#transcript?.push(...messages);
   }
 
   /** Resolves when somebody knocked since `seen`. */

@@ -16,12 +16,23 @@ export type ModelOutcome =
   | { readonly kind: "failed"; readonly error: unknown; readonly closing: readonly EventBody[] };
 
 /** Makes one model call and streams its text into the log. Ends at once when `signal` aborts. Never rejects. */
-export async function callModel(model: Model, request: ModelRequest, step: number, hold: Hold, signal: AbortSignal): Promise<ModelOutcome> {
+export async function callModel(
+  model: Model,
+  request: ModelRequest,
+  step: number,
+  hold: Hold,
+  signal: AbortSignal,
+): Promise<ModelOutcome> {
   const started = performance.now();
   const answer = new AnswerBuilder();
   try {
     for await (const event of untilAborted(model.stream(request, signal), signal)) {
-      if (event.type === "end") return { kind: "answered", answer: answer.finish(event.stopReason, event.usage), durationMs: performance.now() - started };
+      if (event.type === "end")
+        return {
+          kind: "answered",
+          answer: answer.finish(event.stopReason, event.usage),
+          durationMs: performance.now() - started,
+        };
       take(event, answer, step, hold);
     }
     throw new Error("the model's stream ended without saying why");
@@ -47,7 +58,8 @@ function take(event: Exclude<ModelEvent, { type: "end" }>, answer: AnswerBuilder
       return hold.send({ kind: "TEXT_CHUNK_START", step, block: event.block });
     case "text_delta":
       answer.addText(event.block, event.text);
-      for (const delta of pieces(event.text, DELTA_CHARACTERS)) hold.send({ kind: "TEXT_CHUNK", step, block: event.block, delta });
+      for (const delta of pieces(event.text, DELTA_CHARACTERS))
+        hold.send({ kind: "TEXT_CHUNK", step, block: event.block, delta });
       return;
     case "text_end":
       return hold.send(endOfText(step, event.block, answer.endText(event.block), false));

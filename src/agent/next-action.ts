@@ -11,7 +11,11 @@ export type Activity = {
 };
 
 /** What bounds the agent. */
-export type Bounds = { readonly maxSteps: number; readonly toolConcurrency: number; readonly isExclusive: (tool: string) => boolean };
+export type Bounds = {
+  readonly maxSteps: number;
+  readonly toolConcurrency: number;
+  readonly isExclusive: (tool: string) => boolean;
+};
 
 /** The next thing to do for an agent. */
 export type Action =
@@ -47,9 +51,15 @@ export function nextAction(look: Look, activity: Activity, bounds: Bounds): Acti
 }
 
 function nextOfCalls(look: Look, activity: Activity, bounds: Bounds): Action {
-  const unjudged = look.calls.filter((call) => (call.state === "PENDING" || call.state === "APPROVED") && !activity.readyCalls.has(call.id));
+  const unjudged = look.calls.filter(
+    (call) => (call.state === "PENDING" || call.state === "APPROVED") && !activity.readyCalls.has(call.id),
+  );
   if (unjudged.length > 0) return { kind: "judge calls", calls: unjudged };
-  const slots = look.calls.map((call): Slot => ({ id: call.id, isExclusive: bounds.isExclusive(call.name), status: statusOf(call, activity) }));
+  const slots = look.calls.map((call): Slot => ({
+    id: call.id,
+    isExclusive: bounds.isExclusive(call.name),
+    status: statusOf(call, activity),
+  }));
   const starting = new Set(startable(slots, bounds.toolConcurrency));
   if (starting.size > 0) return { kind: "execute calls", calls: look.calls.filter((call) => starting.has(call.id)) };
   return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };

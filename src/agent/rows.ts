@@ -16,7 +16,12 @@ export function joinWaiting(now: Look, turn: number, ordinal: number): NonNullab
 /** The one message with the results of the last step's calls, in source order (invariant 6); none where they have joined before. */
 export function resultsMessage(now: Look, at: Date): NewMessage {
   if (now.calls.length === 0 || now.lastMessageKind !== "ASSISTANT") return { rows: [], messages: [] };
-  const content = now.calls.map((call): ContentBlock => ({ type: "tool_result", tool_use_id: call.providerId, content: call.output ?? "", is_error: call.isError }));
+  const content = now.calls.map((call): ContentBlock => ({
+    type: "tool_result",
+    tool_use_id: call.providerId,
+    content: call.output ?? "",
+    is_error: call.isError,
+  }));
   return agentMessage(now, "TOOL_RESULTS", content, at);
 }
 
@@ -60,14 +65,39 @@ export function newCalls(answer: Answer, now: Look, at: Date): NonNullable<Chang
 
 /** The row of a model call that is about to be made. */
 export function stepRow(now: Look, model: string, at: Date): NonNullable<Change["stepStart"]> {
-  return { agentId: now.id, step: now.stepCount, tenant: now.tenant, turn: now.turn, state: "STARTED", model, stopReason: null, inputTokens: null, outputTokens: null, startedAt: at, completedAt: null };
+  return {
+    agentId: now.id,
+    step: now.stepCount,
+    tenant: now.tenant,
+    turn: now.turn,
+    state: "STARTED",
+    model,
+    stopReason: null,
+    inputTokens: null,
+    outputTokens: null,
+    startedAt: at,
+    completedAt: null,
+  };
 }
 
 function agentMessage(now: Look, kind: "ASSISTANT" | "TOOL_RESULTS", content: readonly ContentBlock[], at: Date): NewMessage {
   const ordinal = now.transcriptLength;
   return {
     rows: [
-      { id: randomUUID(), tenant: now.tenant, agentId: now.id, kind, content: [...content], arrival: null, ordinal, turn: now.turn, step: now.stepCount, createdBy: null, createdByKind: null, createdAt: at },
+      {
+        id: randomUUID(),
+        tenant: now.tenant,
+        agentId: now.id,
+        kind,
+        content: [...content],
+        arrival: null,
+        ordinal,
+        turn: now.turn,
+        step: now.stepCount,
+        createdBy: null,
+        createdByKind: null,
+        createdAt: at,
+      },
     ],
     messages: [{ ordinal, kind, content }],
   };

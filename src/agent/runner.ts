@@ -28,8 +28,14 @@ export class Runner {
     this.#parts = parts;
     this.#endListening = bell.listen(() => void this.#sweep());
     this.#background = Promise.all([
-      this.#every(() => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard), () => this.#sweep()),
-      this.#every(() => parts.leaseTimes.renewMs, () => this.#renew()),
+      this.#every(
+        () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
+        () => this.#sweep(),
+      ),
+      this.#every(
+        () => parts.leaseTimes.renewMs,
+        () => this.#renew(),
+      ),
     ]);
   }
 
@@ -95,6 +101,8 @@ export class Runner {
   }
 
   #hold(lease: Lease, startUntil: number): void {
+    // A new epoch on this node ends what it still does under an older one.
+    this.#held.get(lease.agentId)?.loop.hold.lose();
     const loop = new Loop(this.#parts, lease, startUntil);
     const ended = loop.run().then((ending) => {
       if (this.#held.get(lease.agentId)?.loop !== loop) return;
@@ -110,7 +118,12 @@ export class Runner {
     if (held.length === 0) return;
     const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
     try {
-      const renewed = await renew(this.#parts.sql, this.#parts.node, held.map(({ loop }) => loop.hold.lease), this.#parts.leaseTimes);
+      const renewed = await renew(
+        this.#parts.sql,
+        this.#parts.node,
+        held.map(({ loop }) => loop.hold.lease),
+        this.#parts.leaseTimes,
+      );
       for (const { loop } of held) {
         if (renewed.has(loop.hold.lease.agentId)) loop.hold.extend(startUntil);
         else loop.knock();

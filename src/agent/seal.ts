@@ -3,10 +3,22 @@ import type { CallLook } from "./look.ts";
 
 /** What is wrong with a call in each state in which it can be sealed, and what the model can do about it. */
 const ADVICE: Readonly<Record<string, { readonly error: string; readonly recommendations: readonly string[] }>> = {
-  PENDING: { error: "The call was not run.", recommendations: ["Check the parameters.", "Call the tool again if it is still needed."] },
-  APPROVAL_REQUIRED: { error: "Nobody had decided on the call, and it was not run.", recommendations: ["Call the tool again if it is still needed: it will be asked for again."] },
-  APPROVED: { error: "The call was allowed, but it was not run.", recommendations: ["Check that the input is still right.", "Call the tool again if it is still needed."] },
-  EXECUTING: { error: "The call was running when it broke off; whether it had effects is unknown.", recommendations: ["Check for effects before anything else.", "Call the tool again only if it is safe to repeat."] },
+  PENDING: {
+    error: "The call was not run.",
+    recommendations: ["Check the parameters.", "Call the tool again if it is still needed."],
+  },
+  APPROVAL_REQUIRED: {
+    error: "Nobody had decided on the call, and it was not run.",
+    recommendations: ["Call the tool again if it is still needed: it will be asked for again."],
+  },
+  APPROVED: {
+    error: "The call was allowed, but it was not run.",
+    recommendations: ["Check that the input is still right.", "Call the tool again if it is still needed."],
+  },
+  EXECUTING: {
+    error: "The call was running when it broke off; whether it had effects is unknown.",
+    recommendations: ["Check for effects before anything else.", "Call the tool again only if it is safe to repeat."],
+  },
 };
 
 /** The result of a call that was closed without one, in the form that models can read and programs can tell apart. */
@@ -20,5 +32,13 @@ export function sealedResult(call: CallLook, note: string): CallFacts {
     recommendations: advice.recommendations,
     _autoSealed: true,
   };
-  return { output: JSON.stringify(payload), isError: true, error: { type: "aborted", stage: call.state === "EXECUTING" ? "execution" : "confirmation", message: `${advice.error} (${note})` } };
+  return {
+    output: JSON.stringify(payload),
+    isError: true,
+    error: {
+      type: "aborted",
+      stage: call.state === "EXECUTING" ? "execution" : "confirmation",
+      message: `${advice.error} (${note})`,
+    },
+  };
 }

@@ -4,7 +4,10 @@ import type { Hold } from "./hold.ts";
 import type { Look } from "./look.ts";
 import type { TodoList } from "./tools/tool.ts";
 
-const READ: Statement = { name: "read_todos", text: "SELECT id, title, status, assignee, notes FROM todo WHERE agent_id = $1 ORDER BY place" };
+const READ: Statement = {
+  name: "read_todos",
+  text: "SELECT id, title, status, assignee, notes FROM todo WHERE agent_id = $1 ORDER BY place",
+};
 
 /** The agent's todo list as a call reads and writes it, until `ended` aborts. */
 export function todoList(sql: Sql, agent: Pick<Look, "id" | "tenant">, hold: Hold, ended: AbortSignal): TodoList {

@@ -3,7 +3,11 @@ import type { Sql, Statement } from "../db/sql.ts";
 import type { ContentBlock, ModelMessage } from "./models/model.ts";
 
 /** A message of the transcript. */
-export type TranscriptMessage = { readonly ordinal: number; readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
+export type TranscriptMessage = {
+  readonly ordinal: number;
+  readonly kind: MessageKind;
+  readonly content: readonly ContentBlock[];
+};
 
 const LOAD: Statement = {
   name: "load_transcript",
@@ -15,8 +19,36 @@ const LOAD: Statement = {
  * Reads the part of the transcript that a window of `size` messages needs, of `length` messages in all. The rest of
  * a long conversation stays in the database.
  */
-export async function loadTranscript(sql: Sql, agentId: string, length: number, size: number): Promise<TranscriptMessage[]> {
+async function loadTranscript(sql: Sql, agentId: string, length: number, size: number): Promise<TranscriptMessage[]> {
   return sql.query<TranscriptMessage>(LOAD, [agentId, earliestCut(length, size)]);
+}
+
+/** What the owner of an agent remembers of its conversation for its epoch: the rows are read once. */
+export class Transcript {
+  readonly #sql: Sql;
+  readonly #agentId: string;
+  #messages: TranscriptMessage[] | null = null;
+
+  constructor(sql: Sql, agentId: string) {
+    this.#sql = sql;
+    this.#agentId = agentId;
+  }
+
+  /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
+  async modelMessages({ transcriptLength }: { readonly transcriptLength: number }, size: number): Promise<ModelMessage[]> {
+    this.#messages ??= await loadTranscript(this.#sql, this.#agentId, transcriptLength, size);
+    return modelMessages(contextWindow(this.#messages, size));
+  }
+
+  /** Adds messages that the owner has committed. */
+  remember(messages: readonly TranscriptMessage[]): void {
+    this.#messages?.push(...messages);
+  }
+
+  /** Messages of people have joined, whose content the owner has not read: the rows are read again. */
+  forget(): void {
+    this.#messages = null;
+  }
 }
 
 /**

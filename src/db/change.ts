@@ -2,12 +2,21 @@ import type { Prisma } from "./generated/client.ts";
 import { storableJson, type Json } from "../lib/json.ts";
 import type { ApprovalState, ToolCallState } from "./generated/enums.ts";
 
-
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
   Pick<
     Prisma.AgentUncheckedCreateInput,
-    "state" | "breakpoint" | "turn" | "stepCount" | "transcriptLength" | "lastSfpIndex" | "interruptAt" | "interruptNote" | "leaseOwner" | "leaseUntil" | "runnableAt"
+    | "state"
+    | "breakpoint"
+    | "turn"
+    | "stepCount"
+    | "transcriptLength"
+    | "lastSfpIndex"
+    | "interruptAt"
+    | "interruptNote"
+    | "leaseOwner"
+    | "leaseUntil"
+    | "runnableAt"
   >
 >;
 
@@ -25,7 +34,12 @@ export type ToolCallTransition = {
 };
 
 /** One step of an approval from one state to the next: refused where the row is not in `from`. */
-export type ApprovalTransition = { readonly id: string; readonly from: ApprovalState; readonly to: ApprovalState; readonly closedAt: Date };
+export type ApprovalTransition = {
+  readonly id: string;
+  readonly from: ApprovalState;
+  readonly to: ApprovalState;
+  readonly closedAt: Date;
+};
 
 /** The values of a column: JSON where Prisma takes JSON. */
 type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
@@ -62,12 +76,30 @@ export type Change = {
 };
 
 /** Parts whose keys are column names. The others keep their keys as they are. */
-const ROWS = new Set(["idempotencyKey", "createAgent", "agent", "received", "joins", "messages", "stepStart", "stepEnd", "toolCalls", "approvals", "approvalTransitions", "decision", "todos"]);
+const ROWS = new Set([
+  "idempotencyKey",
+  "createAgent",
+  "agent",
+  "received",
+  "joins",
+  "messages",
+  "stepStart",
+  "stepEnd",
+  "toolCalls",
+  "approvals",
+  "approvalTransitions",
+  "decision",
+  "todos",
+]);
 
 /** The change as the SQL function `commit_change` reads it: columns in snake_case. */
 export function encodeChange(change: Change): string {
   const parts = Object.entries(change).map(([name, part]) => {
-    if (name === "transitions") return [name, (part as readonly ToolCallTransition[]).map(({ id, from, set, audit }) => ({ id, from, set: toColumns(set), audit }))];
+    if (name === "transitions")
+      return [
+        name,
+        (part as readonly ToolCallTransition[]).map(({ id, from, set, audit }) => ({ id, from, set: toColumns(set), audit })),
+      ];
     if (!ROWS.has(name)) return [name, part];
     return [name, Array.isArray(part) ? part.map(toColumns) : toColumns(part as object)];
   });
@@ -75,5 +107,7 @@ export function encodeChange(change: Change): string {
 }
 
 function toColumns(row: object): object {
-  return Object.fromEntries(Object.entries(row).map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
+  return Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
+  );
 }

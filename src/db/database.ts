@@ -11,13 +11,18 @@ import { migrate, readMigrations } from "./migrate.ts";
 import type { Sql } from "./sql.ts";
 
 /** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
-export type DatabaseConfig = { readonly kind: "embedded"; readonly folder: string } | { readonly kind: "postgres"; readonly url: string; readonly connections: number };
+export type DatabaseConfig =
+  | { readonly kind: "embedded"; readonly folder: string }
+  | { readonly kind: "postgres"; readonly url: string; readonly connections: number };
 
 /**
  * Typed reads for GraphQL. Transactions and raw statements are taken away: on the embedded database an interactive
  * transaction blocks every other query, and writes go through the log's functions.
  */
-export type Reader = Omit<PrismaClient, "$transaction" | "$extends" | "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe">;
+export type Reader = Omit<
+  PrismaClient,
+  "$transaction" | "$extends" | "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe"
+>;
 
 /** The open database: single statements by `sql`, typed reads by `prisma`. */
 export type Database = {
@@ -48,7 +53,9 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
   try {
     await mkdir(folder, { recursive: true });
     const client = await PGlite.create({ dataDir: folder }).catch((error: unknown) => {
-      throw new DatabaseUnavailable(`the embedded database in ${folder} does not open (${messageOf(error)}): restore a backup of the folder, or move it away to start with an empty one`);
+      throw new DatabaseUnavailable(
+        `the embedded database in ${folder} does not open (${messageOf(error)}): restore a backup of the folder, or move it away to start with an empty one`,
+      );
     });
     await migrate(
       {
@@ -60,7 +67,10 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
     const prisma = new PrismaClient({ adapter: new PrismaPGlite(client) });
     return {
       config,
-      sql: { query: async <Row>({ text }: { text: string }, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows },
+      sql: {
+        query: async <Row>({ text }: { text: string }, values: readonly unknown[]) =>
+          (await client.query<Row>(text, [...values])).rows,
+      },
       prisma,
       close: async () => {
         await prisma.$disconnect();
@@ -91,7 +101,10 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Prom
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     config,
-    sql: { query: async <Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) => (await pool.query({ name, text, values: [...values] })).rows as Row[] },
+    sql: {
+      query: async <Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) =>
+        (await pool.query({ name, text, values: [...values] })).rows as Row[],
+    },
     prisma,
     close: async () => {
       await prisma.$disconnect();
@@ -105,13 +118,16 @@ async function migratePostgres(url: string): Promise<void> {
   try {
     await client.connect();
   } catch (error) {
-    throw new DatabaseUnavailable(`the PostgreSQL of DATABASE_URL does not answer (${messageOf(error)}): check that it runs and that host, port, user, password and database name are right`);
+    throw new DatabaseUnavailable(
+      `the PostgreSQL of DATABASE_URL does not answer (${messageOf(error)}): check that it runs and that host, port, user, password and database name are right`,
+    );
   }
   try {
     await migrate(
       {
         script: async (text) => void (await client.query(text)),
-        query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[],
+        query: async <Row>(text: string, values: readonly unknown[] = []) =>
+          (await client.query(text, [...values])).rows as Row[],
       },
       await readMigrations(),
     );

@@ -6,7 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
   constructor(folder: string, owner: string) {
-    super(`the data folder ${folder} is in use by ${owner}: stop it, or set TRIPLANE_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL that several servers can share`);
+    super(
+      `the data folder ${folder} is in use by ${owner}: stop it, or set TRIPLANE_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL that several servers can share`,
+    );
   }
 }
 

@@ -23,7 +23,9 @@ const FOLDER = new URL("../../prisma/migrations/", import.meta.url);
 export async function readMigrations(): Promise<Migration[]> {
   const entries = await readdir(FOLDER, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(names.sort().map(async (name) => ({ name, sql: await readFile(new URL(join(name, "migration.sql"), FOLDER), "utf8") })));
+  return Promise.all(
+    names.sort().map(async (name) => ({ name, sql: await readFile(new URL(join(name, "migration.sql"), FOLDER), "utf8") })),
+  );
 }
 
 /**
@@ -46,8 +48,14 @@ export async function migrate(connection: MigrationConnection, migrations: reado
     for (const migration of migrations) {
       const row = applied.get(migration.name);
       if (row === undefined) await apply(connection, migration);
-      else if (!row.finished) throw new MigrationError(`migration ${migration.name} was begun and not finished: repair the database or restore a backup`);
-      else if (row.checksum !== checksum(migration)) throw new MigrationError(`migration ${migration.name} was applied with another text: this server and the database do not belong together`);
+      else if (!row.finished)
+        throw new MigrationError(
+          `migration ${migration.name} was begun and not finished: repair the database or restore a backup`,
+        );
+      else if (row.checksum !== checksum(migration))
+        throw new MigrationError(
+          `migration ${migration.name} was applied with another text: this server and the database do not belong together`,
+        );
     }
   } finally {
     await connection.query("SELECT pg_advisory_unlock(72707369)");
@@ -57,7 +65,10 @@ export async function migrate(connection: MigrationConnection, migrations: reado
 function refuseUnknown(applied: ReadonlyMap<string, unknown>, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = [...applied.keys()].filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new MigrationError(`the database has migrations that this version does not know (${unknown.join(", ")}): start a newer version of the server`);
+  if (unknown.length > 0)
+    throw new MigrationError(
+      `the database has migrations that this version does not know (${unknown.join(", ")}): start a newer version of the server`,
+    );
 }
 
 async function apply(connection: MigrationConnection, migration: Migration): Promise<void> {

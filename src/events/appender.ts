@@ -3,7 +3,11 @@ import type { AgentEvents, AppendOutcome, EventLog } from "./log.ts";
 /** The most events of one append. */
 const BATCH_EVENTS = 1_000;
 
-type Waiting = { readonly part: AgentEvents; readonly resolve: (outcome: AppendOutcome) => void; readonly reject: (error: unknown) => void };
+type Waiting = {
+  readonly part: AgentEvents;
+  readonly resolve: (outcome: AppendOutcome) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 /**
  * Brings the events of a node's agents into the log together: one append of a tenant at a time, since the tenant's log
@@ -35,7 +39,10 @@ export class Appender {
     while (queue.length > 0) {
       const batch = takeBatch(queue);
       try {
-        const outcomes = await this.#log.append(tenant, batch.map((waiting) => waiting.part));
+        const outcomes = await this.#log.append(
+          tenant,
+          batch.map((waiting) => waiting.part),
+        );
         batch.forEach((waiting, index) => {
           const outcome = outcomes[index];
           if (outcome === undefined) waiting.reject(new Error("an append answered fewer outcomes than it had agents"));

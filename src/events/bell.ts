@@ -39,7 +39,12 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
   let isClosed = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 5_000, application_name: "triplane-bell" });
+    const next = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      application_name: "triplane-bell",
+    });
     next.on("error", () => {});
     next.on("notification", ({ payload }) => {
       const [sender, ...tenants] = (payload ?? node).split("\n");
@@ -74,7 +79,8 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
     sending = null;
     const tenants = [...rung];
     rung.clear();
-    for (const payload of payloads(node, tenants)) void client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
+    for (const payload of payloads(node, tenants))
+      void client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
   }
 
   return {

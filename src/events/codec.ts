@@ -7,7 +7,13 @@ import type { Channel } from "./channel.ts";
 export const EVENT_BYTES = 64 * 1024;
 
 /** An event as the SQL functions take it. */
-export type EncodedEvent = { readonly channel: Channel; readonly kind: EventKind; readonly payload: string; readonly at: string; readonly body: EventBody };
+export type EncodedEvent = {
+  readonly channel: Channel;
+  readonly kind: EventKind;
+  readonly payload: string;
+  readonly at: string;
+  readonly body: EventBody;
+};
 
 /** An event as the log's statements answer it. */
 export type EventRow = {
@@ -51,7 +57,9 @@ function decodeBody(kind: string, payload: string): EventBody {
 function fitting(stored: string): string {
   if (stored.length * 3 <= EVENT_BYTES || byteLength(stored) <= EVENT_BYTES) return stored;
   for (let longest = EVENT_BYTES / 8; longest > 64; longest /= 2) {
-    const cut = JSON.stringify(mapStrings(JSON.parse(stored) as Json, (field) => marked(field, longest, "the whole is on the row")));
+    const cut = JSON.stringify(
+      mapStrings(JSON.parse(stored) as Json, (field) => marked(field, longest, "the whole is on the row")),
+    );
     if (byteLength(cut) <= EVENT_BYTES) return cut;
   }
   throw new Error(`an event of ${byteLength(stored)} bytes has too many fields to fit into ${EVENT_BYTES}`);

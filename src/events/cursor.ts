@@ -14,7 +14,9 @@ export type CursorRefusal = {
 export const EARLIEST = "0";
 
 /** What a cursor says before it is compared with a log. */
-export type ParsedCursor = { readonly kind: "earliest" } | { readonly kind: "position"; readonly tenant: string; readonly epoch: string; readonly position: number };
+export type ParsedCursor =
+  | { readonly kind: "earliest" }
+  | { readonly kind: "position"; readonly tenant: string; readonly epoch: string; readonly position: number };
 
 const FORM = /^1\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{14})$/;
 
@@ -31,7 +33,10 @@ export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
   if (text === EARLIEST) return accepted({ kind: "earliest" });
   const [, tenant, epoch, position] = FORM.exec(text) ?? [];
   if (tenant === undefined || epoch === undefined || position === undefined || !Number.isSafeInteger(parseInt(position, 16))) {
-    return refused({ code: "CURSOR_MALFORMED", message: 'this is not a cursor: pass a cursor that the server gave, or "0" for the earliest event kept' });
+    return refused({
+      code: "CURSOR_MALFORMED",
+      message: 'this is not a cursor: pass a cursor that the server gave, or "0" for the earliest event kept',
+    });
   }
   return accepted({ kind: "position", tenant, epoch, position: parseInt(position, 16) });
 }
@@ -39,10 +44,27 @@ export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
 /** The position after which to read. Every cursor that does not belong to this log as it is now is refused. */
 export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<number, CursorRefusal> {
   if (cursor.kind === "earliest") return accepted(head.floor);
-  if (cursor.tenant !== tenantDigest(head.tenant)) return refused({ code: "CURSOR_FOREIGN", message: "this cursor belongs to another tenant's log: query again and continue from the cursor you get" });
-  if (cursor.epoch !== head.epoch) return refused({ code: "CURSOR_RESTORED", message: "the log was restored from a backup after this cursor was given: query again and continue from the cursor you get" });
-  if (cursor.position > head.position) return refused({ code: "CURSOR_FUTURE", message: "this cursor lies after the end of the log: query again and continue from the cursor you get" });
-  if (cursor.position < head.floor) return refused({ code: "CURSOR_EXPIRED", message: 'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept' });
+  if (cursor.tenant !== tenantDigest(head.tenant))
+    return refused({
+      code: "CURSOR_FOREIGN",
+      message: "this cursor belongs to another tenant's log: query again and continue from the cursor you get",
+    });
+  if (cursor.epoch !== head.epoch)
+    return refused({
+      code: "CURSOR_RESTORED",
+      message: "the log was restored from a backup after this cursor was given: query again and continue from the cursor you get",
+    });
+  if (cursor.position > head.position)
+    return refused({
+      code: "CURSOR_FUTURE",
+      message: "this cursor lies after the end of the log: query again and continue from the cursor you get",
+    });
+  if (cursor.position < head.floor)
+    return refused({
+      code: "CURSOR_EXPIRED",
+      message:
+        'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept',
+    });
   return accepted(cursor.position);
 }
 

@@ -1,4 +1,12 @@
-import type { ActorKind, AgentState, ApprovalDecision, ApprovalKind, ApprovalState, Breakpoint, ToolCallState } from "../db/generated/enums.ts";
+import type {
+  ActorKind,
+  AgentState,
+  ApprovalDecision,
+  ApprovalKind,
+  ApprovalState,
+  Breakpoint,
+  ToolCallState,
+} from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
 
@@ -68,23 +76,60 @@ export type EventBody =
   | { readonly kind: "MESSAGE_RECEIVED"; readonly messageId: string; readonly text: string | null; readonly sentBy: ActorRef }
   | { readonly kind: "TEXT_CHUNK_START"; readonly step: number; readonly block: number }
   | { readonly kind: "TEXT_CHUNK"; readonly step: number; readonly block: number; readonly delta: string }
-  | { readonly kind: "TEXT_CHUNK_END"; readonly step: number; readonly block: number; readonly text: string | null; readonly aborted: boolean }
+  | {
+      readonly kind: "TEXT_CHUNK_END";
+      readonly step: number;
+      readonly block: number;
+      readonly text: string | null;
+      readonly aborted: boolean;
+    }
   | { readonly kind: "TOOL_START"; readonly call: ToolCallSnapshot }
   | { readonly kind: "TOOL_END"; readonly call: ToolCallSnapshot }
   | { readonly kind: "TOOL_ERROR"; readonly call: ToolCallSnapshot; readonly error: string }
-  | { readonly kind: "DONE"; readonly turn: number; readonly step: number; readonly reason: DoneReason; readonly messageIds: readonly string[] | null }
+  | {
+      readonly kind: "DONE";
+      readonly turn: number;
+      readonly step: number;
+      readonly reason: DoneReason;
+      readonly messageIds: readonly string[] | null;
+    }
   | { readonly kind: "PERMISSION_REQUIRED"; readonly request: ApprovalSnapshot }
-  | { readonly kind: "PERMISSION_DECIDED"; readonly approvalId: string; readonly callId: string; readonly decision: ApprovalDecision; readonly decidedBy: ActorRef; readonly note: string | null }
+  | {
+      readonly kind: "PERMISSION_DECIDED";
+      readonly approvalId: string;
+      readonly callId: string;
+      readonly decision: ApprovalDecision;
+      readonly decidedBy: ActorRef;
+      readonly note: string | null;
+    }
   | { readonly kind: "AGENT_CREATED"; readonly templateId: string; readonly model: string; readonly createdBy: ActorRef }
   | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
   | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
   | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }
-  | { readonly kind: "TOKEN_USAGE"; readonly step: number; readonly inputTokens: number; readonly outputTokens: number; readonly totalTokens: number }
+  | {
+      readonly kind: "TOKEN_USAGE";
+      readonly step: number;
+      readonly inputTokens: number;
+      readonly outputTokens: number;
+      readonly totalTokens: number;
+    }
   | { readonly kind: "TOOL_EXECUTED"; readonly call: ToolCallSnapshot }
-  | { readonly kind: "ERROR"; readonly severity: ErrorSeverity; readonly phase: ErrorPhase; readonly message: string; readonly detail: string | null }
+  | {
+      readonly kind: "ERROR";
+      readonly severity: ErrorSeverity;
+      readonly phase: ErrorPhase;
+      readonly message: string;
+      readonly detail: string | null;
+    }
   | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
   | { readonly kind: "TODO_CHANGED"; readonly previousTodos: readonly TodoItem[]; readonly todos: readonly TodoItem[] }
-  | { readonly kind: "TOOL_CUSTOM_EVENT"; readonly callId: string; readonly toolName: string; readonly eventType: string; readonly eventData: Json };
+  | {
+      readonly kind: "TOOL_CUSTOM_EVENT";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly eventType: string;
+      readonly eventData: Json;
+    };
 
 /** The name of a kind of event. */
 export type EventKind = EventBody["kind"];

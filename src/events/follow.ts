@@ -39,7 +39,11 @@ export function follow(tails: Tails, request: FollowRequest): AsyncGenerator<Log
   };
 }
 
-async function* readPages(tails: Tails, { scope, after, until }: FollowRequest, signal: AbortSignal): AsyncGenerator<LogPage, void, undefined> {
+async function* readPages(
+  tails: Tails,
+  { scope, after, until }: FollowRequest,
+  signal: AbortSignal,
+): AsyncGenerator<LogPage, void, undefined> {
   const { tail, release } = await tails.keep(scope.tenant);
   try {
     let page = await tail.read(scope, after);

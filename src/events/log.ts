@@ -9,10 +9,16 @@ import type { EventDraft, TimelineEvent } from "./event.ts";
 import { inScope, type Scope } from "./scope.ts";
 
 /** The events of one agent in an append; a null epoch is not fenced (the writer holds no lease). */
-export type AgentEvents = { readonly agentId: string; readonly createdBy: string; readonly epoch: number | null; readonly events: readonly EventDraft[] };
+export type AgentEvents = {
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly epoch: number | null;
+  readonly events: readonly EventDraft[];
+};
 
 /** What became of one agent's part of an append. */
-export type AppendOutcome = { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[] } | { readonly outcome: "FENCED" };
+export type AppendOutcome =
+  { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[] } | { readonly outcome: "FENCED" };
 
 /** What became of a change. Everything but COMMITTED changed nothing. */
 export type CommitOutcome =
@@ -86,7 +92,10 @@ const READ_OPEN: Statement = {
 };
 const READ_HEAD: Statement = { name: "read_head", text: LOG };
 const READ_HEADS: Statement = { name: "read_heads", text: "SELECT tenant, position FROM tenant_log WHERE tenant = ANY ($1)" };
-const BEGIN_LOG: Statement = { name: "begin_log", text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING" };
+const BEGIN_LOG: Statement = {
+  name: "begin_log",
+  text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+};
 const BLOCK_TEXT: Statement = {
   name: "block_text",
   text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
@@ -130,18 +139,31 @@ export class EventLog {
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
     const append = randomUUID();
     const rows = await this.#retrying((retry) =>
-      this.#sql.query<Placement>(APPEND, [tenant, append, retry, parts.map((part) => part.agentId), parts.map((part) => part.epoch), owners, ...columns(encoded.flat())]),
+      this.#sql.query<Placement>(APPEND, [
+        tenant,
+        append,
+        retry,
+        parts.map((part) => part.agentId),
+        parts.map((part) => part.epoch),
+        owners,
+        ...columns(encoded.flat()),
+      ]),
     );
     const placed = new Map(rows.map((row) => [row.agent, row]));
     let position = Number(rows.find((row) => !row.fenced)?.base_position ?? 0);
     const outcomes = parts.map((part, number): AppendOutcome => {
       const place = placed.get(part.agentId);
       if (place === undefined || place.fenced) return { outcome: "FENCED" };
-      const events = (encoded[number] ?? []).map((event, index) => placedEvent(tenant, part, event, position + index + 1, place.base_seq + index + 1));
+      const events = (encoded[number] ?? []).map((event, index) =>
+        placedEvent(tenant, part, event, position + index + 1, place.base_seq + index + 1),
+      );
       position += events.length;
       return { outcome: "COMMITTED", events };
     });
-    this.#announce(tenant, outcomes.flatMap((outcome) => (outcome.outcome === "COMMITTED" ? outcome.events : [])));
+    this.#announce(
+      tenant,
+      outcomes.flatMap((outcome) => (outcome.outcome === "COMMITTED" ? outcome.events : [])),
+    );
     return outcomes;
   }
 
@@ -156,7 +178,9 @@ export class EventLog {
       );
       if (place === undefined) throw new Error("commit_change answered no row");
       const base = Number(place.base_position);
-      const events = encoded.map((event, index) => placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1));
+      const events = encoded.map((event, index) =>
+        placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
+      );
       this.#announce(tenant, events);
       return { outcome: "COMMITTED", events, position: base + events.length };
     } catch (error) {
@@ -262,11 +286,26 @@ function unavailable(cause: unknown): StorageUnavailable {
 }
 
 function columns(encoded: readonly EncodedEvent[]): string[][] {
-  return [encoded.map((event) => event.channel), encoded.map((event) => event.kind), encoded.map((event) => event.payload), encoded.map((event) => event.at)];
+  return [
+    encoded.map((event) => event.channel),
+    encoded.map((event) => event.kind),
+    encoded.map((event) => event.payload),
+    encoded.map((event) => event.at),
+  ];
 }
 
 function placedEvent(tenant: string, part: AgentEvents, encoded: EncodedEvent, position: number, seq: number): TimelineEvent {
-  return { tenant, agentId: part.agentId, createdBy: part.createdBy, position, seq, at: new Date(encoded.at), channel: encoded.channel, bytes: encoded.payload.length, body: encoded.body };
+  return {
+    tenant,
+    agentId: part.agentId,
+    createdBy: part.createdBy,
+    position,
+    seq,
+    at: new Date(encoded.at),
+    channel: encoded.channel,
+    bytes: encoded.payload.length,
+    body: encoded.body,
+  };
 }
 
 function decodePage(tenant: string, rows: readonly PageRow[], after: number, window: number): LogPage {

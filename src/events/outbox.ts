@@ -4,7 +4,12 @@ import type { EventDraft } from "./event.ts";
 import { StorageUnavailable, type AgentEvents, type CommitOutcome, type EventLog } from "./log.ts";
 
 /** Whose events an outbox holds, under which lease. */
-export type OutboxOwner = { readonly tenant: string; readonly agentId: string; readonly createdBy: string; readonly epoch: number };
+export type OutboxOwner = {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly epoch: number;
+};
 
 /**
  * The way of one agent's events into the log, in order: one write of the agent at a time. A first event goes at once;

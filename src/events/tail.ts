@@ -109,7 +109,7 @@ export class Tail {
   /** The own commits that join on at `position`, one after the other. */
   #takeAhead(position: number): TimelineEvent[] {
     const joined: TimelineEvent[] = [];
-    for (let end = position; ; ) {
+    for (let end = position; ;) {
       const events = this.#ahead.get(end);
       if (events === undefined) break;
       this.#ahead.delete(end);
@@ -159,7 +159,8 @@ export class Tail {
 
   #wakeSkipped(): void {
     for (const group of this.#waiters.values()) {
-      for (const waiter of group) if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage(waiter.after));
+      for (const waiter of group)
+        if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage(waiter.after));
     }
   }
 

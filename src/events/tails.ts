@@ -37,7 +37,10 @@ export class Tails {
 
   /** The tenant's tail, kept until `release` is called as often as `keep` was. */
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
-    const kept = this.#kept.get(tenant) ?? { tail: this.#log.head(tenant).then((head) => new Tail(this.#log, head)), followers: 0 };
+    const kept = this.#kept.get(tenant) ?? {
+      tail: this.#log.head(tenant).then((head) => new Tail(this.#log, head)),
+      followers: 0,
+    };
     this.#kept.set(tenant, kept);
     kept.followers += 1;
     const release = (): void => {

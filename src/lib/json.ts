@@ -15,7 +15,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function mapStrings(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item: Json) => mapStrings(item, change));
-  if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]));
+  if (isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]));
   return value;
 }
 
@@ -25,7 +26,9 @@ export function mapStrings(value: Json, change: (text: string) => string): Json 
  */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.includes("\\u0000") || /\\ud[89a-f]/.test(text) ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable)) : text;
+  return text.includes("\\u0000") || /\\ud[89a-f]/.test(text)
+    ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable))
+    : text;
 }
 
 /** Whether any string in `value`, keys included, satisfies `test`. */

@@ -1,5 +1,6 @@
 /** The answer of a step that may refuse: a value, or the reason why there is none. */
-export type Result<Value, Refusal> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
+export type Result<Value, Refusal> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly refusal: Refusal };
 
 /** A Result that holds `value`. */
 export function accepted<Value>(value: Value): { readonly ok: true; readonly value: Value } {

@@ -40,9 +40,10 @@ export function messageOf(error: unknown): string {
 
 /** The text in pieces of at most `characters`, never cut inside a surrogate pair. */
 export function* pieces(text: string, characters: number): Generator<string> {
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const end = start + characters;
-    const splitsPair = end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? "") && /[\udc00-\udfff]/.test(text[end] ?? "");
+    const splitsPair =
+      end < text.length && /[\ud800-\udbff]/.test(text[end - 1] ?? "") && /[\udc00-\udfff]/.test(text[end] ?? "");
     const cut = splitsPair ? Math.max(start + 2, end - 1) : end;
     yield text.slice(start, cut);
     start = cut;

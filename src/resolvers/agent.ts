@@ -13,7 +13,11 @@ import { visibleAgents } from "./visibility.ts";
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
 
 /** An agent of a payload, by its row id; null where nothing came of the mutation. */
-export type AgentPayload = { readonly agentId: string | null; readonly cursor: string; readonly userErrors: readonly UserError[] };
+export type AgentPayload = {
+  readonly agentId: string | null;
+  readonly cursor: string;
+  readonly userErrors: readonly UserError[];
+};
 
 /** The agent of a Relay id, where the actor may see it. */
 export async function agent(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
@@ -35,10 +39,18 @@ export async function agentOfEvent(context: Context, id: string, selection: Agen
 }
 
 /** The agents that the actor may see, newest first. */
-export async function agents(context: Context, args: { first?: number | null | undefined; last?: number | null | undefined }, selection: Prisma.AgentFindManyArgs): Promise<Agent[]> {
+export async function agents(
+  context: Context,
+  args: { first?: number | null | undefined; last?: number | null | undefined },
+  selection: Prisma.AgentFindManyArgs,
+): Promise<Agent[]> {
   checkPage(args);
   await context.snapshot();
-  return context.prisma.agent.findMany({ ...selection, where: visibleAgents(context.actor), orderBy: [{ createdAt: "desc" }, { id: "asc" }] });
+  return context.prisma.agent.findMany({
+    ...selection,
+    where: visibleAgents(context.actor),
+    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+  });
 }
 
 /** The snapshot's cursor: query, then subscribe since it. */
@@ -48,7 +60,10 @@ export async function snapshotCursor({ snapshot }: Context): Promise<string> {
 }
 
 /** What the agent was made from, as far as it is configured. */
-export function templateOf({ parts }: Context, { templateId }: Pick<Agent, "templateId">): { templateId: string; configured: Template | undefined } {
+export function templateOf(
+  { parts }: Context,
+  { templateId }: Pick<Agent, "templateId">,
+): { templateId: string; configured: Template | undefined } {
   return { templateId, configured: parts.templates.get(templateId) };
 }
 
@@ -63,5 +78,7 @@ export async function interruptAgent(context: Context, agentId: string, note: st
   const result = await interrupt(context.parts, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
   if (result.ok) context.wake(result.value.id);
   const cursor = await snapshotCursor(context);
-  return result.ok ? { agentId: result.value.id, cursor, userErrors: [] } : { agentId: null, cursor, userErrors: [result.refusal] };
+  return result.ok
+    ? { agentId: result.value.id, cursor, userErrors: [] }
+    : { agentId: null, cursor, userErrors: [result.refusal] };
 }

@@ -9,9 +9,17 @@ import { checkPage } from "./page.ts";
 import { visibleAgents } from "./visibility.ts";
 
 /** An approval of a payload, by its row id; null where the actor may not see it. */
-export type ApprovalPayload = { readonly approvalId: string | null; readonly cursor: string; readonly userErrors: readonly UserError[] };
+export type ApprovalPayload = {
+  readonly approvalId: string | null;
+  readonly cursor: string;
+  readonly userErrors: readonly UserError[];
+};
 
-type Arguments = { state?: ApprovalState | null | undefined; first?: number | null | undefined; last?: number | null | undefined };
+type Arguments = {
+  state?: ApprovalState | null | undefined;
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+};
 
 /** The approvals that the actor may see, oldest first: what has waited longest is on top. */
 export async function approvals(context: Context, args: Arguments, selection: Prisma.ApprovalFindManyArgs): Promise<Approval[]> {
@@ -25,16 +33,27 @@ export async function approvals(context: Context, args: Arguments, selection: Pr
 }
 
 /** The approval as it stands now, beside an event's snapshot of it. */
-export async function approvalByRow({ prisma }: Context, id: string, selection: Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">): Promise<Approval | null> {
+export async function approvalByRow(
+  { prisma }: Context,
+  id: string,
+  selection: Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">,
+): Promise<Approval | null> {
   return prisma.approval.findUnique({ ...selection, where: { id } });
 }
 
-export async function decideApproval(context: Context, request: { approvalId: string; decision: ApprovalDecision; note: string | null; inputHash: string | null }): Promise<ApprovalPayload> {
+export async function decideApproval(
+  context: Context,
+  request: { approvalId: string; decision: ApprovalDecision; note: string | null; inputHash: string | null },
+): Promise<ApprovalPayload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
   const result = await decide(context.parts, context.actor, { ...request, approvalId });
   if (result.ok) context.wake(result.value.agentId);
   const head = await context.snapshot();
   const position = result.ok ? (result.value.position ?? head.position) : head.position;
   const isShown = result.ok || result.refusal.code !== "NOT_FOUND";
-  return { approvalId: isShown ? approvalId : null, cursor: formatCursor(head, position), userErrors: result.ok ? [] : [result.refusal] };
+  return {
+    approvalId: isShown ? approvalId : null,
+    cursor: formatCursor(head, position),
+    userErrors: result.ok ? [] : [result.refusal],
+  };
 }

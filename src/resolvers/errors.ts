@@ -3,11 +3,14 @@ import type { CommandRefusal } from "../agent/commands/refusal.ts";
 import type { CursorRefusal } from "../events/cursor.ts";
 
 /** Codes of top-level errors that are the client's to mend. */
-export type ErrorCode = CursorRefusal["code"] | "BAD_USER_INPUT" | "NOT_FOUND" | "UNAUTHENTICATED" | "FORBIDDEN" | "TOO_MANY_OPERATIONS";
+export type ErrorCode =
+  CursorRefusal["code"] | "BAD_USER_INPUT" | "NOT_FOUND" | "UNAUTHENTICATED" | "FORBIDDEN" | "TOO_MANY_OPERATIONS";
 
 /** An error that is shown to the client as it is. */
 export function clientError(code: ErrorCode, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code, http: { status: code === "UNAUTHENTICATED" ? 401 : code === "FORBIDDEN" ? 403 : 200 } } });
+  return new GraphQLError(message, {
+    extensions: { code, http: { status: code === "UNAUTHENTICATED" ? 401 : code === "FORBIDDEN" ? 403 : 200 } },
+  });
 }
 
 /** An expected failure of a mutation, as data. */

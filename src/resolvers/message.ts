@@ -7,9 +7,16 @@ import type { UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 
 /** A message of a payload, by its row id; null where nothing came of the mutation. */
-export type MessagePayload = { readonly messageId: string | null; readonly cursor: string; readonly userErrors: readonly UserError[] };
+export type MessagePayload = {
+  readonly messageId: string | null;
+  readonly cursor: string;
+  readonly userErrors: readonly UserError[];
+};
 
-export async function sendMessage(context: Context, request: { agentId: string; text: string; idempotencyKey: string | null }): Promise<MessagePayload> {
+export async function sendMessage(
+  context: Context,
+  request: { agentId: string; text: string; idempotencyKey: string | null },
+): Promise<MessagePayload> {
   const agentId = rowId("Agent", request.agentId) ?? "";
   const result = await send(context.parts, context.actor, { ...request, agentId });
   if (result.ok) context.wake(agentId);
@@ -19,7 +26,11 @@ export async function sendMessage(context: Context, request: { agentId: string; 
 }
 
 /** A message by its row id. */
-export async function messageByRow({ prisma }: Context, id: string, selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">): Promise<Message | null> {
+export async function messageByRow(
+  { prisma }: Context,
+  id: string,
+  selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">,
+): Promise<Message | null> {
   return prisma.message.findUnique({ ...selection, where: { id } });
 }
 

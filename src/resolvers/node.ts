@@ -9,7 +9,11 @@ export async function mayReadNode({ prisma, actor }: Context, type: string, id: 
   return agent !== null && agent !== undefined && maySee(actor, agent);
 }
 
-async function agentOf(prisma: Context["prisma"], type: NodeType, id: string): Promise<{ tenant: string; createdBy: string } | null | undefined> {
+async function agentOf(
+  prisma: Context["prisma"],
+  type: NodeType,
+  id: string,
+): Promise<{ tenant: string; createdBy: string } | null | undefined> {
   const select = { tenant: true, createdBy: true } as const;
   switch (type) {
     case "Agent":

@@ -13,7 +13,11 @@ import { checkPage } from "./page.ts";
 import { isVisible, visibleCreator } from "./visibility.ts";
 
 /** An event of one kind with the log epoch that its cursor names. */
-export type EventView<Body extends EventBody = EventBody> = { readonly event: TimelineEvent; readonly body: Body; readonly epoch: string };
+export type EventView<Body extends EventBody = EventBody> = {
+  readonly event: TimelineEvent;
+  readonly body: Body;
+  readonly epoch: string;
+};
 
 /** A piece of the timeline as clients get it. */
 export type TimelinePage = { readonly events: readonly EventView[]; readonly cursor: string; readonly caughtUp: boolean };
@@ -75,18 +79,33 @@ export async function receivedText(context: Context, { body }: EventView<BodyOf<
 }
 
 /** The messages that a turn answers, from their rows where the event could not hold them. */
-export async function answeredMessages({ prisma }: Context, { event, body }: EventView<BodyOf<"DONE">>): Promise<readonly string[]> {
+export async function answeredMessages(
+  { prisma }: Context,
+  { event, body }: EventView<BodyOf<"DONE">>,
+): Promise<readonly string[]> {
   if (body.messageIds !== null) return body.messageIds;
-  const messages = await prisma.message.findMany({ where: { agentId: event.agentId, turn: body.turn, kind: "USER" }, orderBy: { ordinal: "asc" }, select: { id: true } });
+  const messages = await prisma.message.findMany({
+    where: { agentId: event.agentId, turn: body.turn, kind: "USER" },
+    orderBy: { ordinal: "asc" },
+    select: { id: true },
+  });
   return messages.map((message) => message.id);
 }
 
 async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
   const { actor } = context;
-  if (!readsTenant(actor) && !actor.roles.includes("user")) throw clientError("FORBIDDEN", "reading events needs one of the roles viewer, user, approver and admin");
+  if (!readsTenant(actor) && !actor.roles.includes("user"))
+    throw clientError("FORBIDDEN", "reading events needs one of the roles viewer, user, approver and admin");
   const agentId = isGiven(args.agentId) ? rowId("Agent", args.agentId) : null;
-  if (isGiven(args.agentId) && (agentId === null || !(await isVisible(context, agentId)))) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
-  return { tenant: actor.tenant, agentId, createdBy: visibleCreator(actor), channels: args.channels ?? CHANNELS, kinds: args.kinds ?? null };
+  if (isGiven(args.agentId) && (agentId === null || !(await isVisible(context, agentId))))
+    throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
+  return {
+    tenant: actor.tenant,
+    agentId,
+    createdBy: visibleCreator(actor),
+    channels: args.channels ?? CHANNELS,
+    kinds: args.kinds ?? null,
+  };
 }
 
 function isGiven(argument: string | null | undefined): argument is string {
@@ -108,7 +127,11 @@ function firstOf(page: LogPage, first: number): LogPage {
 }
 
 function pageOf({ head, events, covered }: LogPage): TimelinePage {
-  return { events: events.map((event) => ({ event, body: event.body, epoch: head.epoch })), cursor: formatCursor(head, covered), caughtUp: covered === head.position };
+  return {
+    events: events.map((event) => ({ event, body: event.body, epoch: head.epoch })),
+    cursor: formatCursor(head, covered),
+    caughtUp: covered === head.position,
+  };
 }
 
 /** A page of a subscription: what is read beside it is read after it. */
@@ -119,7 +142,8 @@ function freshPage(context: Context, page: LogPage): TimelinePage {
 
 /** `change` over what `source` yields; `return()` goes straight through, since a generator that waits would not hear it. */
 function mapPages<Given, Made>(source: AsyncGenerator<Given, void>, change: (given: Given) => Made): AsyncIterableIterator<Made> {
-  const made = (result: IteratorResult<Given, void>): IteratorResult<Made, undefined> => (result.done === true ? { done: true, value: undefined } : { done: false, value: change(result.value) });
+  const made = (result: IteratorResult<Given, void>): IteratorResult<Made, undefined> =>
+    result.done === true ? { done: true, value: undefined } : { done: false, value: change(result.value) };
   return {
     next: async () => made(await source.next()),
     return: async () => made(await source.return()),

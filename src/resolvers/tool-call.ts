@@ -14,7 +14,11 @@ export type ToolCallFilter = {
   readonly createdBefore?: Date | null | undefined;
 };
 
-type Arguments = { filter?: ToolCallFilter | null | undefined; first?: number | null | undefined; last?: number | null | undefined };
+type Arguments = {
+  filter?: ToolCallFilter | null | undefined;
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+};
 
 /** The tool audit: every call that the actor may see, whatever became of it, newest first. */
 export async function toolCalls(context: Context, args: Arguments, selection: Prisma.ToolCallFindManyArgs): Promise<ToolCall[]> {
@@ -36,6 +40,10 @@ export async function toolCalls(context: Context, args: Arguments, selection: Pr
 }
 
 /** The call as it stands now, beside an event's snapshot of it. */
-export async function toolCallByRow({ prisma }: Context, id: string, selection: Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">): Promise<ToolCall | null> {
+export async function toolCallByRow(
+  { prisma }: Context,
+  id: string,
+  selection: Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">,
+): Promise<ToolCall | null> {
   return prisma.toolCall.findUnique({ ...selection, where: { id } });
 }

@@ -1,5 +1,14 @@
 import type { TodoItem as Item } from "../events/event.ts";
-import { agent, agentByRow, agents, createAgent, interruptAgent, snapshotCursor, templateOf, type AgentPayload } from "../resolvers/agent.ts";
+import {
+  agent,
+  agentByRow,
+  agents,
+  createAgent,
+  interruptAgent,
+  snapshotCursor,
+  templateOf,
+  type AgentPayload,
+} from "../resolvers/agent.ts";
 import { checkPage } from "../resolvers/page.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approval.ts";
@@ -15,8 +24,15 @@ const Template = builder.objectRef<ReturnType<typeof templateOf>>("Template").im
   description: "What an agent was made from.",
   fields: (t) => ({
     templateId: t.exposeString("templateId"),
-    isConfigured: t.boolean({ description: "Whether the server still has it.", resolve: ({ configured }) => configured !== undefined }),
-    tools: t.stringList({ nullable: true, description: "The tools its agents have; null for all.", resolve: ({ configured }) => (configured?.tools ? [...configured.tools] : null) }),
+    isConfigured: t.boolean({
+      description: "Whether the server still has it.",
+      resolve: ({ configured }) => configured !== undefined,
+    }),
+    tools: t.stringList({
+      nullable: true,
+      description: "The tools its agents have; null for all.",
+      resolve: ({ configured }) => (configured?.tools ? [...configured.tools] : null),
+    }),
   }),
 });
 
@@ -24,35 +40,55 @@ export const Agent = builder.prismaNode("Agent", {
   id: { field: "id" },
   description: "An agent: a conversation that works with tools in a folder.",
   fields: (t) => ({
-    template: t.field({ type: Template, select: { templateId: true }, resolve: (row, _args, context) => templateOf(context, row) }),
+    template: t.field({
+      type: Template,
+      select: { templateId: true },
+      resolve: (row, _args, context) => templateOf(context, row),
+    }),
     model: t.exposeString("model", { description: "Name of the configured model that it uses." }),
     workspace: t.exposeString("workspace", { description: "The folder in which it works." }),
     state: t.expose("state", { type: AgentState }),
     breakpoint: t.expose("breakpoint", { type: Breakpoint }),
     turn: t.exposeInt("turn", { description: "Turns that it has begun." }),
     stepCount: t.exposeInt("stepCount", { description: "Model calls that it has begun." }),
-    cursor: t.field({ type: "Cursor", description: "The snapshot's cursor: subscribe since it.", resolve: (_row, _args, context) => snapshotCursor(context) }),
-    lastSfpIndex: t.exposeInt("lastSfpIndex", { description: "Index of the newest message from which it can be safely forked; -1 for none." }),
-    messages: t.relatedConnection("messages", {
-      cursor: "id",
-      description: "The conversation, with what waits to join it at the end.",
-      query: (args) => {
-        checkPage(args);
-        return { orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }] };
+    cursor: t.field({
+      type: "Cursor",
+      description: "The snapshot's cursor: subscribe since it.",
+      resolve: (_row, _args, context) => snapshotCursor(context),
+    }),
+    lastSfpIndex: t.exposeInt("lastSfpIndex", {
+      description: "Index of the newest message from which it can be safely forked; -1 for none.",
+    }),
+    messages: t.relatedConnection(
+      "messages",
+      {
+        cursor: "id",
+        description: "The conversation, with what waits to join it at the end.",
+        query: (args) => {
+          checkPage(args);
+          return { orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }] };
+        },
       },
-    }, MessageConnection),
-    toolCalls: t.relatedConnection("toolCalls", {
-      cursor: "id",
-      description: "Its tool calls in the order in which they were made.",
-      query: (args) => {
-        checkPage(args);
-        return { orderBy: [{ step: "asc" }, { ordinal: "asc" }] };
+      MessageConnection,
+    ),
+    toolCalls: t.relatedConnection(
+      "toolCalls",
+      {
+        cursor: "id",
+        description: "Its tool calls in the order in which they were made.",
+        query: (args) => {
+          checkPage(args);
+          return { orderBy: [{ step: "asc" }, { ordinal: "asc" }] };
+        },
       },
-    }, ToolCallConnection),
+      ToolCallConnection,
+    ),
     pendingApprovals: t.prismaField({
       type: [Approval],
       description: "What waits for a person, longest first.",
-      select: (_args, _context, nestedSelection) => ({ approvals: nestedSelection({ where: { state: "PENDING" }, orderBy: { requestedAt: "asc" } }) }),
+      select: (_args, _context, nestedSelection) => ({
+        approvals: nestedSelection({ where: { state: "PENDING" }, orderBy: { requestedAt: "asc" } }),
+      }),
       resolve: (_query, row) => row.approvals,
     }),
     todos: t.field({
@@ -60,7 +96,11 @@ export const Agent = builder.prismaNode("Agent", {
       select: { todos: { orderBy: { place: "asc" } } },
       resolve: (row) => row.todos.map((todo): Item => ({ ...todo, status: todo.status as Item["status"] })),
     }),
-    createdBy: t.field({ type: ActorRef, select: { createdBy: true, createdByKind: true }, resolve: (row) => ({ id: row.createdBy, kind: row.createdByKind }) }),
+    createdBy: t.field({
+      type: ActorRef,
+      select: { createdBy: true, createdByKind: true },
+      resolve: (row) => ({ id: row.createdBy, kind: row.createdByKind }),
+    }),
     createdAt: t.expose("createdAt", { type: "DateTime" }),
   }),
 });
@@ -79,7 +119,12 @@ const AgentConnection = connectionOf("Agent", Agent);
 
 builder.queryField("agents", (t) =>
   t.prismaConnection(
-    { type: Agent, cursor: "id", description: "The agents that you may see, newest first.", resolve: (query, _root, args, context) => agents(context, args, query) },
+    {
+      type: Agent,
+      cursor: "id",
+      description: "The agents that you may see, newest first.",
+      resolve: (query, _root, args, context) => agents(context, args, query),
+    },
     AgentConnection,
   ),
 );
@@ -97,7 +142,12 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
 const agentPayload = (name: string) =>
   builder.objectRef<AgentPayload>(name).implement({
     fields: (t) => ({
-      agent: t.prismaField({ type: Agent, nullable: true, resolve: (query, payload, _args, context) => (payload.agentId === null ? null : agentByRow(context, payload.agentId, query)) }),
+      agent: t.prismaField({
+        type: Agent,
+        nullable: true,
+        resolve: (query, payload, _args, context) =>
+          payload.agentId === null ? null : agentByRow(context, payload.agentId, query),
+      }),
       cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
       userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
     }),
@@ -130,7 +180,8 @@ const InterruptAgentPayload = agentPayload("InterruptAgentPayload");
 builder.mutationField("interruptAgent", (t) =>
   t.field({
     type: InterruptAgentPayload,
-    description: "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
+    description:
+      "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
     args: { input: t.arg({ type: InterruptAgentInput, required: true }) },
     resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
   }),

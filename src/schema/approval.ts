@@ -35,14 +35,25 @@ export const Approval = builder.prismaNode("Approval", {
     inputHash: t.exposeString("inputHash", { description: "SHA-256 over the RFC 8785 form of all that decides what will run." }),
     reason: t.exposeString("reason", { description: "Why it is asked." }),
     risk: t.field({ type: Risk, select: { risk: true }, resolve: ({ risk }) => risk as (typeof Risk)["$inferType"] }),
-    decision: t.field({ type: ApprovalDecision, nullable: true, select: newest, resolve: ({ decisions: [decision] }) => decision?.decision ?? null }),
+    decision: t.field({
+      type: ApprovalDecision,
+      nullable: true,
+      select: newest,
+      resolve: ({ decisions: [decision] }) => decision?.decision ?? null,
+    }),
     decidedBy: t.field({
       type: ActorRef,
       nullable: true,
       select: newest,
-      resolve: ({ decisions: [decision] }) => (decision === undefined ? null : { id: decision.actorId, kind: decision.actorKind }),
+      resolve: ({ decisions: [decision] }) =>
+        decision === undefined ? null : { id: decision.actorId, kind: decision.actorKind },
     }),
-    decidedAt: t.field({ type: "DateTime", nullable: true, select: newest, resolve: ({ decisions: [decision] }) => decision?.decidedAt ?? null }),
+    decidedAt: t.field({
+      type: "DateTime",
+      nullable: true,
+      select: newest,
+      resolve: ({ decisions: [decision] }) => decision?.decidedAt ?? null,
+    }),
     note: t.string({ nullable: true, select: newest, resolve: ({ decisions: [decision] }) => decision?.note ?? null }),
     requestedAt: t.expose("requestedAt", { type: "DateTime" }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
@@ -78,7 +89,8 @@ const DecideApprovalPayload = builder.objectRef<ApprovalPayload>("DecideApproval
     approval: t.prismaField({
       type: Approval,
       nullable: true,
-      resolve: (query, payload, _args, context) => (payload.approvalId === null ? null : approvalByRow(context, payload.approvalId, query)),
+      resolve: (query, payload, _args, context) =>
+        payload.approvalId === null ? null : approvalByRow(context, payload.approvalId, query),
     }),
     cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
     userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
@@ -90,6 +102,7 @@ builder.mutationField("decideApproval", (t) =>
     type: DecideApprovalPayload,
     description: "Decides an approval, once. The same decision again answers the same; another one is told which stands.",
     args: { input: t.arg({ type: DecideApprovalInput, required: true }) },
-    resolve: (_root, { input }, context) => decideApproval(context, { ...input, note: input.note ?? null, inputHash: input.inputHash ?? null }),
+    resolve: (_root, { input }, context) =>
+      decideApproval(context, { ...input, note: input.note ?? null, inputHash: input.inputHash ?? null }),
   }),
 );

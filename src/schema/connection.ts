@@ -8,7 +8,13 @@ export function connectionOf<Row extends object>(name: string, type: ObjectRef<(
     {
       type,
       name: `${name}Connection`,
-      fields: (t) => ({ cursor: t.field({ type: "Cursor", description: "The snapshot's cursor: subscribe since it.", resolve: (_connection, _args, context) => snapshotCursor(context) }) }),
+      fields: (t) => ({
+        cursor: t.field({
+          type: "Cursor",
+          description: "The snapshot's cursor: subscribe since it.",
+          resolve: (_connection, _args, context) => snapshotCursor(context),
+        }),
+      }),
     },
     { name: `${name}Edge` },
   );

@@ -8,27 +8,46 @@ export const AgentState = builder.enumType("AgentState", {
   values: Object.values(stored.AgentState),
 });
 
-export const Breakpoint = builder.enumType("Breakpoint", { description: "Where in its turn an agent stands.", values: Object.values(stored.Breakpoint) });
+export const Breakpoint = builder.enumType("Breakpoint", {
+  description: "Where in its turn an agent stands.",
+  values: Object.values(stored.Breakpoint),
+});
 
 export const ToolCallState = builder.enumType("ToolCallState", {
-  description: "How far a tool call has come. COMPLETED, FAILED, DENIED and SEALED are final; SEALED was closed without a result of its own.",
+  description:
+    "How far a tool call has come. COMPLETED, FAILED, DENIED and SEALED are final; SEALED was closed without a result of its own.",
   values: Object.values(stored.ToolCallState),
 });
 
-export const ApprovalState = builder.enumType("ApprovalState", { description: "What became of an approval.", values: Object.values(stored.ApprovalState) });
+export const ApprovalState = builder.enumType("ApprovalState", {
+  description: "What became of an approval.",
+  values: Object.values(stored.ApprovalState),
+});
 
-export const ApprovalKind = builder.enumType("ApprovalKind", { description: "What is asked.", values: Object.values(stored.ApprovalKind) });
+export const ApprovalKind = builder.enumType("ApprovalKind", {
+  description: "What is asked.",
+  values: Object.values(stored.ApprovalKind),
+});
 
 export const ApprovalDecision = builder.enumType("ApprovalDecision", {
   description: "What a person says. DONE, RETRY and FAIL answer an OUTCOME_UNKNOWN.",
   values: Object.values(stored.ApprovalDecision),
 });
 
-export const ActorKind = builder.enumType("ActorKind", { description: "What an actor is.", values: Object.values(stored.ActorKind) });
+export const ActorKind = builder.enumType("ActorKind", {
+  description: "What an actor is.",
+  values: Object.values(stored.ActorKind),
+});
 
-export const MessageKind = builder.enumType("MessageKind", { description: "Whose message it is.", values: Object.values(stored.MessageKind) });
+export const MessageKind = builder.enumType("MessageKind", {
+  description: "Whose message it is.",
+  values: Object.values(stored.MessageKind),
+});
 
-export const Risk = builder.enumType("Risk", { description: "How much a call could change.", values: ["LOW", "MEDIUM", "HIGH"] as const });
+export const Risk = builder.enumType("Risk", {
+  description: "How much a call could change.",
+  values: ["LOW", "MEDIUM", "HIGH"] as const,
+});
 
 export const Channel = builder.enumType("Channel", {
   description: "PROGRESS: what the agent does. CONTROL: what people must decide. MONITOR: what operators and audit watch.",
@@ -37,7 +56,10 @@ export const Channel = builder.enumType("Channel", {
 
 export const EventKind = builder.enumType("EventKind", { description: "What an event reports.", values: EVENT_KINDS });
 
-export const DoneReason = builder.enumType("DoneReason", { description: "How a turn ended.", values: ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const });
+export const DoneReason = builder.enumType("DoneReason", {
+  description: "How a turn ended.",
+  values: ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const,
+});
 
 export const ErrorSeverity = builder.enumType("ErrorSeverity", { values: ["INFO", "WARN", "ERROR"] as const });
 

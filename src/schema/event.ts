@@ -10,7 +10,17 @@ import { ActorRef } from "./actor.ts";
 import { Agent } from "./agent.ts";
 import { Approval, ApprovalSnapshot } from "./approval.ts";
 import { builder } from "./builder.ts";
-import { AgentState, ApprovalDecision, Breakpoint, Channel, DoneReason, ErrorPhase, ErrorSeverity, EventKind, ResumeStrategy } from "./enums.ts";
+import {
+  AgentState,
+  ApprovalDecision,
+  Breakpoint,
+  Channel,
+  DoneReason,
+  ErrorPhase,
+  ErrorSeverity,
+  EventKind,
+  ResumeStrategy,
+} from "./enums.ts";
 import { Message } from "./message.ts";
 import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
@@ -24,12 +34,19 @@ export const TimelineEvent = builder.interfaceRef<EventView>("TimelineEvent").im
   description: "Something that happened to an agent. Clients must ignore kinds that they do not know.",
   resolveType: (view) => typeName(view.body.kind),
   fields: (t) => ({
-    cursor: t.field({ type: "Cursor", resolve: ({ event, epoch }) => formatCursor({ tenant: event.tenant, epoch }, event.position) }),
+    cursor: t.field({
+      type: "Cursor",
+      resolve: ({ event, epoch }) => formatCursor({ tenant: event.tenant, epoch }, event.position),
+    }),
     seq: t.int({ description: "Place among the agent's events, from 1, without gaps.", resolve: ({ event }) => event.seq }),
     timestamp: t.field({ type: "DateTime", resolve: ({ event }) => event.at }),
     channel: t.field({ type: Channel, resolve: ({ event }) => event.channel }),
     kind: t.field({ type: EventKind, resolve: ({ body }) => body.kind }),
-    agent: t.prismaField({ type: Agent, description: "The agent as it stands now.", resolve: (query, { event }, _args, context) => agentOfEvent(context, event.agentId, query) }),
+    agent: t.prismaField({
+      type: Agent,
+      description: "The agent as it stands now.",
+      resolve: (query, { event }, _args, context) => agentOfEvent(context, event.agentId, query),
+    }),
   }),
 });
 
@@ -45,7 +62,12 @@ eventType("MESSAGE_RECEIVED").implement({
     messageId: t.id({ resolve: ({ body }) => globalId("Message", body.messageId) }),
     text: t.string({ resolve: (view, _args, context) => receivedText(context, view) }),
     sentBy: t.field({ type: ActorRef, resolve: ({ body }) => body.sentBy }),
-    receivedMessage: t.prismaField({ type: Message, nullable: true, description: "The message as it stands now.", resolve: (query, { body }, _args, context) => messageByRow(context, body.messageId, query) }),
+    receivedMessage: t.prismaField({
+      type: Message,
+      nullable: true,
+      description: "The message as it stands now.",
+      resolve: (query, { body }, _args, context) => messageByRow(context, body.messageId, query),
+    }),
   }),
 });
 
@@ -58,7 +80,11 @@ eventType("TEXT_CHUNK_START").implement({
 eventType("TEXT_CHUNK").implement({
   description: "The agent wrote this much more of a block.",
   interfaces: [TimelineEvent],
-  fields: (t) => ({ step: t.int({ resolve: ({ body }) => body.step }), block: t.int({ resolve: ({ body }) => body.block }), delta: t.string({ resolve: ({ body }) => body.delta }) }),
+  fields: (t) => ({
+    step: t.int({ resolve: ({ body }) => body.step }),
+    block: t.int({ resolve: ({ body }) => body.block }),
+    delta: t.string({ resolve: ({ body }) => body.delta }),
+  }),
 });
 
 eventType("TEXT_CHUNK_END").implement({
@@ -72,14 +98,21 @@ eventType("TEXT_CHUNK_END").implement({
   }),
 });
 
-const ToolEvent = builder.interfaceRef<EventView<BodyOf<"TOOL_START" | "TOOL_END" | "TOOL_ERROR" | "TOOL_EXECUTED">>>("ToolEvent").implement({
-  description: "Something that happened to a tool call.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    call: t.field({ type: ToolCallSnapshot, resolve: ({ body }) => body.call }),
-    toolCall: t.prismaField({ type: ToolCall, nullable: true, description: "The call as it stands now.", resolve: (query, { body }, _args, context) => toolCallByRow(context, body.call.callId, query) }),
-  }),
-});
+const ToolEvent = builder
+  .interfaceRef<EventView<BodyOf<"TOOL_START" | "TOOL_END" | "TOOL_ERROR" | "TOOL_EXECUTED">>>("ToolEvent")
+  .implement({
+    description: "Something that happened to a tool call.",
+    interfaces: [TimelineEvent],
+    fields: (t) => ({
+      call: t.field({ type: ToolCallSnapshot, resolve: ({ body }) => body.call }),
+      toolCall: t.prismaField({
+        type: ToolCall,
+        nullable: true,
+        description: "The call as it stands now.",
+        resolve: (query, { body }, _args, context) => toolCallByRow(context, body.call.callId, query),
+      }),
+    }),
+  });
 
 eventType("TOOL_START").implement({
   description: "A tool call begins to execute; one that never does has its start together with its end.",
@@ -109,7 +142,10 @@ eventType("DONE").implement({
     turn: t.int({ resolve: ({ body }) => body.turn }),
     step: t.int({ resolve: ({ body }) => body.step }),
     reason: t.field({ type: DoneReason, resolve: ({ body }) => body.reason }),
-    messageIds: t.idList({ description: "The messages that the turn answers.", resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)) }),
+    messageIds: t.idList({
+      description: "The messages that the turn answers.",
+      resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)),
+    }),
   }),
 });
 
@@ -118,7 +154,11 @@ eventType("PERMISSION_REQUIRED").implement({
   interfaces: [TimelineEvent],
   fields: (t) => ({
     request: t.field({ type: ApprovalSnapshot, resolve: ({ body }) => body.request }),
-    approval: t.prismaField({ type: Approval, nullable: true, resolve: (query, { body }, _args, context) => approvalByRow(context, body.request.approvalId, query) }),
+    approval: t.prismaField({
+      type: Approval,
+      nullable: true,
+      resolve: (query, { body }, _args, context) => approvalByRow(context, body.request.approvalId, query),
+    }),
   }),
 });
 
@@ -131,7 +171,11 @@ eventType("PERMISSION_DECIDED").implement({
     decision: t.field({ type: ApprovalDecision, resolve: ({ body }) => body.decision }),
     decidedBy: t.field({ type: ActorRef, nullable: true, resolve: ({ body }) => body.decidedBy }),
     note: t.string({ nullable: true, resolve: ({ body }) => body.note }),
-    approval: t.prismaField({ type: Approval, nullable: true, resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query) }),
+    approval: t.prismaField({
+      type: Approval,
+      nullable: true,
+      resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query),
+    }),
   }),
 });
 

@@ -19,7 +19,8 @@ export const Message = builder.prismaNode("Message", {
       nullable: true,
       description: "The person or service that sent it; null for the agent's own.",
       select: { createdBy: true, createdByKind: true },
-      resolve: ({ createdBy, createdByKind }) => (createdBy === null || createdByKind === null ? null : { id: createdBy, kind: createdByKind }),
+      resolve: ({ createdBy, createdByKind }) =>
+        createdBy === null || createdByKind === null ? null : { id: createdBy, kind: createdByKind },
     }),
     createdAt: t.expose("createdAt", { type: "DateTime" }),
     agent: t.relation("agent"),
@@ -38,7 +39,12 @@ const SendMessageInput = builder.inputType("SendMessageInput", {
 
 const SendMessagePayload = builder.objectRef<MessagePayload>("SendMessagePayload").implement({
   fields: (t) => ({
-    message: t.prismaField({ type: Message, nullable: true, resolve: (query, payload, _args, context) => (payload.messageId === null ? null : messageByRow(context, payload.messageId, query)) }),
+    message: t.prismaField({
+      type: Message,
+      nullable: true,
+      resolve: (query, payload, _args, context) =>
+        payload.messageId === null ? null : messageByRow(context, payload.messageId, query),
+    }),
     cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
     userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
   }),

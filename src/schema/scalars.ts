@@ -3,7 +3,8 @@ import type { Json } from "../lib/json.ts";
 import { builder } from "./builder.ts";
 
 builder.scalarType("Cursor", {
-  description: 'A place in the event log of a tenant, opaque and sortable. `"0"` is the earliest event kept. One cursor is valid on every field that takes one.',
+  description:
+    'A place in the event log of a tenant, opaque and sortable. `"0"` is the earliest event kept. One cursor is valid on every field that takes one.',
   serialize: (cursor) => cursor,
   parseValue: (value) => {
     if (typeof value === "string") return value;
@@ -17,7 +18,9 @@ builder.scalarType("DateTime", {
   parseValue: (value) => {
     const time = typeof value === "string" ? new Date(value) : null;
     if (time !== null && !Number.isNaN(time.getTime())) return time;
-    throw new GraphQLError("a DateTime is a string in ISO 8601, for example 2026-01-31T12:00:00Z", { extensions: { code: "BAD_USER_INPUT" } });
+    throw new GraphQLError("a DateTime is a string in ISO 8601, for example 2026-01-31T12:00:00Z", {
+      extensions: { code: "BAD_USER_INPUT" },
+    });
   },
 });
 

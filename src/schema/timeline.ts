@@ -12,7 +12,10 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
   description: "The next events, in order. Continue from `cursor`.",
   fields: (t) => ({
     events: t.field({ type: [TimelineEvent], resolve: (page) => [...page.events] }),
-    cursor: t.expose("cursor", { type: "Cursor", description: "Everything up to here was delivered or is outside of what was asked for." }),
+    cursor: t.expose("cursor", {
+      type: "Cursor",
+      description: "Everything up to here was delivered or is outside of what was asked for.",
+    }),
     caughtUp: t.exposeBoolean("caughtUp", { description: "Whether `cursor` was the end of the log." }),
     outage: t.field({ type: StorageOutage, nullable: true, resolve: () => null }),
   }),

@@ -12,9 +12,12 @@ export const ToolCallError = builder.objectRef<Failure>("ToolCallError").impleme
   description: "Why a call was refused or failed.",
   fields: (t) => ({
     type: t.exposeString("type", {
-      description: "not_found, disabled, invalid_params, permission_denied, user_rejected, approval_expired, tool_busy, execution_failed, timeout or aborted.",
+      description:
+        "not_found, disabled, invalid_params, permission_denied, user_rejected, approval_expired, tool_busy, execution_failed, timeout or aborted.",
     }),
-    stage: t.exposeString("stage", { description: "The stage of the gate: discovery, validation, permission, confirmation, execution or formatting." }),
+    stage: t.exposeString("stage", {
+      description: "The stage of the gate: discovery, validation, permission, confirmation, execution or formatting.",
+    }),
     message: t.exposeString("message"),
   }),
 });
@@ -83,19 +86,34 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     requestedInput: t.expose("requestedInput", { type: "JSON", description: "What the model asked for." }),
     inputPreview: t.string({
       select: { effectiveInput: true, requestedInput: true },
-      resolve: (call) => inputPreview({ effectiveInput: call.effectiveInput as Json, requestedInput: call.requestedInput as Json }),
+      resolve: (call) =>
+        inputPreview({ effectiveInput: call.effectiveInput as Json, requestedInput: call.requestedInput as Json }),
     }),
     output: t.exposeString("output", { nullable: true, description: "What the model read." }),
     details: t.expose("details", { type: "JSON", nullable: true, description: "The tool's documented JSON." }),
-    error: t.field({ type: ToolCallError, nullable: true, select: { error: true }, resolve: (call) => call.error as Failure | null }),
+    error: t.field({
+      type: ToolCallError,
+      nullable: true,
+      select: { error: true },
+      resolve: (call) => call.error as Failure | null,
+    }),
     isError: t.exposeBoolean("isError"),
     stages: t.field({
       type: [StageDuration],
       select: { stages: true },
-      resolve: (call) => Object.entries(call.stages as Record<string, number>).map(([stage, durationMs]) => ({ stage, durationMs })),
+      resolve: (call) =>
+        Object.entries(call.stages as Record<string, number>).map(([stage, durationMs]) => ({ stage, durationMs })),
     }),
-    auditTrail: t.field({ type: [AuditEntry], select: { auditTrail: true }, resolve: (call) => call.auditTrail as unknown as AuditRecord[] }),
-    explanation: t.expose("explanation", { type: "JSON", nullable: true, description: "Which rule allowed, asked or denied, and what was considered." }),
+    auditTrail: t.field({
+      type: [AuditEntry],
+      select: { auditTrail: true },
+      resolve: (call) => call.auditTrail as unknown as AuditRecord[],
+    }),
+    explanation: t.expose("explanation", {
+      type: "JSON",
+      nullable: true,
+      description: "Which rule allowed, asked or denied, and what was considered.",
+    }),
     durationMs: t.exposeFloat("durationMs", { nullable: true }),
     startedAt: t.expose("startedAt", { type: "DateTime", nullable: true }),
     completedAt: t.expose("completedAt", { type: "DateTime", nullable: true }),

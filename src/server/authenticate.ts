@@ -2,7 +2,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Actor, Role } from "../agent/actor.ts";
 
 /** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
-export type TokenActor = { readonly id: string; readonly kind?: "USER" | "SERVICE"; readonly tokenHash: string; readonly tenant: string; readonly roles: readonly Role[] };
+export type TokenActor = {
+  readonly id: string;
+  readonly kind?: "USER" | "SERVICE";
+  readonly tokenHash: string;
+  readonly tenant: string;
+  readonly roles: readonly Role[];
+};
 
 /** What the operator's own `authenticate` is given: the bearer token, and the headers of the request or of the socket's upgrade. */
 export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
@@ -20,7 +26,11 @@ export type Authentication =
 export const LOCAL_ADMINISTRATOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
 
 /** Who asks with this token; null for nobody. */
-export async function authenticate(authentication: Authentication, token: string | null, headers: Headers): Promise<Actor | null> {
+export async function authenticate(
+  authentication: Authentication,
+  token: string | null,
+  headers: Headers,
+): Promise<Actor | null> {
   switch (authentication.kind) {
     case "local":
       return LOCAL_ADMINISTRATOR;

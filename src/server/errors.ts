@@ -14,7 +14,13 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       // A library refused an argument, and says so without a code.
       return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
     }
-    if (cause instanceof StorageUnavailable) return shown(error, "STORAGE_UNAVAILABLE", "The database does not answer, and whether this was done is not known. Try again: with the same idempotencyKey it is done once.", 503);
+    if (cause instanceof StorageUnavailable)
+      return shown(
+        error,
+        "STORAGE_UNAVAILABLE",
+        "The database does not answer, and whether this was done is not known. Try again: with the same idempotencyKey it is done once.",
+        503,
+      );
     logger.error("an operation failed", cause);
     return shown(error, "INTERNAL_SERVER_ERROR", "Unexpected error.", 500);
   };

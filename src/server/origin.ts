@@ -8,7 +8,8 @@ import type { Access } from "./access.ts";
  */
 export function originProblem({ headers }: IncomingMessage, { authentication, allowedOrigins }: Access): string | null {
   const host = headers.host ?? "";
-  if (authentication.kind === "local" && !isLoopback(hostname(host))) return `Host ${JSON.stringify(host)} is not this machine: connect to 127.0.0.1 or localhost, or configure actors`;
+  if (authentication.kind === "local" && !isLoopback(hostname(host)))
+    return `Host ${JSON.stringify(host)} is not this machine: connect to 127.0.0.1 or localhost, or configure actors`;
   const { origin } = headers;
   if (origin === undefined || allowedOrigins.includes(origin) || originHost(origin) === host) return null;
   return `Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`;

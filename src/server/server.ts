@@ -27,31 +27,39 @@ export class ListenError extends Error {
 }
 
 /** HTTP, SSE and WebSocket on one port. */
-export async function startServer(options: ServerOptions, shared: SharedContext, probes: Probes, logger: Logger): Promise<RunningServer> {
+export async function startServer(
+  options: ServerOptions,
+  shared: SharedContext,
+  probes: Probes,
+  logger: Logger,
+): Promise<RunningServer> {
   const yoga = makeYoga(options, shared, logger);
-  const server = createServer({ shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" }, (request, response) => {
-    const [path] = (request.url ?? "/").split("?", 1);
-    const problem = originProblem(request, options);
-    if (problem !== null) return answer(response, 403, problem);
-    switch (path) {
-      case "/healthz":
-        return answer(response, 200, "ok");
-      case "/readyz":
-        return void probes.ready().then(
-          () => answer(response, 200, "ready"),
-          () => answer(response, 503, "the database does not answer"),
-        );
-      case "/metrics":
-        return answer(response, 200, probes.metrics());
-      case "/graphql": {
-        const refusal = bodyProblem(request);
-        if (refusal !== null) return answer(response, refusal.status, refusal.message);
-        return void yoga(request, response);
+  const server = createServer(
+    { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
+    (request, response) => {
+      const [path] = (request.url ?? "/").split("?", 1);
+      const problem = originProblem(request, options);
+      if (problem !== null) return answer(response, 403, problem);
+      switch (path) {
+        case "/healthz":
+          return answer(response, 200, "ok");
+        case "/readyz":
+          return void probes.ready().then(
+            () => answer(response, 200, "ready"),
+            () => answer(response, 503, "the database does not answer"),
+          );
+        case "/metrics":
+          return answer(response, 200, probes.metrics());
+        case "/graphql": {
+          const refusal = bodyProblem(request);
+          if (refusal !== null) return answer(response, refusal.status, refusal.message);
+          return void yoga(request, response);
+        }
+        default:
+          return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
       }
-      default:
-        return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
-    }
-  });
+    },
+  );
   const closeSockets = serveWebSocket(server, yoga, options);
   await listen(server, options.port, options.host);
   return {
@@ -69,8 +77,10 @@ export async function startServer(options: ServerOptions, shared: SharedContext,
 /** Only JSON is read, so that no web form can post here, and not too much of it. */
 function bodyProblem({ method, headers }: IncomingMessage): { status: number; message: string } | null {
   if (method !== "POST") return null;
-  if (!/^application\/(graphql-response\+)?json\b/.test(headers["content-type"] ?? "")) return { status: 415, message: "send a body of type application/json" };
-  if (Number(headers["content-length"] ?? 0) > BODY_BYTES) return { status: 413, message: `a request has at most ${BODY_BYTES} bytes` };
+  if (!/^application\/(graphql-response\+)?json\b/.test(headers["content-type"] ?? ""))
+    return { status: 415, message: "send a body of type application/json" };
+  if (Number(headers["content-length"] ?? 0) > BODY_BYTES)
+    return { status: 413, message: `a request has at most ${BODY_BYTES} bytes` };
   return null;
 }
 
@@ -82,7 +92,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       const code = "code" in error ? error.code : null;
-      const what = code === "EADDRINUSE" ? `port ${port} is in use: stop what listens there, or set PORT to another one` : `cannot listen on ${host}:${port} (${error.message})`;
+      const what =
+        code === "EADDRINUSE"
+          ? `port ${port} is in use: stop what listens there, or set PORT to another one`
+          : `cannot listen on ${host}:${port} (${error.message})`;
       reject(new ListenError(what, { cause: error }));
     });
     server.listen(port, host, resolve);

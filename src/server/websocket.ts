@@ -21,8 +21,16 @@ const OPERATIONS = 100;
 type SocketExtra = { actor: Actor };
 
 /** GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients connect anew. */
-export function serveWebSocket(server: Server, yoga: YogaServerInstance<TransportContext, Context>, access: Access): () => Promise<void> {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES, handleProtocols: (offered) => (offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false) });
+export function serveWebSocket(
+  server: Server,
+  yoga: YogaServerInstance<TransportContext, Context>,
+  access: Access,
+): () => Promise<void> {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_BYTES,
+    handleProtocols: (offered) => (offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false),
+  });
   // Yoga's own parse, validate, execute and subscribe, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
@@ -30,20 +38,33 @@ export function serveWebSocket(server: Server, yoga: YogaServerInstance<Transpor
       execute: (args) => enveloped.get(args)?.execute(args),
       subscribe: (args) => enveloped.get(args)?.subscribe(args),
       onConnect: async ({ connectionParams, extra }) => {
-        const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
+        const authorization =
+          connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
         const actor = await authenticate(access.authentication, bearerToken(authorization), headersOf(extra.request));
         if (actor === null) return false;
         extra.actor = actor;
         return true;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
-        if (Object.keys(subscriptions).length > OPERATIONS) return [clientError("TOO_MANY_OPERATIONS", `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`)];
+        if (Object.keys(subscriptions).length > OPERATIONS)
+          return [
+            clientError(
+              "TOO_MANY_OPERATIONS",
+              `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
+            ),
+          ];
         const envelope = yoga.getEnveloped({ socketActor: extra.actor });
         const document = parsed(() => envelope.parse(query));
         if (document instanceof GraphQLError) return [document];
         const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
         if (errors.length > 0) return errors;
-        const args: ExecutionArgs = { schema: envelope.schema, document, operationName: operationName ?? null, variableValues: variables ?? null, contextValue: await envelope.contextFactory() };
+        const args: ExecutionArgs = {
+          schema: envelope.schema,
+          document,
+          operationName: operationName ?? null,
+          variableValues: variables ?? null,
+          contextValue: await envelope.contextFactory(),
+        };
         enveloped.set(args, envelope);
         return args;
       },
@@ -71,9 +92,15 @@ function parsed(parse: () => DocumentNode): DocumentNode | GraphQLError {
 }
 
 function headersOf(request: IncomingMessage): Headers {
-  return new Headers(Object.entries(request.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]])));
+  return new Headers(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
+    ),
+  );
 }
 
 function refuse(socket: Duplex, status: number, message: string): void {
-  socket.end(`HTTP/1.1 ${status} ${status === 403 ? "Forbidden" : "Not Found"}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`);
+  socket.end(
+    `HTTP/1.1 ${status} ${status === 403 ? "Forbidden" : "Not Found"}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`,
+  );
 }

@@ -32,8 +32,14 @@ export function makeYoga(access: Access, shared: SharedContext, logger: Logger):
     maskedErrors: { maskError: maskError(logger), errorMessage: "Unexpected error." },
     logging: false,
     context: async ({ socketActor, request }) => {
-      const actor = socketActor ?? (await authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers));
-      if (actor === null) throw clientError("UNAUTHENTICATED", "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.");
+      const actor =
+        socketActor ??
+        (await authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers));
+      if (actor === null)
+        throw clientError(
+          "UNAUTHENTICATED",
+          "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.",
+        );
       return makeContext(shared, actor);
     },
   });

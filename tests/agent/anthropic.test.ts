@@ -38,8 +38,24 @@ describe("Claude by the real SDK, over the wire", () => {
     expect(ofType(events, "TokenUsage")).toMatchObject([{ inputTokens: 11, outputTokens: 7, totalTokens: 18 }, {}]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     expect(provider.requests).toHaveLength(2);
-    expect(provider.requests[0]).toMatchObject({ headers: { authorization: "Bearer sk-test" }, body: { model: "claude-test", max_tokens: 1_000, stream: true, system: "You are tested.", messages: [{ role: "user", content: [{ type: "text", text: "read them" }] }] } });
-    expect(provider.requests[0]?.body["tools"]).toMatchObject([{ name: "fs_read", input_schema: { type: "object", required: ["path"] } }, {}, {}, {}, {}, {}]);
+    expect(provider.requests[0]).toMatchObject({
+      headers: { authorization: "Bearer sk-test" },
+      body: {
+        model: "claude-test",
+        max_tokens: 1_000,
+        stream: true,
+        system: "You are tested.",
+        messages: [{ role: "user", content: [{ type: "text", text: "read them" }] }],
+      },
+    });
+    expect(provider.requests[0]?.body["tools"]).toMatchObject([
+      { name: "fs_read", input_schema: { type: "object", required: ["path"] } },
+      {},
+      {},
+      {},
+      {},
+      {},
+    ]);
     expect(provider.requests[1]?.body.messages).toEqual([
       { role: "user", content: [{ type: "text", text: "read them" }] },
       {
@@ -69,14 +85,24 @@ describe("Claude by the real SDK, over the wire", () => {
     ]);
     const events = await client.turn(agent.id, "read");
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED", error: { type: "invalid_params" } } }]);
-    expect(provider.requests[1]?.body.messages[1]).toEqual({ role: "assistant", content: [{ type: "tool_use", id: "toolu_a", name: "fs_read", input: { invalid_arguments: '{"path": "a.t' } }] });
-    expect(provider.requests[1]?.body.messages[2]).toMatchObject({ content: [{ type: "tool_result", tool_use_id: "toolu_a", is_error: true }] });
+    expect(provider.requests[1]?.body.messages[1]).toEqual({
+      role: "assistant",
+      content: [{ type: "tool_use", id: "toolu_a", name: "fs_read", input: { invalid_arguments: '{"path": "a.t' } }],
+    });
+    expect(provider.requests[1]?.body.messages[2]).toMatchObject({
+      content: [{ type: "tool_result", tool_use_id: "toolu_a", is_error: true }],
+    });
   });
 
   it("ends the turn with the provider's own words where it refuses, and never says the key (invariant 11)", async () => {
-    const { client, agent, app } = await appWith([{ status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "prompt is too long" } } }, { events: messageStream([{ text: ["Hello."] }], "end_turn") }]);
+    const { client, agent, app } = await appWith([
+      { status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "prompt is too long" } } },
+      { events: messageStream([{ text: ["Hello."] }], "end_turn") },
+    ]);
     const events = await client.turn(agent.id, "hi");
-    expect(ofType(events, "Error")).toMatchObject([{ phase: "MODEL", message: "the model's provider answered 400: prompt is too long" }]);
+    expect(ofType(events, "Error")).toMatchObject([
+      { phase: "MODEL", message: "the model's provider answered 400: prompt is too long" },
+    ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     const dump = await app.database.sql.query({ name: "d", text: "SELECT string_agg(payload::text, '') AS dump FROM event" }, []);
     expect(JSON.stringify(dump)).not.toContain("sk-test");
@@ -84,7 +110,10 @@ describe("Claude by the real SDK, over the wire", () => {
   });
 
   it("ends the turn with an error where the stream is cut, and the partial text goes to no model", async () => {
-    const { provider, client, agent } = await appWith([{ events: messageStream([{ text: ["half of an"] }], "end_turn").slice(0, 4), cut: true }, { events: messageStream([{ text: ["Hello."] }], "end_turn") }]);
+    const { provider, client, agent } = await appWith([
+      { events: messageStream([{ text: ["half of an"] }], "end_turn").slice(0, 4), cut: true },
+      { events: messageStream([{ text: ["Hello."] }], "end_turn") },
+    ]);
     const events = await client.turn(agent.id, "hi");
     expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "half of an", aborted: true }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);

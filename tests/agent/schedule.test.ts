@@ -6,7 +6,11 @@ const STATUS = { p: "waiting for a person", r: "ready", x: "running", f: "final"
 
 /** Slots from a short form: lower case is a read, upper case is exclusive; p, r, x, f is the status. */
 function slots(form: string): Slot[] {
-  return form.split("").map((letter, index) => ({ id: String(index), isExclusive: letter !== letter.toLowerCase(), status: STATUS[letter.toLowerCase() as keyof typeof STATUS] }));
+  return form.split("").map((letter, index) => ({
+    id: String(index),
+    isExclusive: letter !== letter.toLowerCase(),
+    status: STATUS[letter.toLowerCase() as keyof typeof STATUS],
+  }));
 }
 
 describe("startable", () => {

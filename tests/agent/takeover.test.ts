@@ -7,7 +7,13 @@ import { ownTool } from "../support/tools.ts";
 
 /** As if the holder had died: its lease has run out, and a new epoch has begun. */
 async function loseLeases(app: TestApp): Promise<void> {
-  await app.database.sql.query({ name: "steal", text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL" }, []);
+  await app.database.sql.query(
+    {
+      name: "steal",
+      text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
+    },
+    [],
+  );
 }
 
 const SHORT: LeaseTimes = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
@@ -20,8 +26,16 @@ describe("an agent whose owner is gone", () => {
       runs += 1;
       return late.promise;
     });
-    const model = playedModel(() => calls("effects"), () => says("It may have happened."));
-    const app = await startTestApp({ model, config: { tools: [tool] }, template: { permission: { mode: "auto" } }, overrides: { leaseTimes: SHORT } });
+    const model = playedModel(
+      () => calls("effects"),
+      () => says("It may have happened."),
+    );
+    const app = await startTestApp({
+      model,
+      config: { tools: [tool] },
+      template: { permission: { mode: "auto" } },
+      overrides: { leaseTimes: SHORT },
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
@@ -33,15 +47,26 @@ describe("an agent whose owner is gone", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { name: "effects", state: "SEALED" } }]);
     expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH", sealed: [{ name: "effects", state: "SEALED" }] }]);
     const [call] = (await client.agent(agent.id)).toolCalls.nodes;
-    expect(JSON.parse(call?.output ?? "")).toMatchObject({ ok: false, _autoSealed: true, data: { status: "EXECUTING", toolId: call?.callId }, recommendations: [expect.any(String), expect.any(String)] });
+    expect(JSON.parse(call?.output ?? "")).toMatchObject({
+      ok: false,
+      _autoSealed: true,
+      data: { status: "EXECUTING", toolId: call?.callId },
+      recommendations: [expect.any(String), expect.any(String)],
+    });
     expect(call).toMatchObject({ state: "SEALED", attempt: 1 });
     expect(runs).toBe(1);
-    const [epochs] = await app.database.sql.query<{ contiguous: boolean }>({ name: "c", text: "SELECT max(seq) = count(*) AS contiguous FROM event" }, []);
+    const [epochs] = await app.database.sql.query<{ contiguous: boolean }>(
+      { name: "c", text: "SELECT max(seq) = count(*) AS contiguous FROM event" },
+      [],
+    );
     expect(epochs).toEqual({ contiguous: true });
   });
 
   it("has its half-streamed answer closed as aborted, and the step made again", async () => {
-    const model = playedModel(() => hangsAfter("Half of"), () => says("All of it."));
+    const model = playedModel(
+      () => hangsAfter("Half of"),
+      () => says("All of it."),
+    );
     const app = await startTestApp({ model, overrides: { leaseTimes: SHORT } });
     const client = connect(app.url);
     const agent = await client.createAgent();
@@ -74,7 +99,9 @@ describe("an agent whose owner is gone", () => {
     const other = await startTestApp({ model, database: app.database.config, config: { workspaceRoots: [app.workspace] } });
     const [here, there] = [connect(app.url), connect(other.url)];
     const agent = await here.createAgent();
-    await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).send(agent.id, `message ${index}`)));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).send(agent.id, `message ${index}`)),
+    );
     const answered = new Set<string>();
     let since = "0";
     while (answered.size < 20) {
@@ -91,13 +118,18 @@ describe("an agent whose owner is gone", () => {
   });
 
   it("whose template is gone ends its turn with an error that says so", async () => {
-    const model = playedModel(() => calls("todo_write"), () => says("Hello."));
+    const model = playedModel(
+      () => calls("todo_write"),
+      () => says("Hello."),
+    );
     const app = await startTestApp({ model, template: { permission: { mode: "approval" } } });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await app.database.sql.query({ name: "g", text: "UPDATE agent SET template_id = 'gone'" }, []);
     const events = await client.turn(agent.id, "go");
-    expect(ofType(events, "Error")).toMatchObject([{ phase: "LIFECYCLE", message: expect.stringContaining("the template gone") }]);
+    expect(ofType(events, "Error")).toMatchObject([
+      { phase: "LIFECYCLE", message: expect.stringContaining("the template gone") },
+    ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
   });
 });

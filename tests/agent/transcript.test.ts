@@ -4,7 +4,14 @@ import { contextWindow, modelMessages, type TranscriptMessage } from "../../src/
 
 /** A transcript of turns, each with so many tool steps. */
 function transcript(toolSteps: readonly number[]): TranscriptMessage[] {
-  const kinds = toolSteps.flatMap((steps) => ["USER", ...Array.from({ length: steps }, () => ["ASSISTANT", "TOOL_RESULTS"]).flat(), "ASSISTANT"] as TranscriptMessage["kind"][]);
+  const kinds = toolSteps.flatMap(
+    (steps) =>
+      [
+        "USER",
+        ...Array.from({ length: steps }, () => ["ASSISTANT", "TOOL_RESULTS"]).flat(),
+        "ASSISTANT",
+      ] as TranscriptMessage["kind"][],
+  );
   return kinds.map((kind, ordinal) => ({ ordinal, kind, content: [{ type: "text", text: `${ordinal}` }] }));
 }
 
@@ -51,6 +58,9 @@ describe("modelMessages", () => {
       { ordinal: 1, kind: "USER", content: [{ type: "text", text: "b" }] },
       { ordinal: 2, kind: "ASSISTANT", content: [{ type: "text", text: "c" }] },
     ]);
-    expect(messages.map((message) => [message.role, message.content.length])).toEqual([["user", 2], ["assistant", 1]]);
+    expect(messages.map((message) => [message.role, message.content.length])).toEqual([
+      ["user", 2],
+      ["assistant", 1],
+    ]);
   });
 });

@@ -10,7 +10,13 @@ import type { Json } from "../../src/lib/json.ts";
 import { temporaryFolder } from "../support/app.ts";
 
 /** Runs a tool as the gate does, in the folder. */
-async function runTool(folder: string, name: string, input: Json, todos: TodoItem[] = [], signal = new AbortController().signal): Promise<ToolResult> {
+async function runTool(
+  folder: string,
+  name: string,
+  input: Json,
+  todos: TodoItem[] = [],
+  signal = new AbortController().signal,
+): Promise<ToolResult> {
   const tool = BUILTIN_TOOLS.find((candidate) => candidate.name === name);
   const bound = tool?.bind(input);
   if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
@@ -40,7 +46,18 @@ async function trap(): Promise<{ folder: string; secret: string; outside: string
   return { folder, secret, outside };
 }
 
-const ESCAPES = ["../ws-evil/secret.txt", "sub/../../ws-evil/secret.txt", "link.txt", "linked/secret.txt", "./linked/../linked/secret.txt", "/etc/passwd", "..", "/", "sub/../..", "linked"];
+const ESCAPES = [
+  "../ws-evil/secret.txt",
+  "sub/../../ws-evil/secret.txt",
+  "link.txt",
+  "linked/secret.txt",
+  "./linked/../linked/secret.txt",
+  "/etc/passwd",
+  "..",
+  "/",
+  "sub/../..",
+  "linked",
+];
 
 describe("the workspace (invariant of fs tools)", () => {
   it.each(ESCAPES)("does not read %s", async (path) => {
@@ -60,8 +77,10 @@ describe("the workspace (invariant of fs tools)", () => {
     const { folder, secret, outside } = await trap();
     await expect(runTool(folder, "fs_read", { path: secret })).rejects.toThrow("outside");
     expect((await runTool(folder, "fs_grep", { pattern: "SECRET" })).details).toMatchObject({ matches: [] });
-    for (const pattern of ["../ws-evil/*", "/etc/*", "sub/../../ws-evil/*"]) await expect(runTool(folder, "fs_glob", { pattern })).rejects.toThrow("inside");
-    for (const cwd of ["..", outside, "linked"]) await expect(runTool(folder, "fs_glob", { pattern: "*", cwd })).rejects.toThrow("outside");
+    for (const pattern of ["../ws-evil/*", "/etc/*", "sub/../../ws-evil/*"])
+      await expect(runTool(folder, "fs_glob", { pattern })).rejects.toThrow("inside");
+    for (const cwd of ["..", outside, "linked"])
+      await expect(runTool(folder, "fs_glob", { pattern: "*", cwd })).rejects.toThrow("outside");
     await expect(runTool(folder, "fs_grep", { pattern: "SECRET", path: "../**" })).rejects.toThrow("inside");
     expect(JSON.stringify((await runTool(folder, "fs_glob", { pattern: "**/*" })).details)).not.toContain("secret");
   });
@@ -93,7 +112,14 @@ describe("fs_read (X1)", () => {
   it("answers path, offset, limit, truncated, totalLines and content", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "a.txt"), "one\ntwo\nthree\nfour\n");
-    expect((await runTool(folder, "fs_read", { path: "a.txt" })).details).toEqual({ path: "a.txt", offset: 1, limit: 2_000, truncated: false, totalLines: 4, content: "one\ntwo\nthree\nfour\n" });
+    expect((await runTool(folder, "fs_read", { path: "a.txt" })).details).toEqual({
+      path: "a.txt",
+      offset: 1,
+      limit: 2_000,
+      truncated: false,
+      totalLines: 4,
+      content: "one\ntwo\nthree\nfour\n",
+    });
     expect(await runTool(folder, "fs_read", { path: "a.txt", offset: 2, limit: 2 })).toEqual({
       output: "two\nthree\n\n[lines 2 to 3 of 4; read on with offset 4]",
       details: { path: "a.txt", offset: 2, limit: 2, truncated: true, totalLines: 4, content: "two\nthree\n" },
@@ -106,7 +132,11 @@ describe("fs_read (X1)", () => {
     await writeFile(join(folder, "huge.txt"), "x".repeat(3_000_000));
     await writeFile(join(folder, "many.txt"), "line\n".repeat(10_000));
     await writeFile(join(folder, "image.png"), Buffer.from([0x89, 0x50, 0, 0x0d]));
-    expect((await runTool(folder, "fs_read", { path: "empty.txt" })).details).toMatchObject({ totalLines: 0, content: "", truncated: false });
+    expect((await runTool(folder, "fs_read", { path: "empty.txt" })).details).toMatchObject({
+      totalLines: 0,
+      content: "",
+      truncated: false,
+    });
     const huge = await runTool(folder, "fs_read", { path: "huge.txt" });
     expect(huge.output.length).toBeLessThan(52_000);
     expect(huge.details).toMatchObject({ truncated: true, totalLines: 1 });
@@ -114,7 +144,10 @@ describe("fs_read (X1)", () => {
     const many = await runTool(folder, "fs_read", { path: "many.txt" });
     expect(many.details).toMatchObject({ truncated: true, totalLines: 10_000 });
     expect(many.output).toMatch(/\[lines 1 to 1998 of 10000; read on with offset 1999\]$/);
-    await writeFile(join(folder, "wide.txt"), Array.from({ length: 3_000 }, (_, index) => `${index + 1}:${"ä".repeat(100)}\n`).join(""));
+    await writeFile(
+      join(folder, "wide.txt"),
+      Array.from({ length: 3_000 }, (_, index) => `${index + 1}:${"ä".repeat(100)}\n`).join(""),
+    );
     const wide = await runTool(folder, "fs_read", { path: "wide.txt" });
     expect(Buffer.byteLength(wide.output)).toBeLessThanOrEqual(50 * 1024);
     const next = Number(/read on with offset (\d+)\]$/.exec(wide.output)?.[1]);
@@ -128,30 +161,52 @@ describe("fs_read (X1)", () => {
 describe("fs_write, fs_glob, fs_grep (X2, X4, X5)", () => {
   it("writes, replaces and makes folders", async () => {
     const folder = await temporaryFolder();
-    expect((await runTool(folder, "fs_write", { path: "deep/er/a.txt", content: "a long first text\n" })).details).toEqual({ ok: true, path: "deep/er/a.txt", bytes: 18, lines: 1 });
+    expect((await runTool(folder, "fs_write", { path: "deep/er/a.txt", content: "a long first text\n" })).details).toEqual({
+      ok: true,
+      path: "deep/er/a.txt",
+      bytes: 18,
+      lines: 1,
+    });
     await runTool(folder, "fs_write", { path: "deep/er/a.txt", content: "ä" });
     expect(await readFile(join(folder, "deep/er/a.txt"), "utf8")).toBe("ä");
   });
 
   it("lists by pattern, hidden names only when asked, with a limit", async () => {
     const folder = await temporaryFolder();
-    for (const path of ["b.ts", "a.ts", "src/c.ts", ".hidden/d.ts", "node_modules/e.ts"]) await runTool(folder, "fs_write", { path, content: "" });
+    for (const path of ["b.ts", "a.ts", "src/c.ts", ".hidden/d.ts", "node_modules/e.ts"])
+      await runTool(folder, "fs_write", { path, content: "" });
     const list = async (input: Json) => ((await runTool(folder, "fs_glob", input)).details as { matches: string[] }).matches;
     expect(await list({ pattern: "**/*.ts" })).toEqual(["a.ts", "b.ts", "src/c.ts"]);
     expect(await list({ pattern: "**/*.ts", dot: true })).toEqual([".hidden/d.ts", "a.ts", "b.ts", "src/c.ts"]);
     expect(await list({ pattern: "node_modules/*.ts" })).toEqual(["node_modules/e.ts"]);
     expect(await list({ pattern: "*.ts", cwd: "src" })).toEqual(["src/c.ts"]);
-    expect((await runTool(folder, "fs_glob", { pattern: "**/*.ts", limit: 1 })).details).toEqual({ ok: true, pattern: "**/*.ts", cwd: ".", truncated: true, count: 1, matches: ["a.ts"] });
+    expect((await runTool(folder, "fs_glob", { pattern: "**/*.ts", limit: 1 })).details).toEqual({
+      ok: true,
+      pattern: "**/*.ts",
+      cwd: ".",
+      truncated: true,
+      count: 1,
+      matches: ["a.ts"],
+    });
     expect((await runTool(folder, "fs_glob", { pattern: "*.py" })).output).toBe("No file matches *.py.");
   });
 
   it("searches texts and regular expressions, with case and a limit", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "a.txt"), "first\n  a Needle here\nneedle\n");
-    const search = async (input: Json) => (await runTool(folder, "fs_grep", input)).details as { matches: Json[]; truncated: boolean };
-    expect(await search({ pattern: "needle" })).toEqual({ ok: true, pattern: "needle", path: "**/*", truncated: false, matches: [{ path: "a.txt", line: 3, column: 1, preview: "needle" }] });
+    const search = async (input: Json) =>
+      (await runTool(folder, "fs_grep", input)).details as { matches: Json[]; truncated: boolean };
+    expect(await search({ pattern: "needle" })).toEqual({
+      ok: true,
+      pattern: "needle",
+      path: "**/*",
+      truncated: false,
+      matches: [{ path: "a.txt", line: 3, column: 1, preview: "needle" }],
+    });
     expect((await search({ pattern: "needle", case_sensitive: false })).matches).toHaveLength(2);
-    expect((await search({ pattern: "^n.*e$", regex: true })).matches).toEqual([{ path: "a.txt", line: 3, column: 1, preview: "needle" }]);
+    expect((await search({ pattern: "^n.*e$", regex: true })).matches).toEqual([
+      { path: "a.txt", line: 3, column: 1, preview: "needle" },
+    ]);
     expect(await search({ pattern: "e", max_results: 1 })).toMatchObject({ truncated: true, matches: [{ line: 2 }] });
     await expect(search({ pattern: "(", regex: true })).rejects.toThrow("Invalid regular expression");
   });
@@ -169,12 +224,31 @@ describe("todo_read, todo_write (X9)", () => {
     const todos: TodoItem[] = [];
     const folder = await temporaryFolder();
     const write = (list: Json) => runTool(folder, "todo_write", { todos: list }, todos);
-    expect((await write([{ id: "1", title: "a", status: "in_progress", notes: "n" }, { id: "2", title: "b", status: "pending" }])).details).toEqual({ ok: true, count: 2 });
+    expect(
+      (
+        await write([
+          { id: "1", title: "a", status: "in_progress", notes: "n" },
+          { id: "2", title: "b", status: "pending" },
+        ])
+      ).details,
+    ).toEqual({ ok: true, count: 2 });
     expect((await runTool(folder, "todo_read", {}, todos)).output).toBe("[~] 1: a — n\n[ ] 2: b");
-    await expect(write([{ id: "1", title: "a", status: "pending" }, { id: "1", title: "b", status: "pending" }])).rejects.toThrow('two todos have the id "1"');
-    await expect(write([{ id: "1", title: "a", status: "in_progress" }, { id: "2", title: "b", status: "in_progress" }])).rejects.toThrow("more than one todo is in_progress");
+    await expect(
+      write([
+        { id: "1", title: "a", status: "pending" },
+        { id: "1", title: "b", status: "pending" },
+      ]),
+    ).rejects.toThrow('two todos have the id "1"');
+    await expect(
+      write([
+        { id: "1", title: "a", status: "in_progress" },
+        { id: "2", title: "b", status: "in_progress" },
+      ]),
+    ).rejects.toThrow("more than one todo is in_progress");
     await expect(write([{ id: "1", title: " ", status: "pending" }])).rejects.toThrow("title");
-    await expect(write(Array.from({ length: 60 }, (_, index) => ({ id: `${index}`, title: "t".repeat(500), status: "pending" })))).rejects.toThrow("larger than 24 KB");
+    await expect(
+      write(Array.from({ length: 60 }, (_, index) => ({ id: `${index}`, title: "t".repeat(500), status: "pending" }))),
+    ).rejects.toThrow("larger than 24 KB");
     expect(todos).toHaveLength(2);
     await write([]);
     expect(todos).toEqual([]);

@@ -41,16 +41,41 @@ describe("ids that name nothing", () => {
   it("are answered with NOT_FOUND, each at its field", async () => {
     const client = connect((await startTestApp()).url);
     const agentId = encode("Agent:11111111-1111-4111-8111-111111111111");
-    expect((await client.get(CreateAgentDocument, { input: { templateId: "nobody" } })).createAgent).toMatchObject({ agent: null, userErrors: [{ code: "NOT_FOUND", field: ["templateId"], message: expect.stringContaining("assistant") }] });
-    expect((await client.get(CreateAgentDocument, { input: { templateId: "assistant", model: "gpt" } })).createAgent.userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["model"] }]);
-    expect((await client.get(CreateAgentDocument, { input: { templateId: "assistant", workspace: "/etc" } })).createAgent.userErrors).toMatchObject([{ code: "INVALID", field: ["workspace"] }]);
-    expect((await client.get(CreateAgentDocument, { input: { templateId: "assistant", toolTimeoutMs: 0 } })).createAgent.userErrors).toMatchObject([{ code: "INVALID", field: ["toolTimeoutMs"] }]);
-    for (const id of [agentId, "nonsense", "", encode("Approval:1"), encode("Agent:'; DROP TABLE agent; --"), encode("Agent:a\0b")]) {
-      expect((await client.get(SendMessageDocument, { input: { agentId: id, text: "hi" } })).sendMessage).toMatchObject({ message: null, userErrors: [{ code: "NOT_FOUND", field: ["agentId"] }] });
-      expect((await client.get(InterruptAgentDocument, { input: { agentId: id } })).interruptAgent.userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
-      expect((await client.get(DecideApprovalDocument, { input: { approvalId: id, decision: "DENY" } })).decideApproval.userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["approvalId"] }]);
+    expect((await client.get(CreateAgentDocument, { input: { templateId: "nobody" } })).createAgent).toMatchObject({
+      agent: null,
+      userErrors: [{ code: "NOT_FOUND", field: ["templateId"], message: expect.stringContaining("assistant") }],
+    });
+    expect(
+      (await client.get(CreateAgentDocument, { input: { templateId: "assistant", model: "gpt" } })).createAgent.userErrors,
+    ).toMatchObject([{ code: "NOT_FOUND", field: ["model"] }]);
+    expect(
+      (await client.get(CreateAgentDocument, { input: { templateId: "assistant", workspace: "/etc" } })).createAgent.userErrors,
+    ).toMatchObject([{ code: "INVALID", field: ["workspace"] }]);
+    expect(
+      (await client.get(CreateAgentDocument, { input: { templateId: "assistant", toolTimeoutMs: 0 } })).createAgent.userErrors,
+    ).toMatchObject([{ code: "INVALID", field: ["toolTimeoutMs"] }]);
+    for (const id of [
+      agentId,
+      "nonsense",
+      "",
+      encode("Approval:1"),
+      encode("Agent:'; DROP TABLE agent; --"),
+      encode("Agent:a\0b"),
+    ]) {
+      expect((await client.get(SendMessageDocument, { input: { agentId: id, text: "hi" } })).sendMessage).toMatchObject({
+        message: null,
+        userErrors: [{ code: "NOT_FOUND", field: ["agentId"] }],
+      });
+      expect((await client.get(InterruptAgentDocument, { input: { agentId: id } })).interruptAgent.userErrors).toMatchObject([
+        { code: "NOT_FOUND" },
+      ]);
+      expect(
+        (await client.get(DecideApprovalDocument, { input: { approvalId: id, decision: "DENY" } })).decideApproval.userErrors,
+      ).toMatchObject([{ code: "NOT_FOUND", field: ["approvalId"] }]);
       expect((await client.get(AgentDocument, { id })).agent).toBeNull();
-      expect((await client.ask(PollTimelineDocument, { agentId: id })).errors).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+      expect((await client.ask(PollTimelineDocument, { agentId: id })).errors).toMatchObject([
+        { extensions: { code: "NOT_FOUND" } },
+      ]);
     }
     expect((await client.get(NodeDocument, { id: agentId })).node).toBeNull();
   });
@@ -60,7 +85,8 @@ describe("texts", () => {
   it("that are empty or too large are refused with a typed error, and nothing is lost", async () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();
-    const send = async (text: string) => (await client.get(SendMessageDocument, { input: { agentId: agent.id, text } })).sendMessage;
+    const send = async (text: string) =>
+      (await client.get(SendMessageDocument, { input: { agentId: agent.id, text } })).sendMessage;
     expect((await send("")).userErrors).toMatchObject([{ code: "INVALID", field: ["text"] }]);
     expect((await send(" \n\t ")).userErrors).toMatchObject([{ code: "INVALID" }]);
     expect((await send("x".repeat(5 * 1024 * 1024))).userErrors).toMatchObject([{ code: "TOO_LARGE", field: ["text"] }]);
@@ -102,11 +128,19 @@ describe("cursors and pages", () => {
     ];
     for (const [since, code] of cases) {
       expect((await client.ask(PollTimelineDocument, { since })).errors, since).toMatchObject([{ extensions: { code } }]);
-      const { value } = await client.subscribe(TimelineDocument, { since }).next().catch((error: unknown) => ({ value: { errors: error } }));
+      const { value } = await client
+        .subscribe(TimelineDocument, { since })
+        .next()
+        .catch((error: unknown) => ({ value: { errors: error } }));
       expect(JSON.stringify(value), since).toContain(code);
     }
-    await app.database.sql.query({ name: "f", text: "UPDATE tenant_log SET floor = position + 5, position = position + 9 WHERE tenant = 'one'" }, []);
-    expect((await client.ask(PollTimelineDocument, { since: agent.cursor })).errors).toMatchObject([{ extensions: { code: "CURSOR_EXPIRED" } }]);
+    await app.database.sql.query(
+      { name: "f", text: "UPDATE tenant_log SET floor = position + 5, position = position + 9 WHERE tenant = 'one'" },
+      [],
+    );
+    expect((await client.ask(PollTimelineDocument, { since: agent.cursor })).errors).toMatchObject([
+      { extensions: { code: "CURSOR_EXPIRED" } },
+    ]);
     expect((await client.ask(PollTimelineDocument, { since: "0" })).errors).toEqual([]);
   });
 
@@ -114,11 +148,17 @@ describe("cursors and pages", () => {
     const client = connect((await startTestApp()).url);
     expect((await client.post({ query: "{ timeline(kinds: [NONSENSE]) { cursor } }" })).errors[0]?.message).toContain("NONSENSE");
     for (const first of [0, -1, 101, 2_147_483_647]) {
-      expect((await client.ask(AgentsDocument, { first })).errors, String(first)).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+      expect((await client.ask(AgentsDocument, { first })).errors, String(first)).toMatchObject([
+        { extensions: { code: "BAD_USER_INPUT" } },
+      ]);
       expect((await client.ask(ToolCallsDocument, { first })).errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
     }
-    expect((await client.ask(PollTimelineDocument, { first: 501 })).errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
-    expect((await client.ask(AgentsDocument, { after: "nonsense" })).errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+    expect((await client.ask(PollTimelineDocument, { first: 501 })).errors).toMatchObject([
+      { extensions: { code: "BAD_USER_INPUT" } },
+    ]);
+    expect((await client.ask(AgentsDocument, { after: "nonsense" })).errors).toMatchObject([
+      { extensions: { code: "BAD_USER_INPUT" } },
+    ]);
     expect((await client.ask(AgentsDocument, { first: 1 })).errors).toEqual([]);
   });
 });
@@ -145,22 +185,35 @@ describe("actors", () => {
 
     for (const stranger of [ben, zoe]) {
       expect((await stranger.get(AgentDocument, { id: agent.id })).agent).toBeNull();
-      for (const id of [agent.id, approvalId, encode(`ToolCall:${required?.request.call.callId ?? ""}`)]) expect((await stranger.get(NodeDocument, { id })).node).toBeNull();
+      for (const id of [agent.id, approvalId, encode(`ToolCall:${required?.request.call.callId ?? ""}`)])
+        expect((await stranger.get(NodeDocument, { id })).node).toBeNull();
       expect((await stranger.get(ToolCallsDocument, {})).toolCalls.nodes).toEqual([]);
-      expect((await stranger.ask(PollTimelineDocument, { agentId: agent.id })).errors).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+      expect((await stranger.ask(PollTimelineDocument, { agentId: agent.id })).errors).toMatchObject([
+        { extensions: { code: "NOT_FOUND" } },
+      ]);
       expect((await stranger.get(PollTimelineDocument, {})).timeline.events).toEqual([]);
-      expect((await stranger.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } })).sendMessage.userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
-      expect((await stranger.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
+      expect(
+        (await stranger.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } })).sendMessage.userErrors,
+      ).toMatchObject([{ code: "NOT_FOUND" }]);
+      expect((await stranger.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([
+        { code: "NOT_FOUND" },
+      ]);
     }
     for (const reader of [vera, paul]) {
       expect((await reader.get(AgentDocument, { id: agent.id })).agent).not.toBeNull();
-      expect((await reader.get(CreateAgentDocument, { input: { templateId: "assistant" } })).createAgent.userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
-      expect((await reader.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } })).sendMessage.userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
+      expect(
+        (await reader.get(CreateAgentDocument, { input: { templateId: "assistant" } })).createAgent.userErrors,
+      ).toMatchObject([{ code: "FORBIDDEN" }]);
+      expect(
+        (await reader.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } })).sendMessage.userErrors,
+      ).toMatchObject([{ code: "FORBIDDEN" }]);
     }
     expect((await vera.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
     expect((await anna.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
     expect((await paul.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toEqual([]);
-    expect(ofType(await anna.until(agent.id, "PERMISSION_DECIDED"), "PermissionDecided")).toMatchObject([{ decidedBy: { id: "paul", kind: "USER" } }]);
+    expect(ofType(await anna.until(agent.id, "PERMISSION_DECIDED"), "PermissionDecided")).toMatchObject([
+      { decidedBy: { id: "paul", kind: "USER" } },
+    ]);
   });
 
   it("decide on what they asked for only where the template says so", async () => {
@@ -170,7 +223,9 @@ describe("actors", () => {
     const agent = await ada.createAgent();
     await ada.send(agent.id, "write");
     const [required] = ofType(await ada.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
-    expect((await ada.decide({ approvalId: required?.request.approvalId ?? "", decision: "DENY" })).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
+    expect((await ada.decide({ approvalId: required?.request.approvalId ?? "", decision: "DENY" })).userErrors).toMatchObject([
+      { code: "SELF_APPROVAL" },
+    ]);
   });
 });
 
@@ -183,7 +238,11 @@ describe("a person who asked", () => {
     const agent = await bea.createAgent();
     await ada.send(agent.id, "write");
     const [required] = ofType(await ada.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
-    const decision = { approvalId: required?.request.approvalId ?? "", inputHash: required?.request.inputHash ?? "", decision: "ALLOW" } as const;
+    const decision = {
+      approvalId: required?.request.approvalId ?? "",
+      inputHash: required?.request.inputHash ?? "",
+      decision: "ALLOW",
+    } as const;
     expect((await ada.decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
     expect((await bea.decide(decision)).userErrors).toEqual([]);
   });
@@ -194,14 +253,21 @@ describe("messages that nobody takes", () => {
     const release = Promise.withResolvers<void>();
     const app = await startTestApp({
       config: { tools: [ownTool("holds", async () => ({ output: String(await release.promise), details: null }))] },
-      script: { replies: [{ when: { user: "hold" }, call: [{ tool: "holds" }] }, { when: {}, say: ["Hello."] }] },
+      script: {
+        replies: [
+          { when: { user: "hold" }, call: [{ tool: "holds" }] },
+          { when: {}, say: ["Hello."] },
+        ],
+      },
     });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "hold");
     await client.until(agent.id, "TOOL_START");
     for (let index = 0; index < 100; index += 1) await client.send(agent.id, `message ${index}`);
-    expect((await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "one more" } })).sendMessage.userErrors).toMatchObject([{ code: "QUEUE_FULL" }]);
+    expect(
+      (await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "one more" } })).sendMessage.userErrors,
+    ).toMatchObject([{ code: "QUEUE_FULL" }]);
     release.resolve();
     const [done] = ofType(await client.until(agent.id, "DONE"), "Done");
     expect(done?.messageIds).toHaveLength(101);
@@ -217,18 +283,35 @@ describe("decisions", () => {
     const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
     const approvalId = required?.request.approvalId ?? "";
     const inputHash = required?.request.inputHash ?? "";
-    expect((await client.decide({ approvalId, decision: "ALLOW" })).userErrors).toMatchObject([{ code: "INVALID", field: ["inputHash"] }]);
-    expect((await client.decide({ approvalId, decision: "ALLOW", inputHash: "0".repeat(64) })).userErrors).toMatchObject([{ code: "HASH_MISMATCH" }]);
-    expect((await client.decide({ approvalId, decision: "RETRY" })).userErrors).toMatchObject([{ code: "INVALID", field: ["decision"] }]);
-    expect((await client.decide({ approvalId, decision: "DENY", note: "x".repeat(5_000) })).userErrors).toMatchObject([{ code: "TOO_LARGE", field: ["note"] }]);
-    const racing = await Promise.all(Array.from({ length: 10 }, (_, index) => client.decide({ approvalId, inputHash, decision: index % 2 === 0 ? "ALLOW" : "DENY" })));
+    expect((await client.decide({ approvalId, decision: "ALLOW" })).userErrors).toMatchObject([
+      { code: "INVALID", field: ["inputHash"] },
+    ]);
+    expect((await client.decide({ approvalId, decision: "ALLOW", inputHash: "0".repeat(64) })).userErrors).toMatchObject([
+      { code: "HASH_MISMATCH" },
+    ]);
+    expect((await client.decide({ approvalId, decision: "RETRY" })).userErrors).toMatchObject([
+      { code: "INVALID", field: ["decision"] },
+    ]);
+    expect((await client.decide({ approvalId, decision: "DENY", note: "x".repeat(5_000) })).userErrors).toMatchObject([
+      { code: "TOO_LARGE", field: ["note"] },
+    ]);
+    const racing = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        client.decide({ approvalId, inputHash, decision: index % 2 === 0 ? "ALLOW" : "DENY" }),
+      ),
+    );
     const winner = racing.find((answer) => answer.userErrors.length === 0)?.approval?.decision;
     expect(racing.filter((answer) => answer.userErrors.length === 0)).toHaveLength(5);
     expect(racing.filter((answer) => answer.userErrors[0]?.code === "ALREADY_DECIDED")).toHaveLength(5);
     const events = await client.until(agent.id, "DONE");
     expect(ofType(events, "PermissionDecided")).toMatchObject([{ decision: winner }]);
-    expect(await client.decide({ approvalId, inputHash, decision: winner ?? "ALLOW" })).toMatchObject({ approval: { decision: winner }, userErrors: [] });
-    expect((await client.decide({ approvalId, inputHash, decision: winner === "ALLOW" ? "DENY" : "ALLOW" })).userErrors).toMatchObject([{ code: "ALREADY_DECIDED" }]);
+    expect(await client.decide({ approvalId, inputHash, decision: winner ?? "ALLOW" })).toMatchObject({
+      approval: { decision: winner },
+      userErrors: [],
+    });
+    expect(
+      (await client.decide({ approvalId, inputHash, decision: winner === "ALLOW" ? "DENY" : "ALLOW" })).userErrors,
+    ).toMatchObject([{ code: "ALREADY_DECIDED" }]);
   });
 
   it("come too late once the turn was interrupted: the approval is sealed", async () => {
@@ -241,7 +324,11 @@ describe("decisions", () => {
     const events = await client.until(agent.id, "DONE");
     expect(ofType(events, "Done")).toMatchObject([{ reason: "INTERRUPTED" }]);
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
-    const answer = await client.decide({ approvalId: required?.request.approvalId ?? "", inputHash: required?.request.inputHash ?? "", decision: "ALLOW" });
+    const answer = await client.decide({
+      approvalId: required?.request.approvalId ?? "",
+      inputHash: required?.request.inputHash ?? "",
+      decision: "ALLOW",
+    });
     expect(answer).toMatchObject({ approval: { state: "SEALED" }, userErrors: [{ code: "SEALED" }] });
     expect(textOf(await client.turn(agent.id, "hello"))).toBe("Hello.");
   });
@@ -253,10 +340,16 @@ describe("idempotency keys", () => {
     const input = { templateId: "assistant", idempotencyKey: "k1" };
     const created = await Promise.all(Array.from({ length: 5 }, () => client.get(CreateAgentDocument, { input })));
     expect(new Set(created.map((answer) => answer.createAgent.agent?.id)).size).toBe(1);
-    expect((await client.get(CreateAgentDocument, { input: { ...input, toolTimeoutMs: 5 } })).createAgent.userErrors).toMatchObject([{ code: "IDEMPOTENCY_KEY_REUSED", field: ["idempotencyKey"] }]);
+    expect(
+      (await client.get(CreateAgentDocument, { input: { ...input, toolTimeoutMs: 5 } })).createAgent.userErrors,
+    ).toMatchObject([{ code: "IDEMPOTENCY_KEY_REUSED", field: ["idempotencyKey"] }]);
     const agentId = created[0]?.createAgent.agent?.id ?? "";
-    const sent = await Promise.all(Array.from({ length: 5 }, () => client.get(SendMessageDocument, { input: { agentId, text: "hi", idempotencyKey: "k1" } })));
+    const sent = await Promise.all(
+      Array.from({ length: 5 }, () => client.get(SendMessageDocument, { input: { agentId, text: "hi", idempotencyKey: "k1" } })),
+    );
     expect(new Set(sent.map((answer) => answer.sendMessage.message?.id)).size).toBe(1);
-    expect((await client.get(SendMessageDocument, { input: { agentId, text: "ho", idempotencyKey: "k1" } })).sendMessage.userErrors).toMatchObject([{ code: "IDEMPOTENCY_KEY_REUSED" }]);
+    expect(
+      (await client.get(SendMessageDocument, { input: { agentId, text: "ho", idempotencyKey: "k1" } })).sendMessage.userErrors,
+    ).toMatchObject([{ code: "IDEMPOTENCY_KEY_REUSED" }]);
   });
 });

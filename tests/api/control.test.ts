@@ -3,7 +3,12 @@ import { ControlDocument, type PageFragment } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
 
-const ASKS = { replies: [{ when: { user: "." }, call: [{ tool: "fs_write", input: { path: "a", content: "b" } }] }, { when: {}, say: ["done"] }] };
+const ASKS = {
+  replies: [
+    { when: { user: "." }, call: [{ tool: "fs_write", input: { path: "a", content: "b" } }] },
+    { when: {}, say: ["done"] },
+  ],
+};
 
 async function* control(client: TestClient, since: string | null = null): AsyncGenerator<PageFragment, void> {
   for await (const { data } of client.subscribe(ControlDocument, { since })) if (data) yield data.control;

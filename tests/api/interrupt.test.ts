@@ -23,7 +23,10 @@ describe("interruptAgent", () => {
   });
 
   it("while the model streams aborts its request at once, also one that ignores it, and closes the text (W8)", async () => {
-    const model = playedModel(() => hangsAfter("I was about to"), () => says("Hello."));
+    const model = playedModel(
+      () => hangsAfter("I was about to"),
+      () => says("Hello."),
+    );
     const app = await startTestApp({ model });
     const client = connect(app.url);
     const agent = await client.createAgent();
@@ -49,8 +52,15 @@ describe("interruptAgent", () => {
         },
         readOnly,
       );
-    const model = playedModel(() => calls("first", "second", "later"), () => says("Hello."));
-    const app = await startTestApp({ model, config: { tools: [hang("first", true), hang("second", true), hang("later", false)] }, template: { permission: { mode: "auto" } } });
+    const model = playedModel(
+      () => calls("first", "second", "later"),
+      () => says("Hello."),
+    );
+    const app = await startTestApp({
+      model,
+      config: { tools: [hang("first", true), hang("second", true), hang("later", false)] },
+      template: { permission: { mode: "auto" } },
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
@@ -64,13 +74,20 @@ describe("interruptAgent", () => {
       ["later", "SEALED", "aborted"],
     ]);
     expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
-    const results = model.calls[1]?.request.messages.flatMap((message) => message.content.filter((block) => block.type === "tool_result"));
+    const results = model.calls[1]?.request.messages.flatMap((message) =>
+      message.content.filter((block) => block.type === "tool_result"),
+    );
     expect(results?.map((block) => block.tool_use_id)).toEqual(["call-first-0", "call-second-1", "call-later-2"]);
     expect(JSON.stringify(results)).toContain("enough");
   });
 
   it("twice is once", async () => {
-    const app = await startTestApp({ model: playedModel(() => hangsAfter("…"), () => says("Hello.")) });
+    const app = await startTestApp({
+      model: playedModel(
+        () => hangsAfter("…"),
+        () => says("Hello."),
+      ),
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");

@@ -1,4 +1,13 @@
-import { getNamedType, isInterfaceType, isLeafType, isObjectType, parse, printSchema, validate, type GraphQLObjectType } from "graphql";
+import {
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  parse,
+  printSchema,
+  validate,
+  type GraphQLObjectType,
+} from "graphql";
 import { describe, expect, it } from "vitest";
 import { CHANNEL_OF, EVENT_KINDS } from "../../src/events/event.ts";
 import { schema } from "../../src/schema/index.ts";
@@ -12,7 +21,9 @@ function selection(type: GraphQLObjectType, depth: number): string {
     .map((field) => {
       const named = getNamedType(field.type);
       if (isLeafType(named)) return field.name;
-      return isObjectType(named) && depth > 0 ? `${field.name} { ${selection(named, depth - 1)} }` : `${field.name} { __typename }`;
+      return isObjectType(named) && depth > 0
+        ? `${field.name} { ${selection(named, depth - 1)} }`
+        : `${field.name} { __typename }`;
     })
     .join(" ");
 }
@@ -31,7 +42,9 @@ describe("the contract", () => {
   });
 
   it("gives one field name one type and nullability across all kinds: one document selects every field of every kind", () => {
-    const document = parse(`{ timeline { events { ${eventTypes.map((type) => `... on ${type.name} { ${selection(type, 1)} }`).join("\n")} } } }`);
+    const document = parse(
+      `{ timeline { events { ${eventTypes.map((type) => `... on ${type.name} { ${selection(type, 1)} }`).join("\n")} } } }`,
+    );
     expect(validate(schema, document)).toEqual([]);
   });
 

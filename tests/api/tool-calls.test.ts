@@ -28,7 +28,8 @@ async function turnWith(calls: readonly ScriptCall[], options: TestAppOptions = 
 
 /** Every call has one TOOL_START, one TOOL_END and one TOOL_EXECUTED, and its start comes first (invariant 6). */
 function expectPairs(events: readonly PageEvent[], count: number): void {
-  for (const name of ["ToolStart", "ToolEnd", "ToolExecuted"] as const) expect(new Set(ofType(events, name).map((event) => event.call.callId)).size, name).toBe(count);
+  for (const name of ["ToolStart", "ToolEnd", "ToolExecuted"] as const)
+    expect(new Set(ofType(events, name).map((event) => event.call.callId)).size, name).toBe(count);
   expect(ofType(events, "ToolStart")).toHaveLength(count);
   expect(ofType(events, "ToolEnd")).toHaveLength(count);
   for (const end of ofType(events, "ToolEnd")) {
@@ -45,11 +46,17 @@ describe("arguments that are wrong (W3, X16, D10)", () => {
     ["not JSON", { tool: "fs_read", arguments: '{"path": "a' }, "is not JSON"],
     ["no object", { tool: "fs_read", arguments: "[1]" }, "must be an object"],
     ["null", { tool: "fs_read", arguments: "null" }, "must be an object"],
-    ["nested too deeply", { tool: "fs_read", arguments: `{"path": ${"[".repeat(5_000)}${"]".repeat(5_000)}}` }, "must not be nested more than 100"],
+    [
+      "nested too deeply",
+      { tool: "fs_read", arguments: `{"path": ${"[".repeat(5_000)}${"]".repeat(5_000)}}` },
+      "must not be nested more than 100",
+    ],
     ["with NUL", { tool: "fs_read", arguments: '{"path": "a\\u0000b"}' }, "must not contain NUL"],
   ])("%s: FAILED with invalid_params, never run, and the model reads why", async (_name, call, message) => {
     const { events, calls, client, agent } = await turnWith([call]);
-    expect(calls).toMatchObject([{ state: "FAILED", attempt: 0, isError: true, error: { type: "invalid_params", stage: "validation" } }]);
+    expect(calls).toMatchObject([
+      { state: "FAILED", attempt: 0, isError: true, error: { type: "invalid_params", stage: "validation" } },
+    ]);
     expect(textOf(events)).toContain(message);
     expectPairs(events, 1);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
@@ -57,7 +64,13 @@ describe("arguments that are wrong (W3, X16, D10)", () => {
   });
 
   it("an unknown tool is not_found, one that the template does not list is disabled", async () => {
-    const { calls, events } = await turnWith([{ tool: "rm_rf", input: {} }, { tool: "fs_write", input: {} }], { template: { tools: ["fs_read"] } });
+    const { calls, events } = await turnWith(
+      [
+        { tool: "rm_rf", input: {} },
+        { tool: "fs_write", input: {} },
+      ],
+      { template: { tools: ["fs_read"] } },
+    );
     expect(calls).toMatchObject([
       { state: "FAILED", error: { type: "not_found", stage: "discovery" } },
       { state: "FAILED", error: { type: "disabled", stage: "discovery" } },
@@ -84,7 +97,9 @@ describe("tools that misbehave (invariant 9)", () => {
       throw new Error("the pipe burst");
     });
     const { calls, events } = await turnWith([{ tool: "breaks", input: {} }], { config: { tools: [tool] } });
-    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "execution_failed", stage: "execution", message: "The tool failed: the pipe burst" } }]);
+    expect(calls).toMatchObject([
+      { state: "FAILED", error: { type: "execution_failed", stage: "execution", message: "The tool failed: the pipe burst" } },
+    ]);
     expect(calls[0]?.durationMs).toBeGreaterThan(0);
     expect(ofType(events, "ToolError")).toHaveLength(1);
     expectPairs(events, 1);
@@ -92,7 +107,9 @@ describe("tools that misbehave (invariant 9)", () => {
 
   it("one that throws something that is no Error is FAILED as well", async () => {
     const tool = ownTool("breaks", () => Promise.reject("plain text"));
-    expect((await turnWith([{ tool: "breaks", input: {} }], { config: { tools: [tool] } })).calls).toMatchObject([{ state: "FAILED", error: { message: "The tool failed: plain text" } }]);
+    expect((await turnWith([{ tool: "breaks", input: {} }], { config: { tools: [tool] } })).calls).toMatchObject([
+      { state: "FAILED", error: { message: "The tool failed: plain text" } },
+    ]);
   });
 
   it("one that answers nothing, or something of another form, is COMPLETED with what can be told", async () => {
@@ -103,7 +120,9 @@ describe("tools that misbehave (invariant 9)", () => {
       details["self"] = details;
       return { output: "looped", details: details as never };
     });
-    const { calls } = await turnWith([{ tool: "nothing" }, { tool: "text" }, { tool: "cyclic" }], { config: { tools: [nothing, text, cyclic] } });
+    const { calls } = await turnWith([{ tool: "nothing" }, { tool: "text" }, { tool: "cyclic" }], {
+      config: { tools: [nothing, text, cyclic] },
+    });
     expect(calls).toMatchObject([
       { state: "COMPLETED", output: "(the tool answered nothing)", details: null },
       { state: "COMPLETED", output: "just text", details: null },
@@ -124,13 +143,18 @@ describe("tools that misbehave (invariant 9)", () => {
 
   it("one whose result holds NUL is stored with a visible replacement", async () => {
     const tool = ownTool("nul", () => ({ output: "a\0b", details: { "k\0": "v\ud800" } }));
-    expect((await turnWith([{ tool: "nul" }], { config: { tools: [tool] } })).calls).toMatchObject([{ output: "a\u2400b", details: { "k\u2400": "v\ufffd" } }]);
+    expect((await turnWith([{ tool: "nul" }], { config: { tools: [tool] } })).calls).toMatchObject([
+      { output: "a\u2400b", details: { "k\u2400": "v\ufffd" } },
+    ]);
   });
 
   it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped (W9, D3)", async () => {
     const late = Promise.withResolvers<{ output: string; details: null }>();
     const tool = ownTool("hangs", () => late.promise);
-    const { calls, events, client, agent } = await turnWith([{ tool: "hangs" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 60 } });
+    const { calls, events, client, agent } = await turnWith([{ tool: "hangs" }], {
+      config: { tools: [tool] },
+      template: { toolTimeoutMs: 60 },
+    });
     expect(calls).toMatchObject([{ state: "FAILED", error: { type: "timeout", stage: "execution" } }]);
     expect(calls[0]?.durationMs).toBeLessThan(2_000);
     expectPairs(events, 1);
@@ -144,7 +168,9 @@ describe("tools that misbehave (invariant 9)", () => {
       await delay(60_000, undefined, { signal });
       return { output: "", details: null };
     });
-    expect((await turnWith([{ tool: "heeds" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 50 } })).calls).toMatchObject([{ state: "FAILED", error: { type: "timeout" } }]);
+    expect(
+      (await turnWith([{ tool: "heeds" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 50 } })).calls,
+    ).toMatchObject([{ state: "FAILED", error: { type: "timeout" } }]);
   });
 
   it("ones whose answers cannot be told, or that throw what has no text, end as calls all the same", async () => {
@@ -159,7 +185,10 @@ describe("tools that misbehave (invariant 9)", () => {
       ownTool("deep", () => ({ output: "deep", details: deep() }) as never),
       ownTool("textless", () => Promise.reject(Object.create(null))),
     ];
-    const { calls, events } = await turnWith(tools.map((tool) => ({ tool: tool.name })), { config: { tools } });
+    const { calls, events } = await turnWith(
+      tools.map((tool) => ({ tool: tool.name })),
+      { config: { tools } },
+    );
     expect(calls).toMatchObject([
       { state: "COMPLETED", output: expect.stringContaining("cannot be told") },
       { state: "COMPLETED", output: expect.stringContaining("cannot be told") },
@@ -206,13 +235,30 @@ describe("calls of one step", () => {
         },
         readOnly,
       );
-    const tools = [timed("r1", 60, true), timed("r2", 30, true), timed("r3", 10, true), timed("r4", 10, true), timed("w1", 10, false), timed("r5", 5, true)];
-    const { calls, messages } = await turnWith(tools.map((tool) => ({ tool: tool.name })), { config: { tools } });
+    const tools = [
+      timed("r1", 60, true),
+      timed("r2", 30, true),
+      timed("r3", 10, true),
+      timed("r4", 10, true),
+      timed("w1", 10, false),
+      timed("r5", 5, true),
+    ];
+    const { calls, messages } = await turnWith(
+      tools.map((tool) => ({ tool: tool.name })),
+      { config: { tools } },
+    );
     expect(most).toBe(3);
     expect(log.indexOf("w1 starts at 1")).toBe(4);
     expect(log[5]).toBe("r5 starts at 1");
     expect(calls.map((call) => call.output)).toEqual(["r1", "r2", "r3", "r4", "w1", "r5"]);
-    expect((messages[2]?.content as { content: string }[] | undefined)?.map((block) => block.content)).toEqual(["r1", "r2", "r3", "r4", "w1", "r5"]);
+    expect((messages[2]?.content as { content: string }[] | undefined)?.map((block) => block.content)).toEqual([
+      "r1",
+      "r2",
+      "r3",
+      "r4",
+      "w1",
+      "r5",
+    ]);
   });
 
   it("pass one that waits for a person with reads, and hold later writes", async () => {
@@ -228,7 +274,12 @@ describe("calls of one step", () => {
       );
     const tools = [noting("asked", false), noting("reads", true), noting("writes", false)];
     const app = await startTestApp({
-      script: { replies: [{ when: { user: "go" }, call: tools.map((tool) => ({ tool: tool.name })) }, { when: {}, say: ["done"] }] },
+      script: {
+        replies: [
+          { when: { user: "go" }, call: tools.map((tool) => ({ tool: tool.name })) },
+          { when: {}, say: ["done"] },
+        ],
+      },
       config: { tools },
       template: { permission: { mode: "auto", requireApprovalTools: ["asked"] } },
     });
@@ -238,7 +289,11 @@ describe("calls of one step", () => {
     const waiting = await client.until(agent.id, "TOOL_END");
     const [required] = ofType(waiting, "PermissionRequired");
     expect(order).toEqual(["reads"]);
-    await client.decide({ approvalId: required?.request.approvalId ?? "", decision: "ALLOW", inputHash: required?.request.inputHash ?? "" });
+    await client.decide({
+      approvalId: required?.request.approvalId ?? "",
+      decision: "ALLOW",
+      inputHash: required?.request.inputHash ?? "",
+    });
     await client.until(agent.id, "DONE");
     expect(order).toEqual(["reads", "asked", "writes"]);
   });
@@ -249,16 +304,39 @@ describe("permission by lists and modes (D4)", () => {
     ["no block runs reads", undefined, "fs_read", "COMPLETED", "mode default"],
     ["auto runs all", { mode: "auto" }, "fs_write", "COMPLETED", "mode auto"],
     ["readonly denies writes", { mode: "readonly" }, "fs_write", "DENIED", "mode readonly"],
-    ["readonly denies even what is auto-allowed", { mode: "readonly", autoAllowTools: ["fs_write"] }, "fs_write", "DENIED", "mode readonly"],
+    [
+      "readonly denies even what is auto-allowed",
+      { mode: "readonly", autoAllowTools: ["fs_write"] },
+      "fs_write",
+      "DENIED",
+      "mode readonly",
+    ],
     ["readonly runs reads", { mode: "readonly" }, "fs_read", "COMPLETED", "mode readonly"],
     ["deny denies reads", { mode: "deny" }, "fs_read", "DENIED", "mode deny"],
-    ["denyTools beats autoAllowTools", { mode: "auto", denyTools: ["fs_read"], autoAllowTools: ["fs_read"] }, "fs_read", "DENIED", "denyTools"],
+    [
+      "denyTools beats autoAllowTools",
+      { mode: "auto", denyTools: ["fs_read"], autoAllowTools: ["fs_read"] },
+      "fs_read",
+      "DENIED",
+      "denyTools",
+    ],
     ["outside allowTools is denied", { mode: "auto", allowTools: ["fs_write"] }, "fs_read", "DENIED", "allowTools"],
-    ["autoAllowTools beats requireApprovalTools", { mode: "approval", autoAllowTools: ["fs_write"], requireApprovalTools: ["fs_write"] }, "fs_write", "COMPLETED", "autoAllowTools"],
+    [
+      "autoAllowTools beats requireApprovalTools",
+      { mode: "approval", autoAllowTools: ["fs_write"], requireApprovalTools: ["fs_write"] },
+      "fs_write",
+      "COMPLETED",
+      "autoAllowTools",
+    ],
   ];
   it.each(cases)("%s", async (_name, permission, tool, state, decidedBy) => {
     const input = tool === "fs_read" ? { path: "a.txt" } : { path: "b.txt", content: "b" };
-    const script = { replies: [{ when: { user: "go" }, call: [{ tool, input }] }, { when: {}, say: ["done"] }] };
+    const script = {
+      replies: [
+        { when: { user: "go" }, call: [{ tool, input }] },
+        { when: {}, say: ["done"] },
+      ],
+    };
     const app = await startTestApp({ script, template: permission === undefined ? {} : { permission } });
     await writeFile(join(app.workspace, "a.txt"), "a");
     const client = connect(app.url);
@@ -267,7 +345,8 @@ describe("permission by lists and modes (D4)", () => {
     expectPairs(events, 1);
     const { toolCalls } = await client.agent(agent.id);
     expect(toolCalls.nodes).toMatchObject([{ state, explanation: { decidedBy } }]);
-    if (state === "DENIED") expect(toolCalls.nodes).toMatchObject([{ error: { type: "permission_denied", stage: "permission" } }]);
+    if (state === "DENIED")
+      expect(toolCalls.nodes).toMatchObject([{ error: { type: "permission_denied", stage: "permission" } }]);
   });
 
   it.each([
@@ -277,33 +356,77 @@ describe("permission by lists and modes (D4)", () => {
     ["no block, for a write", undefined, "fs_write"],
   ] as const)("%s asks", async (_name, permission, tool) => {
     const input = tool === "fs_read" ? { path: "a.txt" } : { path: "b.txt", content: "b" };
-    const app = await startTestApp({ script: { replies: [{ when: {}, call: [{ tool, input }] }] }, template: permission === undefined ? {} : { permission } });
+    const app = await startTestApp({
+      script: { replies: [{ when: {}, call: [{ tool, input }] }] },
+      template: permission === undefined ? {} : { permission },
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
-    expect(ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired")).toMatchObject([{ request: { call: { name: tool, state: "APPROVAL_REQUIRED" } } }]);
+    expect(ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired")).toMatchObject([
+      { request: { call: { name: tool, state: "APPROVAL_REQUIRED" } } },
+    ]);
   });
 });
 
 describe("hooks (A4, A5, D28)", () => {
   it("may ask, deny and answer; one that throws denies; none may loosen", async () => {
     const input = { path: "a.txt" };
-    const run = async (preToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["preToolUse"], mode: "auto" | "deny" = "auto") =>
-      (await turnWith([{ tool: "fs_read", input }], { template: { hooks: preToolUse ? { preToolUse } : {}, permission: { mode } } })).calls;
-    expect(await run([() => ({ decision: "deny", reason: "not on Sundays" })])).toMatchObject([{ state: "DENIED", error: { message: expect.stringContaining("not on Sundays") } }]);
-    expect(await run([() => { throw new Error("hook bug"); }])).toMatchObject([{ state: "DENIED", error: { type: "permission_denied", message: expect.stringContaining("hook bug") } }]);
-    expect(await run([() => ({ result: { output: "from the hook", details: { cached: true } } })])).toMatchObject([{ state: "COMPLETED", attempt: 0, output: "from the hook", details: { cached: true } }]);
-    expect(await run([(call) => void Object.assign(call.input as object, { path: "elsewhere.txt" })])).toMatchObject([{ input: { path: "a.txt" } }]);
-    expect(await run([() => ({ result: { output: 5n, details: null } as never })])).toMatchObject([{ state: "COMPLETED", output: expect.stringContaining("cannot be told") }]);
-    expect(await run([() => ({ result: { output: "from the hook", details: null } })], "deny")).toMatchObject([{ state: "DENIED" }]);
+    const run = async (
+      preToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["preToolUse"],
+      mode: "auto" | "deny" = "auto",
+    ) =>
+      (
+        await turnWith([{ tool: "fs_read", input }], {
+          template: { hooks: preToolUse ? { preToolUse } : {}, permission: { mode } },
+        })
+      ).calls;
+    expect(await run([() => ({ decision: "deny", reason: "not on Sundays" })])).toMatchObject([
+      { state: "DENIED", error: { message: expect.stringContaining("not on Sundays") } },
+    ]);
+    expect(
+      await run([
+        () => {
+          throw new Error("hook bug");
+        },
+      ]),
+    ).toMatchObject([{ state: "DENIED", error: { type: "permission_denied", message: expect.stringContaining("hook bug") } }]);
+    expect(await run([() => ({ result: { output: "from the hook", details: { cached: true } } })])).toMatchObject([
+      { state: "COMPLETED", attempt: 0, output: "from the hook", details: { cached: true } },
+    ]);
+    expect(await run([(call) => void Object.assign(call.input as object, { path: "elsewhere.txt" })])).toMatchObject([
+      { input: { path: "a.txt" } },
+    ]);
+    expect(await run([() => ({ result: { output: 5n, details: null } as never })])).toMatchObject([
+      { state: "COMPLETED", output: expect.stringContaining("cannot be told") },
+    ]);
+    expect(await run([() => ({ result: { output: "from the hook", details: null } })], "deny")).toMatchObject([
+      { state: "DENIED" },
+    ]);
   });
 
   it("postToolUse may replace a result; one that throws is reported and the result stays", async () => {
     const tool = ownTool("plain", () => ({ output: "plain", details: null }));
-    const options = (postToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["postToolUse"]): TestAppOptions => ({ config: { tools: [tool] }, template: { hooks: { postToolUse: postToolUse ?? [] }, permission: { mode: "auto" } } });
-    expect((await turnWith([{ tool: "plain" }], options([(_call, result) => ({ ...result, output: "replaced" })]))).calls).toMatchObject([{ output: "replaced" }]);
-    const failed = await turnWith([{ tool: "plain" }], options([() => { throw new Error("hook bug"); }]));
+    const options = (
+      postToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["postToolUse"],
+    ): TestAppOptions => ({
+      config: { tools: [tool] },
+      template: { hooks: { postToolUse: postToolUse ?? [] }, permission: { mode: "auto" } },
+    });
+    expect(
+      (await turnWith([{ tool: "plain" }], options([(_call, result) => ({ ...result, output: "replaced" })]))).calls,
+    ).toMatchObject([{ output: "replaced" }]);
+    const failed = await turnWith(
+      [{ tool: "plain" }],
+      options([
+        () => {
+          throw new Error("hook bug");
+        },
+      ]),
+    );
     expect(failed.calls).toMatchObject([{ state: "COMPLETED", output: "plain" }]);
-    expect(ofType(failed.events, "Error")).toMatchObject([{ severity: "WARN", phase: "TOOL", message: expect.stringContaining("hook bug") }]);
+    expect(ofType(failed.events, "Error")).toMatchObject([
+      { severity: "WARN", phase: "TOOL", message: expect.stringContaining("hook bug") },
+    ]);
   });
 });

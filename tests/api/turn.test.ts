@@ -31,8 +31,20 @@ describe("a turn", () => {
     expect(done?.messageIds).toEqual([messages.nodes[0]?.id]);
     expect(state).toBe("READY");
     expect(messages.nodes.map((message) => message.kind)).toEqual(["USER", "ASSISTANT", "TOOL_RESULTS", "ASSISTANT"]);
-    expect(toolCalls.nodes[0]).toMatchObject({ name: "fs_read", state: "COMPLETED", attempt: 1, isError: false, details: { path: "notes.txt", offset: 1, limit: 2000, truncated: false, totalLines: 1, content: "remember the milk" } });
-    expect(toolCalls.nodes[0]?.stages.map((stage) => stage.stage)).toEqual(["discovery", "validation", "permission", "execution", "formatting"]);
+    expect(toolCalls.nodes[0]).toMatchObject({
+      name: "fs_read",
+      state: "COMPLETED",
+      attempt: 1,
+      isError: false,
+      details: { path: "notes.txt", offset: 1, limit: 2000, truncated: false, totalLines: 1, content: "remember the milk" },
+    });
+    expect(toolCalls.nodes[0]?.stages.map((stage) => stage.stage)).toEqual([
+      "discovery",
+      "validation",
+      "permission",
+      "execution",
+      "formatting",
+    ]);
     expect(toolCalls.nodes[0]?.auditTrail.map((entry) => entry.state)).toEqual(["PENDING", "EXECUTING", "COMPLETED"]);
     expect(toolCalls.nodes[0]?.explanation).toMatchObject({ verdict: "allow", decidedBy: "mode default" });
   });
@@ -56,21 +68,50 @@ describe("a turn", () => {
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "write it");
-    const asked = await client.until(agent.id, "BREAKPOINT_CHANGED", (await client.until(agent.id, "PERMISSION_REQUIRED")).at(-1)?.cursor);
+    const asked = await client.until(
+      agent.id,
+      "BREAKPOINT_CHANGED",
+      (await client.until(agent.id, "PERMISSION_REQUIRED")).at(-1)?.cursor,
+    );
     expect(asked.at(-1)).toMatchObject({ breakpoint: "AWAITING_APPROVAL" });
-    const [row] = await app.database.sql.query<{ leaseOwner: string | null }>({ name: "t", text: `SELECT lease_owner AS "leaseOwner", runnable_at FROM agent` }, []);
+    const [row] = await app.database.sql.query<{ leaseOwner: string | null }>(
+      { name: "t", text: `SELECT lease_owner AS "leaseOwner", runnable_at FROM agent` },
+      [],
+    );
     expect(row).toEqual({ leaseOwner: null, runnable_at: null });
     const { pendingApprovals, state } = await client.agent(agent.id);
     expect(state).toBe("PAUSED");
     const [approval] = pendingApprovals;
-    expect(approval).toMatchObject({ state: "PENDING", input: { path: "out.txt", content: "written" }, risk: "MEDIUM", toolCall: { name: "fs_write" } });
-    const decided = await client.decide({ approvalId: approval?.id ?? "", decision: "ALLOW", inputHash: approval?.inputHash ?? "", note: "go" });
-    expect(decided).toMatchObject({ approval: { state: "ALLOWED", decision: "ALLOW", decidedBy: { id: "local" }, note: "go" }, userErrors: [] });
+    expect(approval).toMatchObject({
+      state: "PENDING",
+      input: { path: "out.txt", content: "written" },
+      risk: "MEDIUM",
+      toolCall: { name: "fs_write" },
+    });
+    const decided = await client.decide({
+      approvalId: approval?.id ?? "",
+      decision: "ALLOW",
+      inputHash: approval?.inputHash ?? "",
+      note: "go",
+    });
+    expect(decided).toMatchObject({
+      approval: { state: "ALLOWED", decision: "ALLOW", decidedBy: { id: "local" }, note: "go" },
+      userErrors: [],
+    });
     const events = await client.until(agent.id, "DONE");
     expect(textOf(events)).toBe("Written.");
-    expect(ofType(events, "ToolEnd")[0]?.call).toMatchObject({ state: "COMPLETED", approval: { state: "ALLOWED", decision: "ALLOW", note: "go" } });
+    expect(ofType(events, "ToolEnd")[0]?.call).toMatchObject({
+      state: "COMPLETED",
+      approval: { state: "ALLOWED", decision: "ALLOW", note: "go" },
+    });
     const { toolCalls } = await client.agent(agent.id);
-    expect(toolCalls.nodes[0]?.auditTrail.map((entry) => entry.state)).toEqual(["PENDING", "APPROVAL_REQUIRED", "APPROVED", "EXECUTING", "COMPLETED"]);
+    expect(toolCalls.nodes[0]?.auditTrail.map((entry) => entry.state)).toEqual([
+      "PENDING",
+      "APPROVAL_REQUIRED",
+      "APPROVED",
+      "EXECUTING",
+      "COMPLETED",
+    ]);
   });
 
   it("gives a denied call its result, TOOL_START and TOOL_END together, and the model goes on (A8, D21)", async () => {
@@ -83,9 +124,19 @@ describe("a turn", () => {
     const events = await client.until(agent.id, "DONE");
     expect(textOf(events)).toBe("Not written.");
     const kinds = events.map((event) => event.kind);
-    expect(kinds.slice(kinds.indexOf("PERMISSION_DECIDED"), kinds.indexOf("TOOL_EXECUTED") + 1)).toEqual(["PERMISSION_DECIDED", "TOOL_START", "TOOL_ERROR", "TOOL_END", "TOOL_EXECUTED"]);
+    expect(kinds.slice(kinds.indexOf("PERMISSION_DECIDED"), kinds.indexOf("TOOL_EXECUTED") + 1)).toEqual([
+      "PERMISSION_DECIDED",
+      "TOOL_START",
+      "TOOL_ERROR",
+      "TOOL_END",
+      "TOOL_EXECUTED",
+    ]);
     const { toolCalls } = await client.agent(agent.id);
-    expect(toolCalls.nodes[0]).toMatchObject({ state: "DENIED", attempt: 0, error: { type: "user_rejected", stage: "confirmation" } });
+    expect(toolCalls.nodes[0]).toMatchObject({
+      state: "DENIED",
+      attempt: 0,
+      error: { type: "user_rejected", stage: "confirmation" },
+    });
     expect(toolCalls.nodes[0]?.output).toContain("not today");
   });
 
@@ -98,7 +149,11 @@ describe("a turn", () => {
     await client.until(agent.id, "PERMISSION_REQUIRED");
     const joining = await client.send(agent.id, "and hello again");
     const { pendingApprovals } = await client.agent(agent.id);
-    await client.decide({ approvalId: pendingApprovals[0]?.id ?? "", decision: "ALLOW", inputHash: pendingApprovals[0]?.inputHash ?? "" });
+    await client.decide({
+      approvalId: pendingApprovals[0]?.id ?? "",
+      decision: "ALLOW",
+      inputHash: pendingApprovals[0]?.inputHash ?? "",
+    });
     const events = await client.until(agent.id, "DONE", (await client.until(agent.id, "DONE")).at(-1)?.cursor);
     const [done] = ofType(events, "Done");
     expect(done?.messageIds).toHaveLength(2);
@@ -106,7 +161,10 @@ describe("a turn", () => {
   });
 
   it("ends with MAX_STEPS where the model never stops", async () => {
-    const app = await startTestApp({ script: { replies: [{ when: {}, call: [{ tool: "todo_read" }] }] }, template: { maxSteps: 4 } });
+    const app = await startTestApp({
+      script: { replies: [{ when: {}, call: [{ tool: "todo_read" }] }] },
+      template: { maxSteps: 4 },
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     const events = await client.turn(agent.id, "go");
@@ -117,7 +175,14 @@ describe("a turn", () => {
   });
 
   it("ends with ERROR where the model fails, closes its text as aborted, and works again", async () => {
-    const app = await startTestApp({ script: { replies: [{ when: { user: "fail" }, say: ["I was about to"], fail: "the provider is out" }, { when: {}, say: ["Hello."] }] } });
+    const app = await startTestApp({
+      script: {
+        replies: [
+          { when: { user: "fail" }, say: ["I was about to"], fail: "the provider is out" },
+          { when: {}, say: ["Hello."] },
+        ],
+      },
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     const events = await client.turn(agent.id, "fail");

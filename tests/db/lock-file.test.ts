@@ -9,7 +9,9 @@ describe("the lock of a data folder (R12)", () => {
     await expect(lockFolder(folder)).rejects.toThrow(new RegExp(`in use by process ${process.pid}`));
     await expect(lockFolder(folder)).rejects.toBeInstanceOf(DataFolderInUse);
     await release();
-    await (await lockFolder(folder))();
+    await (
+      await lockFolder(folder)
+    )();
   });
 
   it("goes to exactly one of many that come at once", async () => {

@@ -45,11 +45,17 @@ describe("npm run demo", () => {
       const demo = runFile("examples/demo/demo.ts", args);
       return { code: await demo.exited, output: demo.output() };
     };
-    expect(await run("--url", "http://127.0.0.1:1/graphql")).toMatchObject({ code: 1, output: expect.stringContaining("start one with `npm start`") });
+    expect(await run("--url", "http://127.0.0.1:1/graphql")).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("start one with `npm start`"),
+    });
     expect(await run("--yes", "--no")).toMatchObject({ code: 1, output: expect.stringContaining("not both") });
     expect(await run("--colour")).toMatchObject({ code: 1, output: expect.stringContaining("--colour") });
     expect(await run("--help")).toMatchObject({ code: 0, output: expect.stringContaining("--workspace DIR") });
     const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder() });
-    expect(await run("--url", server.url, "--workspace", "/nowhere", "--yes")).toMatchObject({ code: 1, output: expect.stringContaining("not a folder") });
+    expect(await run("--url", server.url, "--workspace", "/nowhere", "--yes")).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("not a folder"),
+    });
   }, 60_000);
 });

@@ -21,11 +21,19 @@ describe("a server that is killed and started again", () => {
     const second = await startServerProcess(env);
     const again = connect(second.url);
     const after = await again.until(agent.id, "PERMISSION_REQUIRED");
-    expect(after.map((event) => [event.seq, event.cursor, event.kind])).toEqual(before.map((event) => [event.seq, event.cursor, event.kind]));
+    expect(after.map((event) => [event.seq, event.cursor, event.kind])).toEqual(
+      before.map((event) => [event.seq, event.cursor, event.kind]),
+    );
     expect((await again.agent(agent.id)).messages.nodes[0]?.text).toBe(TODOS);
     const { approvals } = await again.get(ApprovalsDocument, { state: "PENDING" });
-    expect(approvals.nodes).toMatchObject([{ agent: { id: agent.id }, toolCall: { name: "todo_write", state: "APPROVAL_REQUIRED" } }]);
-    await again.decide({ approvalId: approvals.nodes[0]?.id ?? "", decision: "ALLOW", inputHash: approvals.nodes[0]?.inputHash ?? "" });
+    expect(approvals.nodes).toMatchObject([
+      { agent: { id: agent.id }, toolCall: { name: "todo_write", state: "APPROVAL_REQUIRED" } },
+    ]);
+    await again.decide({
+      approvalId: approvals.nodes[0]?.id ?? "",
+      decision: "ALLOW",
+      inputHash: approvals.nodes[0]?.inputHash ?? "",
+    });
     const rest = await again.until(agent.id, "DONE", before.at(-1)?.cursor);
     expect(textOf(rest)).toContain("Done. The list has 3 todos");
     expect(ofType(rest, "ToolEnd")).toMatchObject([{ call: { name: "todo_write", state: "COMPLETED" } }]);
@@ -52,7 +60,11 @@ describe("two servers on one PostgreSQL", () => {
     const watching = watcher.until(agent.id, "PERMISSION_REQUIRED");
     await sender.send(agent.id, TODOS);
     const [required] = ofType(await watching, "PermissionRequired");
-    await watcher.decide({ approvalId: required?.request.approvalId ?? "", decision: "ALLOW", inputHash: required?.request.inputHash ?? "" });
+    await watcher.decide({
+      approvalId: required?.request.approvalId ?? "",
+      decision: "ALLOW",
+      inputHash: required?.request.inputHash ?? "",
+    });
     const done = await sender.until(agent.id, "DONE");
     expect(done.map((event) => event.seq)).toEqual(done.map((_, index) => index + 1));
 

@@ -6,7 +6,13 @@ import { startServerProcess } from "../support/server-process.ts";
 
 /** What a server says that does not start. */
 async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
-  const server = runFile("src/main.ts", [], { PORT: "0", ANTHROPIC_API_KEY: "", DATABASE_URL: "", TRIPLANE_DATA_DIR: await temporaryFolder(), ...env });
+  const server = runFile("src/main.ts", [], {
+    PORT: "0",
+    ANTHROPIC_API_KEY: "",
+    DATABASE_URL: "",
+    TRIPLANE_DATA_DIR: await temporaryFolder(),
+    ...env,
+  });
   expect(await server.exited, server.output()).toBe(1);
   return server.output();
 }

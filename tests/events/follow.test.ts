@@ -46,15 +46,21 @@ describe("follow", () => {
     const { sql } = await testDatabase();
     const { log, tails } = node(sql);
     const agents = await Promise.all(Array.from({ length: 4 }, () => insertAgent(log, "one")));
-    for (let round = 0; round < 75; round += 1) await log.append("one", agents.map((agent) => ({ ...agent, epoch: null, events: [chunk(`h${round}`)] })));
+    for (let round = 0; round < 75; round += 1)
+      await log.append(
+        "one",
+        agents.map((agent) => ({ ...agent, epoch: null, events: [chunk(`h${round}`)] })),
+      );
     const readers = Array.from({ length: 10 }, () => follow(tails, { scope: everything("one"), after: 0, until: null }));
     const reading = Promise.all(readers.map((pages) => take(pages, 800)));
     await Promise.all(
       agents.map(async (agent) => {
-        for (let index = 0; index < 125; index += 1) await log.append("one", [{ ...agent, epoch: null, events: [chunk(`l${index}`)] }]);
+        for (let index = 0; index < 125; index += 1)
+          await log.append("one", [{ ...agent, epoch: null, events: [chunk(`l${index}`)] }]);
       }),
     );
-    for (const events of await reading) expect(events.map((event) => event.position)).toEqual(Array.from({ length: 800 }, (_, index) => index + 1));
+    for (const events of await reading)
+      expect(events.map((event) => event.position)).toEqual(Array.from({ length: 800 }, (_, index) => index + 1));
     await Promise.all(readers.map((pages) => pages.return()));
   });
 
@@ -86,7 +92,8 @@ describe("follow", () => {
     const writer = node(sql);
     const reader = node(sql);
     const agent = await insertAgent(writer.log, "one");
-    const write = (count: number) => writer.log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: count }, () => chunk("x")) }]);
+    const write = (count: number) =>
+      writer.log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: count }, () => chunk("x")) }]);
     await write(10);
     // The tail begins at 10; what is written then is known only to the log.
     const { tail, release } = await reader.tails.keep("one");
@@ -129,7 +136,8 @@ describe("follow", () => {
     const pages = follow(tails, { scope: { ...everything("one"), channels: ["CONTROL"] }, after: 0, until: null });
     await pages.next();
     const next = pages.next();
-    for (let batch = 0; batch < 11; batch += 1) await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+    for (let batch = 0; batch < 11; batch += 1)
+      await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
     const { value } = await next;
     expect(value?.events).toEqual([]);
     expect(value?.covered).toBeGreaterThanOrEqual(10_000);
@@ -158,7 +166,10 @@ describe("follow", () => {
     await pages.next();
     await writer.log.append("one", [{ ...agent, epoch: null, events: [chunk("rung")] }]);
     expect(deltas(await take(pages, 1))).toEqual(["rung"]);
-    await sql.query({ name: "kill", text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'triplane-bell'" }, []);
+    await sql.query(
+      { name: "kill", text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'triplane-bell'" },
+      [],
+    );
     await writer.log.append("one", [{ ...agent, epoch: null, events: [chunk("polled")] }]);
     expect(deltas(await take(pages, 1))).toEqual(["polled"]);
     await pages.return();

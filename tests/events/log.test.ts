@@ -53,7 +53,9 @@ describe("append", () => {
     const log = new EventLog(sql);
     const stale = await insertAgent(log, "one");
     const current = await insertAgent(log, "one");
-    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 3 WHERE id = ANY ($1)" }, [[stale.agentId, current.agentId]]);
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 3 WHERE id = ANY ($1)" }, [
+      [stale.agentId, current.agentId],
+    ]);
     const outcomes = await log.append("one", [
       { ...stale, epoch: 2, events: [chunk("lost"), chunk("too")] },
       { ...current, epoch: 3, events: [chunk("kept")] },
@@ -110,7 +112,9 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    const [outcome] = await log.append("one", [{ ...agent, epoch: null, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] }]);
+    const [outcome] = await log.append("one", [
+      { ...agent, epoch: null, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] },
+    ]);
     const events = await readAll(log, everything("one"));
     expect(deltas(events)).toEqual(["a\u2400b", "c\ufffdd", "e\\u0000f \u{1F600}"]);
     expect(outcome).toEqual({ outcome: "COMMITTED", events });
@@ -170,7 +174,9 @@ describe("read", () => {
       written.push(...part);
       await log.append("one", [{ ...agent, epoch: null, events: part.map(chunk) }]);
     }
-    await log.append("one", [{ ...other, epoch: null, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) }]);
+    await log.append("one", [
+      { ...other, epoch: null, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) },
+    ]);
     expect(deltas((await readAll(log, everything("one"))).filter((event) => event.agentId === agent.agentId))).toEqual(written);
     expect(await readAll(log, { ...everything("one"), agentId: other.agentId })).toHaveLength(20);
     const first = await log.read({ ...everything("one"), agentId: other.agentId }, 0);
@@ -182,7 +188,8 @@ describe("read", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    for (let batch = 0; batch < 12; batch += 1) await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+    for (let batch = 0; batch < 12; batch += 1)
+      await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
     const page = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 0);
     expect(page).toMatchObject({ events: [], covered: 5_000, head: { position: 12_000 } });
     const last = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 10_000);

@@ -12,7 +12,12 @@ async function outbox(wrap: (sql: Sql) => Sql = (sql) => sql) {
   const log = new EventLog(wrap(sql));
   const agent = await insertAgent(log, "one");
   const lost: unknown[] = [];
-  return { sql, log, lost, outbox: new Outbox({ tenant: "one", ...agent, epoch: 0 }, log, new Appender(log), (reason) => lost.push(reason)) };
+  return {
+    sql,
+    log,
+    lost,
+    outbox: new Outbox({ tenant: "one", ...agent, epoch: 0 }, log, new Appender(log), (reason) => lost.push(reason)),
+  };
 }
 
 /** Counts the writes. */
@@ -25,7 +30,10 @@ function counting(statements: string[]): (sql: Sql) => Sql {
   });
 }
 
-const end = (text: string): EventDraft => ({ at: new Date(), body: { kind: "TEXT_CHUNK_END", step: 1, block: 0, text, aborted: false } });
+const end = (text: string): EventDraft => ({
+  at: new Date(),
+  body: { kind: "TEXT_CHUNK_END", step: 1, block: 0, text, aborted: false },
+});
 
 describe("outbox", () => {
   it("keeps the order: deltas never come after their TEXT_CHUNK_END", async () => {
@@ -71,12 +79,17 @@ describe("outbox", () => {
     box.send(chunk("after"));
     await committing;
     await box.commit({}, []);
-    expect((await readAll(log, everything("one"))).map(({ body }) => (body.kind === "TEXT_CHUNK" ? body.delta : body.kind))).toEqual(["before", "TEXT_CHUNK_END", "after"]);
+    expect(
+      (await readAll(log, everything("one"))).map(({ body }) => (body.kind === "TEXT_CHUNK" ? body.delta : body.kind)),
+    ).toEqual(["before", "TEXT_CHUNK_END", "after"]);
   });
 
   it("keeps its events where the database refuses a commit, and is lost where the outcome is unknown", async () => {
     let fails: object | null = null;
-    const failing = (sql: Sql): Sql => ({ query: (statement, values) => (fails !== null && statement.name === "commit_change" ? Promise.reject(fails) : sql.query(statement, values)) });
+    const failing = (sql: Sql): Sql => ({
+      query: (statement, values) =>
+        fails !== null && statement.name === "commit_change" ? Promise.reject(fails) : sql.query(statement, values),
+    });
     const { log, lost, outbox: box } = await outbox(failing);
     fails = Object.assign(new Error("invalid input"), { code: "22P02" });
     box.send(chunk("kept"));

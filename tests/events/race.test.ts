@@ -15,8 +15,14 @@ async function race(design: "log" | "sequence"): Promise<{ delivered: string[]; 
   await log.begin("race");
   const agents = await Promise.all(Array.from({ length: 5 }, () => insertAgent(log, "race")));
   await sql.query({ name: "s", text: "CREATE TABLE scratch (note text)" }, []);
-  await sql.query({ name: "n", text: "CREATE TABLE naive_event (position bigserial PRIMARY KEY, event_id uuid, agent_id text)" }, []);
-  const committedSql = design === "log" ? "SELECT e.position::text AS position FROM event e WHERE e.tenant = 'race' ORDER BY e.position" : "SELECT e.position::text AS position FROM naive_event e ORDER BY e.position";
+  await sql.query(
+    { name: "n", text: "CREATE TABLE naive_event (position bigserial PRIMARY KEY, event_id uuid, agent_id text)" },
+    [],
+  );
+  const committedSql =
+    design === "log"
+      ? "SELECT e.position::text AS position FROM event e WHERE e.tenant = 'race' ORDER BY e.position"
+      : "SELECT e.position::text AS position FROM naive_event e ORDER BY e.position";
 
   const delivered: string[] = [];
   let cursor = 0;
@@ -26,13 +32,18 @@ async function race(design: "log" | "sequence"): Promise<{ delivered: string[]; 
       delivered.push(...page.events.map((event) => String(event.position)));
       cursor = page.covered;
     } else {
-      const rows = await sql.query<{ position: string }>({ name: "r", text: "SELECT e.position::text AS position FROM naive_event e WHERE e.position > $1 ORDER BY e.position" }, [cursor]);
+      const rows = await sql.query<{ position: string }>(
+        { name: "r", text: "SELECT e.position::text AS position FROM naive_event e WHERE e.position > $1 ORDER BY e.position" },
+        [cursor],
+      );
       delivered.push(...rows.map((row) => row.position));
       cursor = Number(rows.at(-1)?.position ?? cursor);
     }
   };
 
-  const writers = Array.from({ length: WRITERS }, () => runFile("tests/support/racing-writer.ts", [url, design, String(RACE_MS), agents.map((agent) => agent.agentId).join(",")]));
+  const writers = Array.from({ length: WRITERS }, () =>
+    runFile("tests/support/racing-writer.ts", [url, design, String(RACE_MS), agents.map((agent) => agent.agentId).join(",")]),
+  );
   const race = { isOver: false };
   const racing = Promise.all(writers.map((writer) => writer.exited)).then((codes) => {
     race.isOver = true;
@@ -46,7 +57,10 @@ async function race(design: "log" | "sequence"): Promise<{ delivered: string[]; 
   await readOn();
   const committed = (await sql.query<{ position: string }>({ name: "c", text: committedSql }, [])).map((row) => row.position);
   if (design === "log") {
-    const seqs = await sql.query<{ contiguous: boolean }>({ name: "q", text: "SELECT max(seq) = count(*) AS contiguous FROM event GROUP BY agent_id" }, []);
+    const seqs = await sql.query<{ contiguous: boolean }>(
+      { name: "q", text: "SELECT max(seq) = count(*) AS contiguous FROM event GROUP BY agent_id" },
+      [],
+    );
     expect(seqs.every((row) => row.contiguous)).toBe(true);
     expect(committed).toEqual(committed.map((_, index) => String(index + 1)));
   }

@@ -7,7 +7,12 @@ import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
 /** A raw request, with headers that fetch does not allow. */
-function raw(url: string, headers: Readonly<Record<string, string>>, body = '{"query":"{ __typename }"}', method = "POST"): Promise<{ status: number; body: string }> {
+function raw(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body = '{"query":"{ __typename }"}',
+  method = "POST",
+): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers: { "content-type": "application/json", ...headers } }, (response) => {
       let text = "";
@@ -20,15 +25,22 @@ function raw(url: string, headers: Readonly<Record<string, string>>, body = '{"q
 }
 
 /** A raw socket, and with which code it closes after what was sent. */
-async function closeCode(url: string, messages: readonly (object | string)[], options: { protocol?: string; headers?: Record<string, string> } = {}): Promise<number> {
-  const socket = new WebSocket(url.replace(/^http/, "ws"), options.protocol ?? "graphql-transport-ws", { headers: options.headers ?? {} });
+async function closeCode(
+  url: string,
+  messages: readonly (object | string)[],
+  options: { protocol?: string; headers?: Record<string, string> } = {},
+): Promise<number> {
+  const socket = new WebSocket(url.replace(/^http/, "ws"), options.protocol ?? "graphql-transport-ws", {
+    headers: options.headers ?? {},
+  });
   onTestFinished(() => socket.terminate());
   const closed = once(socket, "close") as Promise<[number]>;
   closed.catch(() => {});
   await once(socket, "open");
   for (const message of messages) {
     socket.send(typeof message === "string" ? message : JSON.stringify(message));
-    if (typeof message === "object" && "type" in message && message.type === "connection_init") await Promise.race([once(socket, "message"), closed]);
+    if (typeof message === "object" && "type" in message && message.type === "connection_init")
+      await Promise.race([once(socket, "message"), closed]);
   }
   return (await closed)[0];
 }
@@ -40,10 +52,18 @@ describe("where requests come from (S3)", () => {
     expect((await raw(app.url, {})).status).toBe(200);
     expect((await raw(app.url, { origin: `http://${host}` })).status).toBe(200);
     expect((await raw(app.url, { origin: "http://localhost:5173" })).status).toBe(200);
-    expect(await raw(app.url, { origin: "https://evil.example" })).toMatchObject({ status: 403, body: expect.stringContaining("allowedOrigins") });
-    expect(await raw(app.url, { host: "evil.example" })).toMatchObject({ status: 403, body: expect.stringContaining("127.0.0.1") });
+    expect(await raw(app.url, { origin: "https://evil.example" })).toMatchObject({
+      status: 403,
+      body: expect.stringContaining("allowedOrigins"),
+    });
+    expect(await raw(app.url, { host: "evil.example" })).toMatchObject({
+      status: 403,
+      body: expect.stringContaining("127.0.0.1"),
+    });
     expect((await raw(app.url, { origin: "null" })).status).toBe(403);
-    const refused = new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws", { headers: { origin: "https://evil.example" } });
+    const refused = new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws", {
+      headers: { origin: "https://evil.example" },
+    });
     const [error] = (await once(refused, "error")) as [Error];
     expect(error.message).toContain("403");
   });
@@ -51,11 +71,15 @@ describe("where requests come from (S3)", () => {
   it("forms, texts and mutations over GET do nothing", async () => {
     const { url } = await startTestApp();
     const mutation = 'mutation { createAgent(input: { templateId: "assistant" }) { cursor } }';
-    expect((await raw(url, { "content-type": "application/x-www-form-urlencoded" }, `query=${encodeURIComponent(mutation)}`)).status).toBe(415);
+    expect(
+      (await raw(url, { "content-type": "application/x-www-form-urlencoded" }, `query=${encodeURIComponent(mutation)}`)).status,
+    ).toBe(415);
     expect((await raw(url, { "content-type": "text/plain" }, JSON.stringify({ query: mutation }))).status).toBe(415);
     expect((await raw(url, { "content-type": "multipart/form-data; boundary=x" }, "--x--")).status).toBe(415);
     expect((await raw(`${url}?query=${encodeURIComponent(mutation)}`, {}, "", "GET")).status).toBe(405);
-    expect((await connect(url).post<{ agents: { nodes: [] } }>({ query: "{ agents { nodes { id } } }" })).data?.agents.nodes).toEqual([]);
+    expect(
+      (await connect(url).post<{ agents: { nodes: [] } }>({ query: "{ agents { nodes { id } } }" })).data?.agents.nodes,
+    ).toEqual([]);
   });
 });
 
@@ -73,11 +97,13 @@ describe("hostile requests", () => {
         socket.on("close", () => resolve());
       });
     const host = `Host: 127.0.0.1:${app.port}\r\n`;
-    const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    const upgrade =
+      "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     await send(`GET // HTTP/1.1\r\n${host}\r\n`);
     await send(`GET // HTTP/1.1\r\n${host}${upgrade}\r\n`);
     await send(`GET http://[ HTTP/1.1\r\n${host}\r\n`);
-    for (let index = 0; index < 100; index += 1) await send(`GET /graphql HTTP/1.1\r\n${host}Origin: https://evil.example\r\n${upgrade}\r\n`, true);
+    for (let index = 0; index < 100; index += 1)
+      await send(`GET /graphql HTTP/1.1\r\n${host}Origin: https://evil.example\r\n${upgrade}\r\n`, true);
     expect((await raw(app.url, {})).status).toBe(200);
   });
 
@@ -88,14 +114,30 @@ describe("hostile requests", () => {
         controller.enqueue(new TextEncoder().encode("x".repeat(1024 * 1024)));
       },
     });
-    const answer = await fetch(app.url, { method: "POST", headers: { "content-type": "application/json" }, body: chunks, duplex: "half" } as RequestInit).then((response) => response.status, () => "ended");
+    const answer = await fetch(app.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: chunks,
+      duplex: "half",
+    } as RequestInit).then(
+      (response) => response.status,
+      () => "ended",
+    );
     expect([413, "ended"]).toContain(answer);
     expect((await raw(app.url, {})).status).toBe(200);
   });
 
   it("for other upgrades than WebSocket are answered as plain requests", async () => {
     const app = await startTestApp();
-    expect((await raw(app.url, { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AAMAAABkAARAAAAAAAIAAAAA" })).status).toBe(200);
+    expect(
+      (
+        await raw(app.url, {
+          connection: "Upgrade, HTTP2-Settings",
+          upgrade: "h2c",
+          "http2-settings": "AAMAAABkAARAAAAAAAIAAAAA",
+        })
+      ).status,
+    ).toBe(200);
   });
 });
 
@@ -107,10 +149,16 @@ describe("a page that cannot be answered", () => {
     await client.turn(agent.id, "one");
     await app.database.sql.query({ name: "t", text: "ALTER TABLE agent RENAME COLUMN workspace TO workspace_away" }, []);
     const answers: unknown[] = [];
-    for await (const answer of client.iterate('subscription { timeline(since: "0") { cursor events { seq agent { workspace } } } }')) answers.push(answer);
+    for await (const answer of client.iterate(
+      'subscription { timeline(since: "0") { cursor events { seq agent { workspace } } } }',
+    ))
+      answers.push(answer);
     await app.database.sql.query({ name: "u", text: "ALTER TABLE agent RENAME COLUMN workspace_away TO workspace" }, []);
     expect(answers).toHaveLength(1);
-    expect(answers[0]).toMatchObject({ data: null, errors: [expect.objectContaining({ message: "Unexpected error." }), ...Array(answers.length - 1)] });
+    expect(answers[0]).toMatchObject({
+      data: null,
+      errors: [expect.objectContaining({ message: "Unexpected error." }), ...Array(answers.length - 1)],
+    });
   });
 });
 
@@ -128,7 +176,13 @@ describe("WebSocket (S2)", () => {
   it("answers a document that is wrong with its errors, and the socket lives on", async () => {
     const client = connect((await startTestApp()).url);
     for (const query of ["subscription { nonsense }", "subscription {", "{"]) {
-      const errors = await client.iterate(query).next().then((result) => result.value, (error: unknown) => error);
+      const errors = await client
+        .iterate(query)
+        .next()
+        .then(
+          (result) => result.value,
+          (error: unknown) => error,
+        );
       expect(JSON.stringify(errors), query).toMatch(/nonsense|Syntax Error/);
     }
   });
@@ -137,7 +191,14 @@ describe("WebSocket (S2)", () => {
     const { url } = await startTestApp();
     const client = connect(url);
     const streams = Array.from({ length: 101 }, () => client.iterate("subscription { control { cursor } }"));
-    const first = await Promise.all(streams.map((stream) => stream.next().then((result) => JSON.stringify(result.value), (error: unknown) => JSON.stringify(error))));
+    const first = await Promise.all(
+      streams.map((stream) =>
+        stream.next().then(
+          (result) => JSON.stringify(result.value),
+          (error: unknown) => JSON.stringify(error),
+        ),
+      ),
+    );
     expect(first.filter((answer) => answer.includes("TOO_MANY_OPERATIONS"))).toHaveLength(1);
     for (const stream of streams) await stream.return?.();
   });
@@ -153,13 +214,23 @@ describe("SSE", () => {
     const response = await fetch(app.url, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream" },
-      body: JSON.stringify({ query: `subscription { progress(agentId: "${agent.id}", since: "0", until: DONE) { cursor caughtUp events { kind seq } } }` }),
+      body: JSON.stringify({
+        query: `subscription { progress(agentId: "${agent.id}", since: "0", until: DONE) { cursor caughtUp events { kind seq } } }`,
+      }),
       signal: ending.signal,
     });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
     const text = await response.text();
-    const pages = [...text.matchAll(/^data: (\{.*\})$/gm)].map((match) => JSON.parse(match[1] ?? "") as { data: { progress: { events: { kind: string }[] } } });
-    expect(pages.flatMap((page) => page.data.progress.events.map((event) => event.kind))).toEqual(["MESSAGE_RECEIVED", "TEXT_CHUNK_START", "TEXT_CHUNK", "TEXT_CHUNK_END", "DONE"]);
+    const pages = [...text.matchAll(/^data: (\{.*\})$/gm)].map(
+      (match) => JSON.parse(match[1] ?? "") as { data: { progress: { events: { kind: string }[] } } },
+    );
+    expect(pages.flatMap((page) => page.data.progress.events.map((event) => event.kind))).toEqual([
+      "MESSAGE_RECEIVED",
+      "TEXT_CHUNK_START",
+      "TEXT_CHUNK",
+      "TEXT_CHUNK_END",
+      "DONE",
+    ]);
     expect(text).toContain("event: complete");
   });
 });

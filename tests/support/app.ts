@@ -45,7 +45,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   onTestFinished(() => {
     if (complaints.length > 0 && options.expectsErrors !== true) throw new Error(`the server logged:\n${complaints.join("\n")}`);
   });
-  const app = await startApp(settings, { logger: complaining(complaints), models: new Map([["test", model]]), ...options.overrides });
+  const app = await startApp(settings, {
+    logger: complaining(complaints),
+    models: new Map([["test", model]]),
+    ...options.overrides,
+  });
   let isClosed = false;
   const close = async (): Promise<void> => {
     if (!isClosed) await app.close();
@@ -56,7 +60,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 }
 
 function complaining(complaints: string[]): Logger {
-  return { info: () => {}, warn: () => {}, error: (message, cause) => void complaints.push(`${message}: ${cause instanceof Error ? (cause.stack ?? "") : String(cause)}`) };
+  return {
+    info: () => {},
+    warn: () => {},
+    error: (message, cause) =>
+      void complaints.push(`${message}: ${cause instanceof Error ? (cause.stack ?? "") : String(cause)}`),
+  };
 }
 
 /** A new folder, removed when the test ends. */

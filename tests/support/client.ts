@@ -16,7 +16,11 @@ import {
 } from "../generated/documents.ts";
 
 /** An answer over HTTP, whatever it is. */
-export type Answer<Data> = { readonly status: number; readonly data: Data | null; readonly errors: readonly { readonly message: string; readonly extensions?: Readonly<Record<string, unknown>> }[] };
+export type Answer<Data> = {
+  readonly status: number;
+  readonly data: Data | null;
+  readonly errors: readonly { readonly message: string; readonly extensions?: Readonly<Record<string, unknown>> }[];
+};
 
 export type Page = PageFragment;
 export type PageEvent = PageFragment["events"][number];
@@ -34,14 +38,22 @@ export function connect(url: string, token?: string) {
   });
 
   async function post<Data>(body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer<Data>> {
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json", ...(authorization ? { authorization } : {}), ...headers }, body: JSON.stringify(body) });
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(authorization ? { authorization } : {}), ...headers },
+      body: JSON.stringify(body),
+    });
     const text = await response.text();
-    const answer = (text.startsWith("{") ? JSON.parse(text) : { errors: [{ message: text }] }) as { data?: Data; errors?: Answer<Data>["errors"] };
+    const answer = (text.startsWith("{") ? JSON.parse(text) : { errors: [{ message: text }] }) as {
+      data?: Data;
+      errors?: Answer<Data>["errors"];
+    };
     return { status: response.status, data: answer.data ?? null, errors: answer.errors ?? [] };
   }
 
   /** The answer, with its errors. */
-  const ask = <Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>> => post<Data>({ query: print(document), variables });
+  const ask = <Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>> =>
+    post<Data>({ query: print(document), variables });
 
   /** The data; throws where there are errors. */
   async function get<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data> {
@@ -51,7 +63,12 @@ export function connect(url: string, token?: string) {
   }
 
   function open(): Client {
-    const socket = createClient({ url: url.replace(/^http/, "ws"), webSocketImpl: WebSocket, retryAttempts: 0, connectionParams: authorization ? { authorization } : {} });
+    const socket = createClient({
+      url: url.replace(/^http/, "ws"),
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: authorization ? { authorization } : {},
+    });
     sockets.push(socket);
     return socket;
   }

@@ -22,7 +22,11 @@ export function chunk(delta: string): EventDraft {
 export async function insertAgent(log: EventLog, tenant: string, createdBy = "anna"): Promise<RowAgent> {
   const agentId = randomUUID();
   await log.begin(tenant);
-  await log.commit(tenant, { agentId, createdBy, epoch: null, events: [] }, { createAgent: agentRow(agentId, tenant, createdBy) });
+  await log.commit(
+    tenant,
+    { agentId, createdBy, epoch: null, events: [] },
+    { createAgent: agentRow(agentId, tenant, createdBy) },
+  );
   return { agentId, createdBy };
 }
 
@@ -59,7 +63,7 @@ export function agentRow(id: string, tenant: string, createdBy: string): NonNull
 /** Every event of the log, read in pages. */
 export async function readAll(log: EventLog, scope: Scope): Promise<TimelineEvent[]> {
   const events: TimelineEvent[] = [];
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await log.read(scope, after);
     events.push(...page.events);
     if (page.covered === page.head.position) return events;

@@ -1,7 +1,9 @@
 import type { Model, ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
 
 /** A model that the test plays itself: each call waits for the next player. */
-export function playedModel(...players: readonly ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>)[]): Model & { readonly calls: { readonly request: ModelRequest; readonly signal: AbortSignal }[] } {
+export function playedModel(
+  ...players: readonly ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>)[]
+): Model & { readonly calls: { readonly request: ModelRequest; readonly signal: AbortSignal }[] } {
   const calls: { request: ModelRequest; signal: AbortSignal }[] = [];
   return {
     name: "played by the test",
@@ -32,6 +34,7 @@ export async function* hangsAfter(text: string): AsyncGenerator<ModelEvent> {
 
 /** Calls the tools and stops for them. */
 export async function* calls(...names: readonly string[]): AsyncGenerator<ModelEvent> {
-  for (const [block, name] of names.entries()) yield { type: "tool_use", block, id: `call-${name}-${block}`, name, arguments: "{}" };
+  for (const [block, name] of names.entries())
+    yield { type: "tool_use", block, id: `call-${name}-${block}`, name, arguments: "{}" };
   yield { type: "end", stopReason: "tool_use", usage: { inputTokens: 1, outputTokens: 1 } };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,13 +18,14 @@ declare module "vitest" {
 /** Starts one real PostgreSQL for the whole run; TEST_DATABASE_URL names another one instead. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"];
-  const started = given === undefined ? await start() : { url: given, stop: async () => {} };
+  const started = given === undefined ? await startPostgres() : { url: given, stop: async () => {} };
   await makeTemplate(started.url);
   project.provide("postgresUrl", started.url);
   return started.stop;
 }
 
-async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
+/** Starts a new PostgreSQL on a free port, with its usual durability. */
+export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "triplane-postgres-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -38,7 +39,7 @@ async function start(): Promise<{ url: string; stop: () => Promise<void> }> {
     onLog: () => {},
     onError: () => {},
   });
-  if (process.getuid?.() === 0) await import("node:fs/promises").then(({ chmod }) => chmod(folder, 0o777));
+  if (process.getuid?.() === 0) await chmod(folder, 0o777);
   await server.initialise();
   await server.start();
   return {

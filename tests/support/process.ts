@@ -4,11 +4,19 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
 /** A process of the test's own, ended with it. */
-export type TestProcess = { readonly child: ChildProcess; readonly output: () => string; readonly exited: Promise<number | null>; readonly says: (text: string | RegExp) => Promise<string> };
+export type TestProcess = {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly exited: Promise<number | null>;
+  readonly says: (text: string | RegExp) => Promise<string>;
+};
 
 /** Runs a TypeScript file of the project with this Node. `file` is relative to the project's root. */
 export function runFile(file: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): TestProcess {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`../../${file}`, import.meta.url)), ...args], { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`../../${file}`, import.meta.url)), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let output = "";
   const listeners = new Set<() => void>();
   const hear = (chunk: Buffer): void => {

@@ -11,7 +11,8 @@ const [url = "", design = "log", milliseconds = "1000", agents = ""] = process.a
 const CONNECTIONS = 6;
 const agentIds = agents.split(",");
 
-const APPEND = "SELECT 1 FROM append_events('race', $1, false, ARRAY[$2::text], ARRAY[NULL::int], ARRAY[1], ARRAY['PROGRESS'], ARRAY['TEXT_CHUNK'], ARRAY[$3::text], ARRAY[now()])";
+const APPEND =
+  "SELECT 1 FROM append_events('race', $1, false, ARRAY[$2::text], ARRAY[NULL::int], ARRAY[1], ARRAY['PROGRESS'], ARRAY['TEXT_CHUNK'], ARRAY[$3::text], ARRAY[now()])";
 const INSERT = "INSERT INTO naive_event (event_id, agent_id) VALUES ($1, $2)";
 
 await Promise.all(Array.from({ length: CONNECTIONS }, () => write(Date.now() + Number(milliseconds))));

@@ -1,6 +1,16 @@
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 
 /** A tool without parameters that does what the test says. */
-export function ownTool(name: string, run: Parameters<typeof defineTool<Record<string, never>>>[0]["run"], readOnly = true): Tool {
-  return defineTool<Record<string, never>>({ name, description: `The test's tool ${name}.`, readOnly, inputSchema: { type: "object", required: [], properties: {} }, run });
+export function ownTool(
+  name: string,
+  run: Parameters<typeof defineTool<Record<string, never>>>[0]["run"],
+  readOnly = true,
+): Tool {
+  return defineTool<Record<string, never>>({
+    name,
+    description: `The test's tool ${name}.`,
+    readOnly,
+    inputSchema: { type: "object", required: [], properties: {} },
+    run,
+  });
 }

@@ -22,18 +22,35 @@ export type CreateAgent = {
 export type Created = { readonly id: string; readonly position: number | null };
 
 /** Creates an agent of a template in a workspace folder. */
-export async function createAgent(parts: AgentParts, actor: Actor, request: CreateAgent): Promise<Result<Created, CommandRefusal>> {
-  if (!mayCreate(actor)) return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
+export async function createAgent(
+  parts: AgentParts,
+  actor: Actor,
+  request: CreateAgent,
+): Promise<Result<Created, CommandRefusal>> {
+  if (!mayCreate(actor))
+    return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
   const template = parts.templates.get(request.templateId);
-  if (template === undefined) return invalid("NOT_FOUND", "templateId", `there is no template ${JSON.stringify(request.templateId)}: the templates are ${[...parts.templates.keys()].join(", ")}`);
+  if (template === undefined)
+    return invalid(
+      "NOT_FOUND",
+      "templateId",
+      `there is no template ${JSON.stringify(request.templateId)}: the templates are ${[...parts.templates.keys()].join(", ")}`,
+    );
   const model = request.model ?? template.model;
-  if (!parts.models.has(model)) return invalid("NOT_FOUND", "model", `there is no model ${JSON.stringify(model)}: the models are ${[...parts.models.keys()].join(", ")}`);
+  if (!parts.models.has(model))
+    return invalid(
+      "NOT_FOUND",
+      "model",
+      `there is no model ${JSON.stringify(model)}: the models are ${[...parts.models.keys()].join(", ")}`,
+    );
   const { toolTimeoutMs } = request;
-  if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS)) return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
+  if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS))
+    return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
   const workspace = await findWorkspace(parts.workspaceRoots, request.workspace);
   if (!workspace.ok) return workspace;
 
-  const keyed = request.idempotencyKey === null ? null : { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
+  const keyed =
+    request.idempotencyKey === null ? null : { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
   if (keyed !== null) {
     const earlier = await earlierResult(parts.sql, keyed);
     if (!earlier.ok) return earlier;

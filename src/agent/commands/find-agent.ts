@@ -4,13 +4,22 @@ import { maySee, type Actor } from "../actor.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 /** What commands must know of an agent before they touch it. */
-export type FoundAgent = { readonly id: string; readonly tenant: string; readonly createdBy: string; readonly templateId: string };
+export type FoundAgent = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly createdBy: string;
+  readonly templateId: string;
+};
 
-const FIND: Statement = { name: "find_agent", text: `SELECT id, tenant, created_by AS "createdBy", template_id AS "templateId" FROM agent WHERE id = $1` };
+const FIND: Statement = {
+  name: "find_agent",
+  text: `SELECT id, tenant, created_by AS "createdBy", template_id AS "templateId" FROM agent WHERE id = $1`,
+};
 
 /** The agent, where the actor may see it. One that they may not see is answered like one that does not exist. */
 export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promise<Result<FoundAgent, CommandRefusal>> {
   const [agent] = await sql.query<FoundAgent>(FIND, [agentId]);
-  if (agent === undefined || !maySee(actor, agent)) return refused({ code: "NOT_FOUND", field: ["agentId"], message: "there is no such agent: list yours with `agents`" });
+  if (agent === undefined || !maySee(actor, agent))
+    return refused({ code: "NOT_FOUND", field: ["agentId"], message: "there is no such agent: list yours with `agents`" });
   return accepted(agent);
 }

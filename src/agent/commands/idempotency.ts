@@ -15,7 +15,11 @@ const FIND: Statement = {
 export type KeyedRequest = { readonly actor: Actor; readonly operation: string; readonly key: string; readonly body: object };
 
 /** The row that claims a key for `resultId`. */
-export function keyRow({ actor, operation, key, body }: KeyedRequest, resultId: string, at: Date): NonNullable<Change["idempotencyKey"]> {
+export function keyRow(
+  { actor, operation, key, body }: KeyedRequest,
+  resultId: string,
+  at: Date,
+): NonNullable<Change["idempotencyKey"]> {
   return { tenant: actor.tenant, actorId: actor.id, operation, key, bodyHash: bodyHash(body), resultId, createdAt: at };
 }
 
@@ -25,14 +29,29 @@ const KEY_CHARACTERS = 200;
 /** What the key was used for before: the result of the same body, null for nothing, or a refusal for another body. */
 export async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
   if (request.key === "" || request.key.length > KEY_CHARACTERS || /[\0\p{Surrogate}]/u.test(request.key)) {
-    return refused({ code: "INVALID", field: ["idempotencyKey"], message: `a key is a text of 1 to ${KEY_CHARACTERS} characters, for example a UUID` });
+    return refused({
+      code: "INVALID",
+      field: ["idempotencyKey"],
+      message: `a key is a text of 1 to ${KEY_CHARACTERS} characters, for example a UUID`,
+    });
   }
-  const [row] = await sql.query<{ bodyHash: string; resultId: string }>(FIND, [request.actor.tenant, request.actor.id, request.operation, request.key]);
+  const [row] = await sql.query<{ bodyHash: string; resultId: string }>(FIND, [
+    request.actor.tenant,
+    request.actor.id,
+    request.operation,
+    request.key,
+  ]);
   if (row === undefined) return accepted(null);
   if (row.bodyHash === bodyHash(request.body)) return accepted(row.resultId);
-  return refused({ code: "IDEMPOTENCY_KEY_REUSED", field: ["idempotencyKey"], message: "this key was used for another request: use a new key for each request, and the same key only to repeat one" });
+  return refused({
+    code: "IDEMPOTENCY_KEY_REUSED",
+    field: ["idempotencyKey"],
+    message: "this key was used for another request: use a new key for each request, and the same key only to repeat one",
+  });
 }
 
 function bodyHash(body: object): string {
-  return createHash("sha256").update(canonicalize(body) ?? "").digest("hex");
+  return createHash("sha256")
+    .update(canonicalize(body) ?? "")
+    .digest("hex");
 }

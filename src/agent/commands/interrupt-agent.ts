@@ -12,11 +12,21 @@ export type InterruptAgent = { readonly agentId: string; readonly note: string |
 export const NOTE_CHARACTERS = 4_000;
 
 /** Asks for the end of the running turn. An idle agent is left as it is, and its next message works. */
-export async function interruptAgent(parts: AgentParts, actor: Actor, { agentId, note }: InterruptAgent): Promise<Result<{ id: string }, CommandRefusal>> {
+export async function interruptAgent(
+  parts: AgentParts,
+  actor: Actor,
+  { agentId, note }: InterruptAgent,
+): Promise<Result<{ id: string }, CommandRefusal>> {
   const found = await findAgent(parts.sql, actor, agentId);
   if (!found.ok) return found;
-  if (!maySteer(actor, found.value)) return refused({ code: "FORBIDDEN", field: ["agentId"], message: "interrupting an agent needs the role user and an agent of one's own, or the role admin" });
-  if (note !== null && note.length > NOTE_CHARACTERS) return refused({ code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` });
+  if (!maySteer(actor, found.value))
+    return refused({
+      code: "FORBIDDEN",
+      field: ["agentId"],
+      message: "interrupting an agent needs the role user and an agent of one's own, or the role admin",
+    });
+  if (note !== null && note.length > NOTE_CHARACTERS)
+    return refused({ code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` });
   const at = parts.clock.now().toISOString();
   await parts.log.commit(
     actor.tenant,

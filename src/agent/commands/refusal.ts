@@ -13,4 +13,8 @@ export type CommandRefusalCode =
   | "SELF_APPROVAL";
 
 /** A refusal: which part of the input it is about, and what to do. */
-export type CommandRefusal = { readonly code: CommandRefusalCode; readonly field: readonly string[] | null; readonly message: string };
+export type CommandRefusal = {
+  readonly code: CommandRefusalCode;
+  readonly field: readonly string[] | null;
+  readonly message: string;
+};

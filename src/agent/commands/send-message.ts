@@ -26,15 +26,32 @@ const WAITING: Statement = {
 };
 
 /** Puts a message into the agent's queue: it joins at the next step, or starts the next turn. */
-export async function sendMessage(parts: AgentParts, actor: Actor, request: SendMessage): Promise<Result<Created, CommandRefusal>> {
+export async function sendMessage(
+  parts: AgentParts,
+  actor: Actor,
+  request: SendMessage,
+): Promise<Result<Created, CommandRefusal>> {
   const found = await findAgent(parts.sql, actor, request.agentId);
   if (!found.ok) return found;
-  if (!maySteer(actor, found.value)) return refused({ code: "FORBIDDEN", field: ["agentId"], message: "sending to an agent needs the role user and an agent of one's own, or the role admin" });
+  if (!maySteer(actor, found.value))
+    return refused({
+      code: "FORBIDDEN",
+      field: ["agentId"],
+      message: "sending to an agent needs the role user and an agent of one's own, or the role admin",
+    });
   const text = storable(request.text);
   if (text.trim() === "") return refused({ code: "INVALID", field: ["text"], message: "the text is empty: say something" });
-  if (byteLength(text) > MESSAGE_BYTES) return refused({ code: "TOO_LARGE", field: ["text"], message: `the text has ${byteLength(text)} bytes, and ${MESSAGE_BYTES} is the most: put it into a file of the workspace and name the file` });
+  if (byteLength(text) > MESSAGE_BYTES)
+    return refused({
+      code: "TOO_LARGE",
+      field: ["text"],
+      message: `the text has ${byteLength(text)} bytes, and ${MESSAGE_BYTES} is the most: put it into a file of the workspace and name the file`,
+    });
 
-  const keyed = request.idempotencyKey === null ? null : { actor, operation: "sendMessage", key: request.idempotencyKey, body: { agentId: request.agentId, text } };
+  const keyed =
+    request.idempotencyKey === null
+      ? null
+      : { actor, operation: "sendMessage", key: request.idempotencyKey, body: { agentId: request.agentId, text } };
   if (keyed !== null) {
     const earlier = await earlierResult(parts.sql, keyed);
     if (!earlier.ok) return earlier;
@@ -42,7 +59,11 @@ export async function sendMessage(parts: AgentParts, actor: Actor, request: Send
   }
   const [queue] = await parts.sql.query<{ messages: number; bytes: number }>(WAITING, [found.value.id]);
   if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + byteLength(text) > QUEUE.bytes)) {
-    return refused({ code: "QUEUE_FULL", field: null, message: `${queue.messages} messages wait for the agent: send again when it has taken them` });
+    return refused({
+      code: "QUEUE_FULL",
+      field: null,
+      message: `${queue.messages} messages wait for the agent: send again when it has taken them`,
+    });
   }
   const id = randomUUID();
   const at = parts.clock.now();
@@ -52,7 +73,17 @@ export async function sendMessage(parts: AgentParts, actor: Actor, request: Send
       agentId: found.value.id,
       createdBy: found.value.createdBy,
       epoch: null,
-      events: [{ at, body: { kind: "MESSAGE_RECEIVED", messageId: id, text: text.length > EVENT_TEXT_CHARACTERS ? null : text, sentBy: actorRef(actor) } }],
+      events: [
+        {
+          at,
+          body: {
+            kind: "MESSAGE_RECEIVED",
+            messageId: id,
+            text: text.length > EVENT_TEXT_CHARACTERS ? null : text,
+            sentBy: actorRef(actor),
+          },
+        },
+      ],
     },
     {
       ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),

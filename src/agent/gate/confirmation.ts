@@ -10,18 +10,28 @@ export type Confirmed = { readonly call: Validated };
 export type Allowance = { readonly approvalId: string; readonly inputHash: string };
 
 /** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
-export type Unconfirmed = { readonly kind: "unasked" | "stale"; readonly call: Validated; readonly inputHash: string; readonly reason: string };
+export type Unconfirmed = {
+  readonly kind: "unasked" | "stale";
+  readonly call: Validated;
+  readonly inputHash: string;
+  readonly reason: string;
+};
 
 /**
  * Stage 4: an ask never answers itself (invariant 7). What the lists allow passes; what they ask for passes only with
  * an allowance for the exact input, tool, schema and workspace. A call that was once allowed by a person keeps that
  * allowance where the lists have become more lenient since.
  */
-export function confirm(permitted: Permitted & { kind: "allowed" | "asked" }, allowance: Allowance | null, workspace: string): Result<Confirmed, Unconfirmed> {
+export function confirm(
+  permitted: Permitted & { kind: "allowed" | "asked" },
+  allowance: Allowance | null,
+  workspace: string,
+): Result<Confirmed, Unconfirmed> {
   const { call } = permitted;
   if (permitted.kind === "allowed") return accepted({ call });
   const hash = inputHash(call, workspace);
   if (allowance === null) return refused({ kind: "unasked", call, inputHash: hash, reason: permitted.reason });
-  if (allowance.inputHash !== hash) return refused({ kind: "stale", call, inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
+  if (allowance.inputHash !== hash)
+    return refused({ kind: "stale", call, inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
   return accepted({ call });
 }

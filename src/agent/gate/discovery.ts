@@ -5,8 +5,7 @@ import type { Refusal } from "./refusal.ts";
 
 /** A call as the model asked for it. `input` is the parsed arguments, or `text` what is no usable JSON, with the reason. */
 export type Requested = { readonly tenant: string; readonly agentId: string; readonly callId: string; readonly name: string } & (
-  | { readonly form: "json"; readonly input: Json }
-  | { readonly form: "unparsed"; readonly text: string; readonly problem: string }
+  { readonly form: "json"; readonly input: Json } | { readonly form: "unparsed"; readonly text: string; readonly problem: string }
 );
 
 /** A call whose tool is known. */
@@ -20,5 +19,10 @@ export function discover(request: Requested, toolbox: Toolbox): Result<Discovere
   const tool = toolbox.enabled.get(request.name);
   if (tool !== undefined) return accepted({ request, tool });
   const available = [...toolbox.enabled.keys()];
-  return refused({ type: toolbox.all.has(request.name) ? "disabled" : "not_found", stage: "discovery", name: request.name, available });
+  return refused({
+    type: toolbox.all.has(request.name) ? "disabled" : "not_found",
+    stage: "discovery",
+    name: request.name,
+    available,
+  });
 }

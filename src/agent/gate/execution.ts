@@ -9,13 +9,20 @@ import type { Validated } from "./validation.ts";
 export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
 
 /** What an execution is given besides the call: its limits and its context, still without a signal. */
-export type ExecutionScope = { readonly timeoutMs: number; readonly interrupt: AbortSignal; readonly context: Omit<ToolContext, "signal"> };
+export type ExecutionScope = {
+  readonly timeoutMs: number;
+  readonly interrupt: AbortSignal;
+  readonly context: Omit<ToolContext, "signal">;
+};
 
 /**
  * Stage 5: runs the tool. The answer comes at the timeout and at an interrupt at once, even if the tool never ends; a
  * late result is dropped. Never rejects: what the tool throws is a refusal (invariant 9).
  */
-export async function execute({ call }: Confirmed, { timeoutMs, interrupt, context }: ExecutionScope): Promise<Result<Executed, Refusal>> {
+export async function execute(
+  { call }: Confirmed,
+  { timeoutMs, interrupt, context }: ExecutionScope,
+): Promise<Result<Executed, Refusal>> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
   const signal = AbortSignal.any([timeout.signal, interrupt]);
@@ -25,7 +32,10 @@ export async function execute({ call }: Confirmed, { timeoutMs, interrupt, conte
     else signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    return await Promise.race([stopped, run(call, { ...context, signal }, () => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null))]);
+    return await Promise.race([
+      stopped,
+      run(call, { ...context, signal }, () => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null)),
+    ]);
   } finally {
     clearTimeout(timer);
   }

@@ -7,7 +7,15 @@ import type { Validated } from "./validation.ts";
  * differs at dispatch, the approval is stale.
  */
 export function inputHash({ request, tool, bound }: Validated, workspace: string): string {
-  const form = canonicalize({ tenant: request.tenant, agent: request.agentId, call: request.callId, tool: tool.name, schema: tool.inputSchema, input: bound.input, workspace });
+  const form = canonicalize({
+    tenant: request.tenant,
+    agent: request.agentId,
+    call: request.callId,
+    tool: tool.name,
+    schema: tool.inputSchema,
+    input: bound.input,
+    workspace,
+  });
   if (form === undefined) throw new Error("an input that was parsed from JSON has a canonical form");
   return createHash("sha256").update(form).digest("hex");
 }

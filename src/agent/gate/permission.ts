@@ -10,7 +10,11 @@ import type { Validated } from "./validation.ts";
 export type Verdict = "allow" | "ask" | "deny";
 
 /** Why a call was allowed, asked or denied: what was considered, in order, and which of it decided. */
-export type Explanation = { readonly verdict: Verdict; readonly decidedBy: string; readonly considered: readonly { readonly rule: string; readonly verdict: Verdict | "no match" }[] };
+export type Explanation = {
+  readonly verdict: Verdict;
+  readonly decidedBy: string;
+  readonly considered: readonly { readonly rule: string; readonly verdict: Verdict | "no match" }[];
+};
 
 /** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
 export type Permitted =
@@ -22,7 +26,12 @@ export type Permitted =
 export type Denied = { readonly refusal: Refusal; readonly explanation: Explanation };
 
 /** Stage 3: deny lists, allow lists, ask lists, the mode; then hooks, which may only tighten. `signal` stops their waiting. */
-export async function permit(call: Validated, permission: Permission, hooks: Hooks, signal: AbortSignal): Promise<Result<Permitted, Denied>> {
+export async function permit(
+  call: Validated,
+  permission: Permission,
+  hooks: Hooks,
+  signal: AbortSignal,
+): Promise<Result<Permitted, Denied>> {
   const explanation = explain(call.tool, permission);
   if (explanation.verdict === "deny") return denied(explanation, `${explanation.decidedBy} forbids ${call.tool.name}`);
   return tighten(call, explanation, hooks, signal);
@@ -47,7 +56,12 @@ export function explain(tool: { readonly name: string; readonly readOnly: boolea
   throw new Error("the mode decides every call");
 }
 
-async function tighten(call: Validated, explanation: Explanation, hooks: Hooks, signal: AbortSignal): Promise<Result<Permitted, Denied>> {
+async function tighten(
+  call: Validated,
+  explanation: Explanation,
+  hooks: Hooks,
+  signal: AbortSignal,
+): Promise<Result<Permitted, Denied>> {
   const considered = [...explanation.considered];
   let { verdict, decidedBy } = explanation;
   const soFar = (): Explanation => ({ verdict, decidedBy, considered });
@@ -69,10 +83,15 @@ async function tighten(call: Validated, explanation: Explanation, hooks: Hooks, 
         reason = answer.reason ?? `a hook asks for ${call.tool.name}`;
       }
     } catch (error) {
-      return denied(decided(soFar(), rule, "deny"), `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`);
+      return denied(
+        decided(soFar(), rule, "deny"),
+        `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`,
+      );
     }
   }
-  return accepted(verdict === "ask" ? { kind: "asked", call, explanation: soFar(), reason } : { kind: "allowed", call, explanation: soFar() });
+  return accepted(
+    verdict === "ask" ? { kind: "asked", call, explanation: soFar(), reason } : { kind: "allowed", call, explanation: soFar() },
+  );
 }
 
 /** The call as hooks see it: with a copy of the input, so that they cannot change what runs. */

@@ -11,7 +11,12 @@ export type Refusal =
   | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
   | { readonly type: "disabled"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
   | { readonly type: "incomplete"; readonly stage: "discovery"; readonly stopReason: string }
-  | { readonly type: "invalid_params"; readonly stage: "validation"; readonly name: string; readonly issues: readonly ValidationIssue[] }
+  | {
+      readonly type: "invalid_params";
+      readonly stage: "validation";
+      readonly name: string;
+      readonly issues: readonly ValidationIssue[];
+    }
   | { readonly type: "permission_denied"; readonly stage: "permission"; readonly reason: string }
   | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
   | { readonly type: "execution_failed"; readonly stage: "execution"; readonly message: string }
@@ -32,7 +37,9 @@ export function refusalText(refusal: Refusal): string {
     case "incomplete":
       return `The call was not run: your answer ended early (${refusal.stopReason}), so that its arguments may be incomplete. Call again, with less in one answer.`;
     case "invalid_params":
-      return [`The arguments of ${refusal.name} are not valid. Correct them and call again:`, ...issueLines(refusal.issues)].join("\n");
+      return [`The arguments of ${refusal.name} are not valid. Correct them and call again:`, ...issueLines(refusal.issues)].join(
+        "\n",
+      );
     case "permission_denied":
       return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
     case "user_rejected":
@@ -70,7 +77,9 @@ export function toolCallError(refusal: Refusal): ToolCallError {
 }
 
 function issueLines(issues: readonly ValidationIssue[]): string[] {
-  const shown = issues.slice(0, ISSUES).map(({ path, message, value }) => `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`);
+  const shown = issues
+    .slice(0, ISSUES)
+    .map(({ path, message, value }) => `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`);
   return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
 }
 

@@ -1,10 +1,23 @@
 import Anthropic from "@anthropic-ai/sdk";
 import type { JsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
-import { ModelError, type ContentBlock, type Model, type ModelEvent, type ModelMessage, type ModelRequest, type StopReason } from "./model.ts";
+import {
+  ModelError,
+  type ContentBlock,
+  type Model,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  type StopReason,
+} from "./model.ts";
 
 /** How a Claude model is reached. */
-export type AnthropicOptions = { readonly apiKey: string; readonly baseUrl: string | null; readonly model: string; readonly maxTokens: number };
+export type AnthropicOptions = {
+  readonly apiKey: string;
+  readonly baseUrl: string | null;
+  readonly model: string;
+  readonly maxTokens: number;
+};
 
 /** Stop reasons of the Messages API by what they mean to the loop; one that is not listed ends the turn. */
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
@@ -38,7 +51,11 @@ function body(request: ModelRequest): Pick<Anthropic.MessageCreateParamsStreamin
   return {
     system: request.system,
     messages: request.messages.map(messageParam),
-    tools: request.tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: { ...inputSchema, type: "object" } })),
+    tools: request.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: { ...inputSchema, type: "object" },
+    })),
   };
 }
 
@@ -57,7 +74,10 @@ function blockParam(block: ContentBlock): Anthropic.ContentBlockParam {
   }
 }
 
-type OpenBlock = { readonly type: "text" } | { readonly type: "tool_use"; readonly id: string; readonly name: string; arguments: string } | { readonly type: "other" };
+type OpenBlock =
+  | { readonly type: "text" }
+  | { readonly type: "tool_use"; readonly id: string; readonly name: string; arguments: string }
+  | { readonly type: "other" };
 
 async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>): AsyncGenerator<ModelEvent> {
   const open = new Map<number, OpenBlock>();
@@ -76,7 +96,8 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
         break;
       case "content_block_delta": {
         const block = open.get(event.index);
-        if (event.delta.type === "text_delta" && block?.type === "text") yield { type: "text_delta", block: event.index, text: event.delta.text };
+        if (event.delta.type === "text_delta" && block?.type === "text")
+          yield { type: "text_delta", block: event.index, text: event.delta.text };
         if (event.delta.type === "input_json_delta" && block?.type === "tool_use") block.arguments += event.delta.partial_json;
         break;
       }
@@ -84,7 +105,14 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
         const block = open.get(event.index);
         if (block?.type === "text") yield { type: "text_end", block: event.index };
         // A call without any argument comes without a single fragment.
-        if (block?.type === "tool_use") yield { type: "tool_use", block: event.index, id: block.id, name: block.name, arguments: block.arguments === "" ? "{}" : block.arguments };
+        if (block?.type === "tool_use")
+          yield {
+            type: "tool_use",
+            block: event.index,
+            id: block.id,
+            name: block.name,
+            arguments: block.arguments === "" ? "{}" : block.arguments,
+          };
         open.delete(event.index);
         break;
       }
@@ -100,7 +128,8 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
   if (stopReason === null) throw new ModelError("the model's stream ended before the message was complete");
   for (const [index, block] of open) {
     if (block.type === "text") yield { type: "text_end", block: index };
-    if (block.type === "tool_use") yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: block.arguments };
+    if (block.type === "tool_use")
+      yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: block.arguments };
   }
   yield { type: "end", stopReason, usage: { inputTokens, outputTokens } };
 }
@@ -114,7 +143,8 @@ function openBlock(block: Anthropic.ContentBlock): OpenBlock {
 /** The provider's own words, without headers or the request. */
 function describe(error: unknown): string {
   if (error instanceof Anthropic.APIConnectionError) return `the model's provider does not answer (${messageOf(error)})`;
-  if (error instanceof Anthropic.APIError) return `the model's provider answered ${error.status ?? "an error"}: ${providerMessage(error.error) ?? error.message}`;
+  if (error instanceof Anthropic.APIError)
+    return `the model's provider answered ${error.status ?? "an error"}: ${providerMessage(error.error) ?? error.message}`;
   return `the model call failed: ${messageOf(error)}`;
 }
 

@@ -13,7 +13,11 @@ export type ModelMessage = { readonly role: "user" | "assistant"; readonly conte
 export type ToolDescription = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
 
 /** What one model call is given. */
-export type ModelRequest = { readonly system: string; readonly messages: readonly ModelMessage[]; readonly tools: readonly ToolDescription[] };
+export type ModelRequest = {
+  readonly system: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ToolDescription[];
+};
 
 /** Why a model stopped. Only after `tool_use` may its tool calls run. */
 export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "refusal" | "pause_turn";

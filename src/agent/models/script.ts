@@ -70,16 +70,34 @@ const SCHEMA = {
           when: {
             type: "object",
             additionalProperties: false,
-            properties: { user: text, result: text, isError: { type: "boolean" }, atLeast: { type: "integer" }, atMost: { type: "integer" } },
+            properties: {
+              user: text,
+              result: text,
+              isError: { type: "boolean" },
+              atLeast: { type: "integer" },
+              atMost: { type: "integer" },
+            },
           },
-          find: { type: "object", required: ["result", "line"], additionalProperties: false, properties: { result: text, line: text } },
+          find: {
+            type: "object",
+            required: ["result", "line"],
+            additionalProperties: false,
+            properties: { result: text, line: text },
+          },
           say: {
             type: "array",
-            items: { anyOf: [text, { type: "object", required: ["each"], additionalProperties: false, properties: { each: text } }] },
+            items: {
+              anyOf: [text, { type: "object", required: ["each"], additionalProperties: false, properties: { each: text } }],
+            },
           },
           call: {
             type: "array",
-            items: { type: "object", required: ["tool"], additionalProperties: false, properties: { tool: text, input: {}, arguments: text } },
+            items: {
+              type: "object",
+              required: ["tool"],
+              additionalProperties: false,
+              properties: { tool: text, input: {}, arguments: text },
+            },
           },
           stop: { enum: ["end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn"] },
           fail: text,
@@ -89,7 +107,9 @@ const SCHEMA = {
   },
 } as const;
 
-const validate = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<Script>(SCHEMA as unknown as JSONSchemaType<Script>);
+const validate = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<Script>(
+  SCHEMA as unknown as JSONSchemaType<Script>,
+);
 
 /** The script in a file's text. `name` stands in the errors. */
 export function parseScript(name: string, source: string): Script {
@@ -100,7 +120,9 @@ export function parseScript(name: string, source: string): Script {
     throw new ScriptError(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!validate(script)) {
-    throw new ScriptError(`${name}: ${(validate.errors ?? []).map((error) => `${error.instancePath === "" ? "/" : error.instancePath} ${error.message ?? ""}`).join("; ")}`);
+    throw new ScriptError(
+      `${name}: ${(validate.errors ?? []).map((error) => `${error.instancePath === "" ? "/" : error.instancePath} ${error.message ?? ""}`).join("; ")}`,
+    );
   }
   for (const [index, reply] of script.replies.entries()) {
     for (const [field, pattern] of [

@@ -35,12 +35,21 @@ export function scriptedModel(name: string, script: Script): Model {
         block += 1;
       }
       const stopReason = reply.stop ?? ((reply.call ?? []).length > 0 ? "tool_use" : "end_turn");
-      yield { type: "end", stopReason, usage: { inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4), outputTokens: Math.ceil(written / 4) } };
+      yield {
+        type: "end",
+        stopReason,
+        usage: { inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4), outputTokens: Math.ceil(written / 4) },
+      };
     },
   };
 }
 
-async function* speakPaced(text: string, block: number, pace: { characters: number; delayMs: number }, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+async function* speakPaced(
+  text: string,
+  block: number,
+  pace: { characters: number; delayMs: number },
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
   yield { type: "text_start", block };
   for (const piece of pieces(text, pace.characters)) {
     signal.throwIfAborted();
@@ -82,7 +91,11 @@ type ToolResultBlock = ContentBlock & { type: "tool_result" };
 
 /** The result of the tool among `blocks`; the conversation tells which call it answers. */
 function resultOf(tool: string, blocks: readonly ContentBlock[], messages: readonly ModelMessage[]): ToolResultBlock | undefined {
-  const calls = new Set(messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_use" && block.name === tool ? [block.id] : []))));
+  const calls = new Set(
+    messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === "tool_use" && block.name === tool ? [block.id] : [])),
+    ),
+  );
   return blocks.find((block): block is ToolResultBlock => block.type === "tool_result" && calls.has(block.tool_use_id));
 }
 
@@ -111,7 +124,9 @@ function fillJson(template: Json, scene: Scene): Json {
   if (!isJsonObject(template)) return template;
   const each = template["each"];
   if (each !== undefined && Object.keys(template).length === 1) {
-    return scene.found.map((item, index) => fillJson(each, { values: { ...scene.values, ...item, index: String(index + 1) }, found: [] }));
+    return scene.found.map((item, index) =>
+      fillJson(each, { values: { ...scene.values, ...item, index: String(index + 1) }, found: [] }),
+    );
   }
   return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillJson(value, scene)]));
 }

@@ -5,9 +5,16 @@ import { walk } from "./walk.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
 
 /** Searches the lines of files. */
-export const fsGrep = defineTool<{ pattern: string; path?: string; regex?: boolean; case_sensitive?: boolean; max_results?: number }>({
+export const fsGrep = defineTool<{
+  pattern: string;
+  path?: string;
+  regex?: boolean;
+  case_sensitive?: boolean;
+  max_results?: number;
+}>({
   name: "fs_grep",
-  description: "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
+  description:
+    "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
   readOnly: true,
   inputSchema: {
     type: "object",
@@ -24,7 +31,8 @@ export const fsGrep = defineTool<{ pattern: string; path?: string; regex?: boole
   async run({ pattern, path: givenPath, regex, case_sensitive: caseSensitive, max_results: maxResults }, { workspace, signal }) {
     const path = givenPath ?? "**/*";
     const most = maxResults ?? 200;
-    const search = regex === true ? regexSearch(pattern, caseSensitive ?? true, signal) : literalSearch(pattern, caseSensitive ?? true);
+    const search =
+      regex === true ? regexSearch(pattern, caseSensitive ?? true, signal) : literalSearch(pattern, caseSensitive ?? true);
     const matches: { path: string; line: number; column: number; preview: string }[] = [];
     try {
       for await (const file of walk(workspace, ".", path, false, signal)) {
@@ -40,7 +48,10 @@ export const fsGrep = defineTool<{ pattern: string; path?: string; regex?: boole
     const shown = matches.slice(0, most);
     const lines = shown.map((match) => `${match.path}:${match.line}:${match.column}: ${match.preview}`);
     return {
-      output: shown.length === 0 ? `Nothing matches ${pattern} in ${path}.` : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : ""),
+      output:
+        shown.length === 0
+          ? `Nothing matches ${pattern} in ${path}.`
+          : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : ""),
       details: { ok: true, pattern, path, matches: shown, truncated },
     };
   },
@@ -59,7 +70,13 @@ async function readText(workspace: Workspace, path: string): Promise<string | nu
       await file.close();
     }
   } catch (error) {
-    if (error instanceof PathRefused || (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ELOOP" || error.code === "ENXIO"))) return null;
+    if (
+      error instanceof PathRefused ||
+      (error instanceof Error &&
+        "code" in error &&
+        (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ELOOP" || error.code === "ENXIO"))
+    )
+      return null;
     throw error;
   }
 }

@@ -37,14 +37,27 @@ export const fsRead = defineTool<{ path: string; offset?: number; limit?: number
       const { content, lines, totalLines, isCut } = range.end();
       const last = offset - 1 + lines;
       const truncated = isCut || offset > 1 || last < totalLines;
-      return { output: content + noteOn({ offset, last, totalLines, isCut }), details: { path, offset, limit, truncated, totalLines, content } };
+      return {
+        output: content + noteOn({ offset, last, totalLines, isCut }),
+        details: { path, offset, limit, truncated, totalLines, content },
+      };
     } finally {
       await file.close();
     }
   },
 });
 
-function noteOn({ offset, last, totalLines, isCut }: { offset: number; last: number; totalLines: number; isCut: boolean }): string {
+function noteOn({
+  offset,
+  last,
+  totalLines,
+  isCut,
+}: {
+  offset: number;
+  last: number;
+  totalLines: number;
+  isCut: boolean;
+}): string {
   if (isCut) return `\n[only the start of line ${offset}, which is too long to be read; the file has ${totalLines} lines]`;
   return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
 }
@@ -79,10 +92,11 @@ class LineRange {
   }
 
   #takeText(text: string): void {
-    for (let start = 0; start < text.length; ) {
+    for (let start = 0; start < text.length;) {
       const newline = text.indexOf("\n", start);
       const end = newline < 0 ? text.length : newline + 1;
-      if (this.#isWanted() && this.#open.length <= CONTENT_BYTES) this.#open += text.slice(start, Math.min(end, start + CONTENT_BYTES + 1));
+      if (this.#isWanted() && this.#open.length <= CONTENT_BYTES)
+        this.#open += text.slice(start, Math.min(end, start + CONTENT_BYTES + 1));
       this.#isOpen = true;
       if (newline >= 0) {
         this.#keep();

@@ -3,7 +3,11 @@ import { PathRefused } from "./workspace.ts";
 /** The most alternatives that the braces of one pattern may stand for. */
 const ALTERNATIVES = 100;
 
-type Token = { readonly kind: "literal"; readonly character: string } | { readonly kind: "any" } | { readonly kind: "many" } | { readonly kind: "set"; readonly isNegated: boolean; readonly ranges: readonly (readonly [string, string])[] };
+type Token =
+  | { readonly kind: "literal"; readonly character: string }
+  | { readonly kind: "any" }
+  | { readonly kind: "many" }
+  | { readonly kind: "set"; readonly isNegated: boolean; readonly ranges: readonly (readonly [string, string])[] };
 type Segment = "**" | readonly Token[];
 
 /**
@@ -12,7 +16,9 @@ type Segment = "**" | readonly Token[];
  * would stop the whole server. Names that begin with a dot match only a pattern that names the dot, or with `dot`.
  */
 export function globMatcher(pattern: string, dot: boolean): (path: string) => boolean {
-  const alternatives = expandBraces(pattern).map((alternative) => alternative.split("/").map((segment): Segment => (segment === "**" ? "**" : tokens(segment))));
+  const alternatives = expandBraces(pattern).map((alternative) =>
+    alternative.split("/").map((segment): Segment => (segment === "**" ? "**" : tokens(segment))),
+  );
   return (path) => {
     const names = path.split("/");
     return alternatives.some((segments) => matchSegments(segments, names, dot));
@@ -28,7 +34,8 @@ function expandBraces(pattern: string): string[] {
     const group = open < 0 ? null : closingBrace(rest, open);
     if (group === null) return expanded.map((start) => start + rest);
     const inner = group.alternatives.flatMap(expandBraces);
-    if (expanded.length * inner.length > ALTERNATIVES) throw new PathRefused(`the pattern has more than ${ALTERNATIVES} alternatives in its braces: search in several steps`);
+    if (expanded.length * inner.length > ALTERNATIVES)
+      throw new PathRefused(`the pattern has more than ${ALTERNATIVES} alternatives in its braces: search in several steps`);
     const before = rest.slice(0, open);
     expanded = expanded.flatMap((start) => inner.map((alternative) => start + before + alternative));
     rest = rest.slice(group.end + 1);
@@ -70,7 +77,9 @@ function tokens(segment: string): Token[] {
 function setToken(body: string): Token {
   const isNegated = body.startsWith("!") || body.startsWith("^");
   const characters = isNegated ? body.slice(1) : body;
-  const ranges = [...characters.matchAll(/(.)-(.)|(.)/gs)].map(([, from, to, single]) => [from ?? single ?? "", to ?? single ?? ""] as const);
+  const ranges = [...characters.matchAll(/(.)-(.)|(.)/gs)].map(
+    ([, from, to, single]) => [from ?? single ?? "", to ?? single ?? ""] as const,
+  );
   return { kind: "set", isNegated, ranges };
 }
 

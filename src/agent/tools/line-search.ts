@@ -28,14 +28,24 @@ export function literalSearch(pattern: string, isCaseSensitive: boolean): LineSe
  * ever and can only be stopped together with their thread, when `signal` aborts.
  */
 export function regexSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
-  const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), { workerData: { pattern, flags: isCaseSensitive ? "u" : "iu" }, env: {} });
+  const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), {
+    workerData: { pattern, flags: isCaseSensitive ? "u" : "iu" },
+    env: {},
+  });
   const failed = new Promise<never>((_, reject) => {
     worker.on("error", reject);
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
   failed.catch(() => void worker.terminate());
   return {
-    search: (text, most) => Promise.race([failed, new Promise<readonly LineMatch[]>((resolve) => { worker.once("message", resolve); worker.postMessage({ text, most }); })]),
+    search: (text, most) =>
+      Promise.race([
+        failed,
+        new Promise<readonly LineMatch[]>((resolve) => {
+          worker.once("message", resolve);
+          worker.postMessage({ text, most });
+        }),
+      ]),
     close: async () => void (await worker.terminate()),
   };
 }

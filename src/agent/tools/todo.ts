@@ -30,7 +30,10 @@ export const todoRead = defineTool<Record<string, never>>({
   inputSchema: { type: "object", required: [], properties: {}, additionalProperties: false },
   async run(_input, { todos }) {
     const list = await todos.read();
-    return { output: list.length === 0 ? "The list is empty." : list.map(describe).join("\n"), details: { todos: list.map(toDetails) } };
+    return {
+      output: list.length === 0 ? "The list is empty." : list.map(describe).join("\n"),
+      details: { todos: list.map(toDetails) },
+    };
   },
 });
 
@@ -46,10 +49,19 @@ export const todoWrite = defineTool<{ todos: TodoInput[] }>({
     properties: { todos: { type: "array", maxItems: 200, items: ITEM } },
   },
   async run({ todos: input }, { todos }) {
-    const list = input.map((item): TodoItem => ({ id: item.id, title: item.title, status: item.status, assignee: item.assignee ?? null, notes: item.notes ?? null }));
+    const list = input.map((item): TodoItem => ({
+      id: item.id,
+      title: item.title,
+      status: item.status,
+      assignee: item.assignee ?? null,
+      notes: item.notes ?? null,
+    }));
     check(list);
     await todos.write(list);
-    return { output: list.length === 0 ? "The list is empty now." : `Saved ${list.length} todos:\n${list.map(describe).join("\n")}`, details: { ok: true, count: list.length } };
+    return {
+      output: list.length === 0 ? "The list is empty now." : `Saved ${list.length} todos:\n${list.map(describe).join("\n")}`,
+      details: { ok: true, count: list.length },
+    };
   },
 });
 
@@ -57,8 +69,10 @@ function check(list: readonly TodoItem[]): void {
   const ids = list.map((item) => item.id);
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
   if (repeated !== undefined) throw new Error(`two todos have the id ${JSON.stringify(repeated)}: give each its own`);
-  if (list.filter((item) => item.status === "in_progress").length > 1) throw new Error("more than one todo is in_progress: work on one at a time");
-  if (byteLength(JSON.stringify(list)) > LIST_BYTES) throw new Error(`the list is larger than ${LIST_BYTES / 1024} KB: shorten titles and notes, or drop what is completed`);
+  if (list.filter((item) => item.status === "in_progress").length > 1)
+    throw new Error("more than one todo is in_progress: work on one at a time");
+  if (byteLength(JSON.stringify(list)) > LIST_BYTES)
+    throw new Error(`the list is larger than ${LIST_BYTES / 1024} KB: shorten titles and notes, or drop what is completed`);
 }
 
 function describe(item: TodoItem): string {

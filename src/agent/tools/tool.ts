@@ -71,8 +71,10 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 /** A tool from its definition. The schema is compiled once, here. */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description, readOnly, timeoutMs = null, run } = definition;
-  if (!NAME.test(name)) throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
-  if (timeoutMs !== null && !(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) throw new ToolDefinitionError(`the timeoutMs of tool ${name} must be between 1 and ${MAX_TIMEOUT_MS}`);
+  if (!NAME.test(name))
+    throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
+  if (timeoutMs !== null && !(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
+    throw new ToolDefinitionError(`the timeoutMs of tool ${name} must be between 1 and ${MAX_TIMEOUT_MS}`);
   const inputSchema = closed(name, definition.inputSchema);
   const validate = compile<Input>(name, inputSchema);
   return {
@@ -98,16 +100,28 @@ function closed(name: string, schema: object): JsonObject {
 
 function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Input> {
   try {
-    return new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, verbose: true }).compile<Input>(schema);
+    return new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, verbose: true }).compile<Input>(
+      schema,
+    );
   } catch (error) {
-    throw new ToolDefinitionError(`the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ToolDefinitionError(
+      `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
-  const value = error.keyword === "required" ? null : error.keyword === "additionalProperties" ? propertyOf(error.data, error.params["additionalProperty"]) : error.data;
+  const value =
+    error.keyword === "required"
+      ? null
+      : error.keyword === "additionalProperties"
+        ? propertyOf(error.data, error.params["additionalProperty"])
+        : error.data;
   const path = error.instancePath === "" ? "/" : error.instancePath;
-  const message = error.keyword === "additionalProperties" ? `has no parameter ${JSON.stringify(error.params["additionalProperty"])}` : describe(error);
+  const message =
+    error.keyword === "additionalProperties"
+      ? `has no parameter ${JSON.stringify(error.params["additionalProperty"])}`
+      : describe(error);
   return { path, message, value: (value ?? (error.keyword === "required" ? null : input)) as Json };
 }
 

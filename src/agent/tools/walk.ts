@@ -11,8 +11,15 @@ const LEFT_OUT = new Set([".git", "node_modules"]);
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
  * not entered; folders that cannot be read are passed over.
  */
-export async function* walk(workspace: Workspace, folder: string, glob: string, dot: boolean, signal: AbortSignal): AsyncGenerator<string> {
-  if (glob.startsWith("/") || glob.split("/").includes("..")) throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
+export async function* walk(
+  workspace: Workspace,
+  folder: string,
+  glob: string,
+  dot: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  if (glob.startsWith("/") || glob.split("/").includes(".."))
+    throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
   const isMatch = globMatcher(glob, dot);
   const named = new Set(glob.split("/"));
 
@@ -22,7 +29,11 @@ export async function* walk(workspace: Workspace, folder: string, glob: string, 
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
       if (entry.isFile() || entry.isSymbolicLink()) {
         if (isMatch(path)) yield path;
-      } else if (entry.isDirectory() && (!LEFT_OUT.has(entry.name) || named.has(entry.name)) && (dot || !entry.name.startsWith(".") || named.has(entry.name))) {
+      } else if (
+        entry.isDirectory() &&
+        (!LEFT_OUT.has(entry.name) || named.has(entry.name)) &&
+        (dot || !entry.name.startsWith(".") || named.has(entry.name))
+      ) {
         yield* enter(join(real, entry.name), path);
       }
     }
@@ -36,7 +47,12 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "ENOENT" || error.code === "EPERM")) return [];
+    if (
+      error instanceof Error &&
+      "code" in error &&
+      (error.code === "EACCES" || error.code === "ENOENT" || error.code === "EPERM")
+    )
+      return [];
     throw error;
   }
 }

@@ -51,15 +51,22 @@ export class Workspace {
 
   /** Refuses what is no file, and a file that is not the one at the resolved path: a folder of it became a link meanwhile. */
   async #verified(file: FileHandle, real: string, path: string): Promise<FileHandle> {
-    const [opened, present, now] = await Promise.all([file.stat(), stat(real).catch(() => null), realpath(real).catch(() => null)]);
+    const [opened, present, now] = await Promise.all([
+      file.stat(),
+      stat(real).catch(() => null),
+      realpath(real).catch(() => null),
+    ]);
     if (opened.isFile() && now === real && present?.ino === opened.ino && present.dev === opened.dev) return file;
     await file.close();
-    throw new PathRefused(opened.isFile() ? `${path} changed while it was opened` : `${path} is not a file: list folders with fs_glob`);
+    throw new PathRefused(
+      opened.isFile() ? `${path} changed while it was opened` : `${path} is not a file: list folders with fs_glob`,
+    );
   }
 
   #requireInside(real: string, path: string): void {
     const inside = relative(this.root, real);
-    if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
+    if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+      throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
   }
 }
 

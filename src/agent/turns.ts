@@ -1,0 +1,105 @@
+import type { Change } from "../db/change.ts";
+import type { DoneReason, EventBody } from "../events/event.ts";
+import { callStep, endEvents, snapshot, type CallStep } from "./call-record.ts";
+import { isFinal } from "./gate/refusal.ts";
+import type { Hold } from "./hold.ts";
+import type { CallLook, Look } from "./look.ts";
+import { endOfText } from "./model-call.ts";
+import type { AgentParts } from "./parts.ts";
+import { joinWaiting, resultsMessage } from "./rows.ts";
+import { sealedResult } from "./seal.ts";
+import type { Transcript, TranscriptMessage } from "./transcript.ts";
+
+/** More messages than these are not listed in the DONE of their turn, but read from their rows. */
+const EVENT_MESSAGE_IDS = 200;
+
+/** Begins and ends the turns of one agent, and picks up one that another owner left. */
+export class Turns {
+  readonly #parts: AgentParts;
+  readonly #hold: Hold;
+  readonly #transcript: Transcript;
+
+  constructor(parts: AgentParts, hold: Hold, transcript: Transcript) {
+    this.#parts = parts;
+    this.#hold = hold;
+    this.#transcript = transcript;
+  }
+
+  /** The waiting messages join the transcript, to be answered by a new turn. */
+  async start(now: Look): Promise<void> {
+    const turn = now.turn + 1;
+    const joins = joinWaiting(now, turn, now.transcriptLength);
+    const moved = this.#hold.move({ state: "WORKING" });
+    const transcriptLength = now.transcriptLength + joins.length;
+    const isCommitted = await this.#hold.commit(
+      { agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins },
+      moved.events,
+    );
+    if (isCommitted) this.#transcript.forget();
+  }
+
+  /** Ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the transcript. */
+  async end(
+    now: Look,
+    reason: DoneReason,
+    change: Change,
+    events: readonly EventBody[],
+    said: readonly TranscriptMessage[] = [],
+  ): Promise<void> {
+    const results = resultsMessage(now, this.#parts.clock.now());
+    const transcriptLength = now.transcriptLength + results.messages.length;
+    const moved = this.#hold.move({ state: "READY", breakpoint: "READY" });
+    const messageIds = now.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : now.turnMessageIds;
+    const done: EventBody = { kind: "DONE", turn: now.turn, step: now.stepCount, reason, messageIds };
+    const isCommitted = await this.#hold.commit(
+      {
+        ...change,
+        messages: [...(change.messages ?? []), ...results.rows],
+        agent: { ...moved.patch, transcriptLength, lastSfpIndex: transcriptLength - 1, interruptAt: null, interruptNote: null },
+      },
+      [...events, ...moved.events, done],
+    );
+    if (isCommitted) this.#transcript.remember([...said, ...results.messages]);
+  }
+
+  /** Closes every call that is still open, seals what was asked, and ends the turn. */
+  async sealAndEnd(now: Look, reason: DoneReason, note: string, events: readonly EventBody[]): Promise<void> {
+    const at = this.#parts.clock.now();
+    const open = now.calls.filter((call) => !isFinal(call.state));
+    const steps = sealed(open, note, at);
+    const calls = now.calls.map((call) => steps.find((step) => step.call.id === call.id)?.call ?? call);
+    const asked = open.flatMap((call) => (call.approval?.state === "PENDING" ? [call.approval.id] : []));
+    const change: Change = {
+      transitions: steps.map((step) => step.transition),
+      approvalTransitions: asked.map((id) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
+      ...(now.lastStep?.state === "STARTED" ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
+    };
+    await this.end({ ...now, calls }, reason, change, [...events, ...steps.flatMap((step) => endEvents(step.call))]);
+  }
+
+  /** Goes on after an owner that died: a call whose outcome is unknown is sealed, never silently run again (invariant 5). */
+  async resume(orphans: readonly CallLook[], now: Look): Promise<void> {
+    const at = this.#parts.clock.now();
+    const steps = sealed(orphans, "the server stopped while the tool ran", at);
+    const isBrokenOff = now.lastStep?.state === "STARTED";
+    const open = isBrokenOff ? await this.#parts.log.openBlocks(now.id, now.stepCount) : [];
+    await this.#hold.commit(
+      {
+        transitions: steps.map((step) => step.transition),
+        ...(isBrokenOff ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
+      },
+      [
+        ...open.map(({ block, text }) => endOfText(now.stepCount, block, text, true)),
+        ...steps.flatMap((step) => endEvents(step.call)),
+        { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: steps.map((step) => snapshot(step.call)) },
+      ],
+    );
+  }
+}
+
+/** The step of each call to SEALED, with the result that says why. */
+function sealed(calls: readonly CallLook[], note: string, at: Date): CallStep[] {
+  return calls.map((call) =>
+    callStep(call, "SEALED", at, { ...sealedResult(call, note), completedAt: at.toISOString() }, {}, note),
+  );
+}
