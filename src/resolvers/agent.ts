@@ -21,12 +21,12 @@ export type AgentPayload = {
 
 /** The agent of a Relay id, where the actor may see it. */
 export async function agent(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
-  const row = rowId("Agent", id);
-  return row === null ? null : agentByRow(context, row, selection);
+  return agentByRow(context, rowId("Agent", id), selection);
 }
 
-/** The agent of a row id, where the actor may see it. */
-export async function agentByRow(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
+/** The agent of a row id, where there is one that the actor may see. */
+export async function agentByRow(context: Context, id: string | null, selection: AgentSelection): Promise<Agent | null> {
+  if (id === null) return null;
   await context.snapshot();
   const { actor, prisma } = context;
   return prisma.agent.findUnique({ ...selection, where: { id, AND: visibleAgents(actor) } });

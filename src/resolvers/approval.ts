@@ -35,10 +35,10 @@ export async function approvals(context: Context, args: Arguments, selection: Pr
 /** The approval as it stands now, beside an event's snapshot of it. */
 export async function approvalByRow(
   { prisma }: Context,
-  id: string,
+  id: string | null,
   selection: Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">,
 ): Promise<Approval | null> {
-  return prisma.approval.findUnique({ ...selection, where: { id } });
+  return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
 }
 
 export async function decideApproval(

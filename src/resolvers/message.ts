@@ -28,10 +28,10 @@ export async function sendMessage(
 /** A message by its row id. */
 export async function messageByRow(
   { prisma }: Context,
-  id: string,
+  id: string | null,
   selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">,
 ): Promise<Message | null> {
-  return prisma.message.findUnique({ ...selection, where: { id } });
+  return id === null ? null : prisma.message.findUnique({ ...selection, where: { id } });
 }
 
 /** The text of a message's text blocks. */

@@ -145,8 +145,7 @@ const agentPayload = (name: string) =>
       agent: t.prismaField({
         type: Agent,
         nullable: true,
-        resolve: (query, payload, _args, context) =>
-          payload.agentId === null ? null : agentByRow(context, payload.agentId, query),
+        resolve: (query, payload, _args, context) => agentByRow(context, payload.agentId, query),
       }),
       cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
       userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),

@@ -89,8 +89,7 @@ const DecideApprovalPayload = builder.objectRef<ApprovalPayload>("DecideApproval
     approval: t.prismaField({
       type: Approval,
       nullable: true,
-      resolve: (query, payload, _args, context) =>
-        payload.approvalId === null ? null : approvalByRow(context, payload.approvalId, query),
+      resolve: (query, payload, _args, context) => approvalByRow(context, payload.approvalId, query),
     }),
     cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
     userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),

@@ -42,8 +42,7 @@ const SendMessagePayload = builder.objectRef<MessagePayload>("SendMessagePayload
     message: t.prismaField({
       type: Message,
       nullable: true,
-      resolve: (query, payload, _args, context) =>
-        payload.messageId === null ? null : messageByRow(context, payload.messageId, query),
+      resolve: (query, payload, _args, context) => messageByRow(context, payload.messageId, query),
     }),
     cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
     userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
