@@ -1,6 +1,6 @@
-import { setImmediate as macrotask } from "node:timers/promises";
+import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
 import type { EventKind } from "./event.ts";
-import type { LogPage } from "./log.ts";
+import { StorageUnavailable, type LogPage } from "./log.ts";
 import type { Scope } from "./scope.ts";
 import type { Tails } from "./tails.ts";
 
@@ -8,6 +8,9 @@ import type { Tails } from "./tails.ts";
 const PATIENCE_MS = 30_000;
 /** So many positions without anything of the scope, and an empty page tells how far the reading has come. */
 const SKIPPED_POSITIONS = 10_000;
+
+/** How long a follower waits before it reads again, while the database is away, in ms. */
+const AWAY_MS = 500;
 
 /** What to follow: the scope, from after which position, and which kind of event ends it. */
 export type FollowRequest = { readonly scope: Scope; readonly after: number; readonly until: EventKind | null };
@@ -44,12 +47,14 @@ async function* readPages(
   { scope, after, until }: FollowRequest,
   signal: AbortSignal,
 ): AsyncGenerator<LogPage, void, undefined> {
-  const { tail, release } = await tails.keep(scope.tenant);
+  const kept = await patiently(() => tails.keep(scope.tenant), signal);
+  if (kept === null) return;
+  const { tail, release } = kept;
   try {
-    let page = await tail.read(scope, after);
+    let page = await patiently(() => tail.read(scope, after), signal);
     let told = -1;
     let wasCaughtUp = false;
-    while (!signal.aborted) {
+    while (page !== null && !signal.aborted) {
       const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);
       if (last >= 0) {
         const events = page.events.slice(0, last + 1);
@@ -63,9 +68,28 @@ async function* readPages(
       }
       wasCaughtUp = isCaughtUp;
       await macrotask();
-      page = isCaughtUp ? await tail.next(scope, page.covered, PATIENCE_MS, signal) : await tail.read(scope, page.covered);
+      const { covered } = page;
+      const next = (): Promise<LogPage> =>
+        isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered);
+      page = await patiently(next, signal);
     }
   } finally {
     release();
   }
+}
+
+/**
+ * What `read` answers, however long the database stays away: a follower only waits, since it knows where it is. Null
+ * when `signal` aborts meanwhile.
+ */
+async function patiently<Answer>(read: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
+  while (!signal.aborted) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
+      await delay(AWAY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+  return null;
 }

@@ -157,6 +157,30 @@ describe("follow", () => {
     await slow.return();
   });
 
+  it("waits where the database is away, and goes on where it was (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    let isAway = false;
+    const { log, tails } = node({
+      query: (statement, values) =>
+        isAway ? Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) : sql.query(statement, values),
+    });
+    const other = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    await log.append("one", [{ ...agent, epoch: null, events: [chunk("before")] }]);
+    isAway = true;
+    const pages = follow(tails, { scope: everything("one"), after: 0, until: null });
+    const first = take(pages, 2);
+    await other.append("one", [{ ...agent, epoch: null, events: [chunk("meanwhile")] }]);
+    isAway = false;
+    expect(deltas(await first)).toEqual(["before", "meanwhile"]);
+    isAway = true;
+    const next = take(pages, 1);
+    await other.append("one", [{ ...agent, epoch: null, events: [chunk("after")] }]);
+    isAway = false;
+    expect(deltas(await next)).toEqual(["after"]);
+    await pages.return();
+  });
+
   it("hears other nodes by the bell, and by the poll when the bell is dead (R4)", async () => {
     const { sql, url } = await testDatabase();
     const writer = node(sql, postgresBell(url, "writer", silentLogger));
