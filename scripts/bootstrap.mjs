@@ -139,6 +139,6 @@ function locked(step) {
 
 function fail(message) {
   console.error(resolve(ROOT) === process.cwd() ? message : `${message} (${ROOT})`);
-  rmSync(LOCK, { force: true });
+  if (existsSync(LOCK) && readFileSync(LOCK, "utf8") === String(process.pid)) rmSync(LOCK, { force: true });
   process.exit(1);
 }

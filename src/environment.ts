@@ -7,6 +7,8 @@ export type Environment = {
   readonly host: string;
   readonly database: DatabaseConfig;
   readonly configPath: string;
+  /** The folder in which the server was started. */
+  readonly folder: string;
   readonly anthropic: { readonly apiKey: string; readonly baseUrl: string | null } | null;
 };
 
@@ -18,17 +20,19 @@ export class ConfigurationError extends Error {
 /** Connections to PostgreSQL that one server holds. */
 const CONNECTIONS = 10;
 
-/** Reads the variables that DESIGN §8 names. An empty variable counts as absent. */
+/** Reads the variables that the README names. An empty variable counts as absent. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const read = (name: string): string | null => variables[name]?.trim() || null;
   const apiKey = read("ANTHROPIC_API_KEY");
+  const baseUrl = urlOf("ANTHROPIC_BASE_URL", read("ANTHROPIC_BASE_URL"));
   const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
   return {
     port: portOf(read("PORT") ?? "4000"),
     host: read("HOST") ?? "127.0.0.1",
     database: databaseOf(read("DATABASE_URL"), read("TRIPLANE_DATA_DIR") ?? "./data"),
     configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
-    anthropic: apiKey === null ? null : { apiKey, baseUrl: urlOf("ANTHROPIC_BASE_URL", read("ANTHROPIC_BASE_URL")) },
+    folder: process.cwd(),
+    anthropic: apiKey === null ? null : { apiKey, baseUrl },
   };
 }
 

@@ -86,8 +86,12 @@ async function runDemo(options: Options): Promise<void> {
     await mutate(client, SEND, { agentId: agent.id, text: options.message });
     for await (const { data, errors } of events) {
       if (errors) throw new DemoError(errors.map((error) => error.message).join("; "));
-      for (const event of data?.timeline.events ?? []) await show(event, client, options);
+      for (const event of data?.timeline.events ?? []) {
+        await show(event, client, options);
+        if (event.__typename === "Done") return;
+      }
     }
+    throw new DemoError("the stream ended before the turn was done");
   } finally {
     await client.dispose();
   }

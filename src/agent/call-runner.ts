@@ -164,7 +164,8 @@ export class CallRunner {
     }
     const allowance =
       call.approval?.state === "ALLOWED" ? { approvalId: call.approval.id, inputHash: call.approval.inputHash } : null;
-    const confirmed = confirm(permitted.value, allowance, this.#agent.workspace);
+    const judged = permitted.value;
+    const confirmed = clock.timed("confirmation", () => confirm(judged, allowance, this.#agent.workspace));
     if (confirmed.ok)
       return {
         kind: "ready",

@@ -1,6 +1,6 @@
 import type { Change } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
-import { StorageUnavailable } from "../events/log.ts";
+import { StorageUnavailable } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Answer } from "./blocks.ts";
 import { startEvents } from "./call-record.ts";

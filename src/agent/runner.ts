@@ -22,7 +22,9 @@ export class Runner {
   readonly #closing = new AbortController();
   readonly #endListening: () => void;
   readonly #background: Promise<unknown>;
+  readonly #pending = new Set<Promise<void>>();
   #sweeping: Promise<void> | null = null;
+  #isStale = false;
 
   constructor(parts: AgentParts, bell: Bell) {
     this.#parts = parts;
@@ -48,7 +50,7 @@ export class Runner {
   async wake(agentId: string): Promise<void> {
     const held = this.#held.get(agentId);
     if (held !== undefined) held.loop.knock();
-    else await this.#claim([agentId]);
+    else await this.#tracked(this.#claim([agentId]));
   }
 
   /** Ends within CLOSING_MS: running tools may finish, then the agents are given back. */
@@ -60,15 +62,37 @@ export class Runner {
     const timer = setTimeout(() => held.forEach(({ loop }) => loop.hold.lose()), CLOSING_MS);
     await Promise.all(held.map(({ ended }) => ended));
     clearTimeout(timer);
-    await Promise.all([this.#background, this.#sweeping]);
+    await this.#background;
+    await Promise.all(this.#pending);
   }
 
-  /** Takes agents that nobody holds and that could go on, and lets the own ones look that were signalled elsewhere. */
+  /**
+   * Takes agents that nobody holds and that could go on, and lets the own ones look that were signalled elsewhere.
+   * Rings that come meanwhile share one more look.
+   */
   #sweep(): Promise<void> {
-    this.#sweeping ??= this.#look().finally(() => {
+    this.#isStale = true;
+    this.#sweeping ??= this.#tracked(this.#lookOn()).finally(() => {
       this.#sweeping = null;
     });
     return this.#sweeping;
+  }
+
+  async #lookOn(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      await this.#look();
+    }
+  }
+
+  /** What the end of the runner waits for. */
+  async #tracked(work: Promise<void>): Promise<void> {
+    this.#pending.add(work);
+    try {
+      await work;
+    } finally {
+      this.#pending.delete(work);
+    }
   }
 
   async #look(): Promise<void> {
@@ -108,9 +132,9 @@ export class Runner {
       if (this.#held.get(lease.agentId)?.loop !== loop) return;
       this.#held.delete(lease.agentId);
       // What arrived between the parking and now found this loop and could not wake it.
-      if (ending === "parked") void this.#claim([lease.agentId]);
+      if (ending === "parked") void this.#tracked(this.#claim([lease.agentId]));
     });
-    this.#held.set(lease.agentId, { loop, ended, signal: -1 });
+    this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: -1 });
   }
 
   async #renew(): Promise<void> {

@@ -15,8 +15,8 @@ export function todoList(sql: Sql, agent: Pick<Look, "id" | "tenant">, hold: Hol
   return {
     read,
     async write(todos) {
-      if (ended.aborted) throw new Error("the call has ended: its result is dropped");
       const previousTodos = await read();
+      if (ended.aborted) throw new Error("the call has ended: its result is dropped");
       const rows = todos.map((item, place) => ({ ...item, place, agentId: agent.id, tenant: agent.tenant }));
       const isCommitted = await hold.commit({ todos: rows }, [{ kind: "TODO_CHANGED", previousTodos, todos }]);
       if (!isCommitted) throw new Error("the list could not be saved: this server does not hold the agent any more");

@@ -74,7 +74,8 @@ export class Turns {
       approvalTransitions: asked.map((id) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
       ...(now.lastStep?.state === "STARTED" ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
     };
-    await this.end({ ...now, calls }, reason, change, [...events, ...steps.flatMap((step) => endEvents(step.call))]);
+    const texts = await this.#openTexts(now);
+    await this.end({ ...now, calls }, reason, change, [...texts, ...events, ...steps.flatMap((step) => endEvents(step.call))]);
   }
 
   /** Goes on after an owner that died: a call whose outcome is unknown is sealed, never silently run again (invariant 5). */
@@ -82,18 +83,25 @@ export class Turns {
     const at = this.#parts.clock.now();
     const steps = sealed(orphans, "the server stopped while the tool ran", at);
     const isBrokenOff = now.lastStep?.state === "STARTED";
-    const open = isBrokenOff ? await this.#parts.log.openBlocks(now.id, now.stepCount) : [];
+    const texts = await this.#openTexts(now);
     await this.#hold.commit(
       {
         transitions: steps.map((step) => step.transition),
         ...(isBrokenOff ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
       },
       [
-        ...open.map(({ block, text }) => endOfText(now.stepCount, block, text, true)),
+        ...texts,
         ...steps.flatMap((step) => endEvents(step.call)),
         { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: steps.map((step) => snapshot(step.call)) },
       ],
     );
+  }
+
+  /** The ends of the texts that an earlier owner left open. */
+  async #openTexts(now: Look): Promise<EventBody[]> {
+    if (now.lastStep?.state !== "STARTED") return [];
+    const open = await this.#parts.log.openBlocks(now.id, now.stepCount);
+    return open.map(({ block, text }) => endOfText(now.stepCount, block, text, true));
   }
 }
 

@@ -8,7 +8,7 @@ import { messageOf } from "../lib/text.ts";
 import { PrismaClient } from "./generated/client.ts";
 import { lockFolder } from "./lock-file.ts";
 import { migrate, readMigrations } from "./migrate.ts";
-import type { Sql } from "./sql.ts";
+import { storageError, type Sql } from "./sql.ts";
 
 /** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
@@ -69,7 +69,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
       config,
       sql: {
         query: async <Row>({ text }: { text: string }, values: readonly unknown[]) =>
-          (await client.query<Row>(text, [...values])).rows,
+          (await answered(client.query<Row>(text, [...values]))).rows,
       },
       prisma,
       close: async () => {
@@ -103,7 +103,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Prom
     config,
     sql: {
       query: async <Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) =>
-        (await pool.query({ name, text, values: [...values] })).rows as Row[],
+        (await answered(pool.query({ name, text, values: [...values] }))).rows as Row[],
     },
     prisma,
     close: async () => {
@@ -111,6 +111,14 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Prom
       await pool.end();
     },
   };
+}
+
+async function answered<Answer>(query: Promise<Answer>): Promise<Answer> {
+  try {
+    return await query;
+  } catch (error) {
+    throw storageError(error);
+  }
 }
 
 async function migratePostgres(url: string): Promise<void> {

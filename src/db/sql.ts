@@ -1,3 +1,5 @@
+import { messageOf } from "../lib/text.ts";
+
 /** A statement with a name, under which a connection keeps it prepared. */
 export type Statement = { readonly name: string; readonly text: string };
 
@@ -10,9 +12,21 @@ export type Sql = {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 };
 
+/** The database does not answer. Whether what was asked of it was done is unknown. */
+export class StorageUnavailable extends Error {
+  override readonly name = "StorageUnavailable";
+}
+
+/** The error of a statement as its callers should meet it: StorageUnavailable where the database cannot answer now. */
+export function storageError(error: unknown): unknown {
+  if (error instanceof StorageUnavailable || !(isConnectionLost(error) || isContention(error))) return error;
+  return new StorageUnavailable(`the database does not answer: ${messageOf(error)}`, { cause: error });
+}
+
 /** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
 export function sqlState(error: unknown): string | undefined {
   // An error of the socket has a code as well, and "EPIPE" looks like PostgreSQL's.
+  if (error instanceof StorageUnavailable) return sqlState(error.cause);
   if (typeof error !== "object" || error === null || !("code" in error) || "syscall" in error) return undefined;
   return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
 }

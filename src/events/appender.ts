@@ -1,10 +1,10 @@
-import type { AgentEvents, AppendOutcome, EventLog } from "./log.ts";
+import { encodePart, type AgentEvents, type AppendOutcome, type EncodedPart, type EventLog } from "./log.ts";
 
 /** The most events of one append. */
 const BATCH_EVENTS = 1_000;
 
 type Waiting = {
-  readonly part: AgentEvents;
+  readonly part: EncodedPart;
   readonly resolve: (outcome: AppendOutcome) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -22,7 +22,8 @@ export class Appender {
   }
 
   /** Appends one agent's events. Resolves when they are committed, or fenced. */
-  append(tenant: string, part: AgentEvents): Promise<AppendOutcome> {
+  async append(tenant: string, events: AgentEvents): Promise<AppendOutcome> {
+    const part = encodePart(events);
     return new Promise((resolve, reject) => {
       const queue = this.#waiting.get(tenant);
       if (queue !== undefined) {
@@ -39,7 +40,7 @@ export class Appender {
     while (queue.length > 0) {
       const batch = takeBatch(queue);
       try {
-        const outcomes = await this.#log.append(
+        const outcomes = await this.#log.appendEncoded(
           tenant,
           batch.map((waiting) => waiting.part),
         );

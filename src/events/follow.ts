@@ -1,6 +1,7 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
 import type { EventKind } from "./event.ts";
-import { StorageUnavailable, type LogPage } from "./log.ts";
+import { StorageUnavailable } from "../db/sql.ts";
+import type { LogPage } from "./log.ts";
 import type { Scope } from "./scope.ts";
 import type { Tails } from "./tails.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
-import { isConnectionLost, isContention, sqlState, type Sql, type Statement } from "../db/sql.ts";
+import { isConnectionLost, isContention, sqlState, storageError, type Sql, type Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
 import { decodeEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
@@ -15,6 +15,14 @@ export type AgentEvents = {
   readonly epoch: number | null;
   readonly events: readonly EventDraft[];
 };
+
+/** The same with its events as they are stored. */
+export type EncodedPart = Omit<AgentEvents, "events"> & { readonly events: readonly EncodedEvent[] };
+
+/** The part with its events as they are stored. Throws where one is too large to be an event. */
+export function encodePart(part: AgentEvents): EncodedPart {
+  return { agentId: part.agentId, createdBy: part.createdBy, epoch: part.epoch, events: part.events.map(encodeEvent) };
+}
 
 /** What became of one agent's part of an append. */
 export type AppendOutcome =
@@ -37,11 +45,6 @@ export type LogPage = {
   /** Everything of the scope up to this position is in `events` or before them. */
   readonly covered: number;
 };
-
-/** The database does not answer. The append was not acknowledged: whether it committed is unknown. */
-export class StorageUnavailable extends Error {
-  override readonly name = "StorageUnavailable";
-}
 
 /** The bounds of one read. */
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
@@ -81,14 +84,17 @@ const READ_AGENT: Statement = {
       WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
 };
-/** The PERMISSION_REQUIRED events of the approvals that are open, and the head, in one snapshot. */
+/** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
+/** A request may be as large as an event: so many fill a page. */
+const OPEN_ROWS = 20;
 const READ_OPEN: Statement = {
   name: "read_open",
   text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*
     FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
       JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
       WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
-      ORDER BY e.position) e ON true ORDER BY e.position`,
+        AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)
+      ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
 };
 const READ_HEAD: Statement = { name: "read_head", text: LOG };
 const READ_HEADS: Statement = { name: "read_heads", text: "SELECT tenant, position FROM tenant_log WHERE tenant = ANY ($1)" };
@@ -134,8 +140,13 @@ export class EventLog {
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
-  async append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
-    const encoded = parts.map((part) => part.events.map(encodeEvent));
+  append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
+    return this.appendEncoded(tenant, parts.map(encodePart));
+  }
+
+  /** The same, of events that are encoded already: so that one that cannot be encoded concerns its agent only. */
+  async appendEncoded(tenant: string, parts: readonly EncodedPart[]): Promise<AppendOutcome[]> {
+    const encoded = parts.map((part) => part.events);
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
     const append = randomUUID();
     const rows = await this.#retrying((retry) =>
@@ -209,13 +220,17 @@ export class EventLog {
     return { ...page, events: page.events.filter((event) => inScope(scope, event)) };
   }
 
-  /** The PERMISSION_REQUIRED events of all open approvals of the scope, covering the log up to its head. */
-  async readOpen(scope: Scope): Promise<LogPage> {
+  /**
+   * The PERMISSION_REQUIRED events of open approvals of the scope after `after`, up to `moment` (null: now), in order.
+   * The page covers `moment` when these were the last.
+   */
+  async readOpen(scope: Scope, after: number, moment: number | null): Promise<LogPage> {
     await this.begin(scope.tenant);
-    const rows = await this.#query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy]);
+    const rows = await this.#query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
     const head = headOf(scope.tenant, rows);
     const events = rows.filter(isEventRow).map((row) => decodeEvent(scope.tenant, row));
-    return { head, events: events.filter((event) => inScope(scope, event)), covered: head.position };
+    const covered = events.length < OPEN_ROWS ? (moment ?? head.position) : (events.at(-1)?.position ?? after);
+    return { head, events: events.filter((event) => inScope(scope, event)), covered };
   }
 
   /** Where the tenant's log ends now. */
@@ -258,7 +273,7 @@ export class EventLog {
     try {
       return await this.#sql.query<Row>(statement, values);
     } catch (error) {
-      throw isConnectionLost(error) ? unavailable(error) : error;
+      throw storageError(error);
     }
   }
 
@@ -276,13 +291,9 @@ export class EventLog {
     try {
       return await write(lost);
     } catch (error) {
-      throw isConnectionLost(error) || isContention(error) ? unavailable(error) : error;
+      throw storageError(error);
     }
   }
-}
-
-function unavailable(cause: unknown): StorageUnavailable {
-  return new StorageUnavailable(`the database does not answer: ${messageOf(cause)}`, { cause });
 }
 
 function columns(encoded: readonly EncodedEvent[]): string[][] {
@@ -294,7 +305,13 @@ function columns(encoded: readonly EncodedEvent[]): string[][] {
   ];
 }
 
-function placedEvent(tenant: string, part: AgentEvents, encoded: EncodedEvent, position: number, seq: number): TimelineEvent {
+function placedEvent(
+  tenant: string,
+  part: Pick<AgentEvents, "agentId" | "createdBy">,
+  encoded: EncodedEvent,
+  position: number,
+  seq: number,
+): TimelineEvent {
   return {
     tenant,
     agentId: part.agentId,

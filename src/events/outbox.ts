@@ -1,7 +1,8 @@
 import type { Change } from "../db/change.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft } from "./event.ts";
-import { StorageUnavailable, type AgentEvents, type CommitOutcome, type EventLog } from "./log.ts";
+import { StorageUnavailable } from "../db/sql.ts";
+import type { AgentEvents, CommitOutcome, EventLog } from "./log.ts";
 
 /** Whose events an outbox holds, under which lease. */
 export type OutboxOwner = {
@@ -23,13 +24,18 @@ export class Outbox {
   /** What waits for the next append; null where none is due. */
   #open: EventDraft[] | null = null;
   #turn: Promise<void> = Promise.resolve();
+  /** Something before was fenced or lost: nothing may be written behind it. */
+  #isLost = false;
 
   /** `onLost` hears that an append outside of a commit was fenced, or failed: the agent must not be advanced further. */
   constructor(owner: OutboxOwner, log: EventLog, appender: Appender, onLost: (reason: "FENCED" | Error) => void) {
     this.#owner = owner;
     this.#log = log;
     this.#appender = appender;
-    this.#onLost = onLost;
+    this.#onLost = (reason) => {
+      this.#isLost = true;
+      onLost(reason);
+    };
   }
 
   /** Sends an event that changes no row. Returns at once. */
@@ -57,6 +63,7 @@ export class Outbox {
 
   /** What a commit that changed nothing carried goes by itself. Where the outcome is unknown, nothing is sent again. */
   async #commit(change: Change, events: readonly EventDraft[], carried: readonly EventDraft[]): Promise<CommitOutcome> {
+    if (this.#isLost) return { outcome: "FENCED" };
     try {
       const outcome = await this.#log.commit(this.#owner.tenant, this.#part([...carried, ...events]), change);
       if (outcome.outcome !== "COMMITTED") await this.#append(carried);
@@ -69,7 +76,7 @@ export class Outbox {
   }
 
   async #append(events: readonly EventDraft[]): Promise<void> {
-    if (events.length === 0) return;
+    if (events.length === 0 || this.#isLost) return;
     try {
       const { outcome } = await this.#appender.append(this.#owner.tenant, this.#part(events));
       if (outcome === "FENCED") this.#onLost("FENCED");

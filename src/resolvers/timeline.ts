@@ -1,7 +1,7 @@
 import { readsTenant } from "../agent/actor.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
-import type { BodyOf, EventBody, EventKind, TimelineEvent } from "../events/event.ts";
+import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
 import type { LogPage } from "../events/log.ts";
 import type { Scope } from "../events/scope.ts";
@@ -46,9 +46,10 @@ export async function timeline(context: Context, args: TimelineArguments): Promi
 
 /** Every event after `since`, once, in order; from now on where `since` is omitted. */
 export async function subscribe(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
+  checkUntil(args);
   const scope = await scopeOf(context, args);
   const after = isGiven(args.since) ? await positionOf(context, args.since) : (await context.snapshot()).position;
-  return mapPages(follow(context.tails, { scope, after, until: args.until ?? null }), (page) => freshPage(context, page));
+  return mapPages(context, follow(context.tails, { scope, after, until: args.until ?? null }));
 }
 
 /** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
@@ -56,14 +57,23 @@ export async function subscribeControl(context: Context, args: TimelineArguments
   const given = { ...args, channels: ["CONTROL"] } as const;
   if (isGiven(args.since)) return subscribe(context, given);
   const scope = await scopeOf(context, given);
-  const open = await context.parts.log.readOpen(scope);
-  const later = follow(context.tails, { scope, after: open.covered, until: null });
-  let isFirst = true;
-  return mapPages(later, (page) => {
-    const events = isFirst ? [...open.events, ...page.events] : page.events;
-    isFirst = false;
-    return freshPage(context, { ...page, events });
-  });
+  return mapPages(context, openThenLater(context, scope));
+}
+
+/** The open requests as of one moment, in pages, and everything after that moment. */
+async function* openThenLater({ parts, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
+  let page = await parts.log.readOpen(scope, 0, null);
+  const moment = page.head.position;
+  while (page.covered < moment) {
+    yield page;
+    page = await parts.log.readOpen(scope, page.covered, moment);
+  }
+  // The first page of what comes later is at once, and carries the last of what is open.
+  let last = page.events;
+  for await (const later of follow(tails, { scope, after: moment, until: null })) {
+    yield { ...later, events: [...last, ...later.events] };
+    last = [];
+  }
 }
 
 /** A field of an event that did not fit into the log, from where it is kept. */
@@ -108,6 +118,15 @@ async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope
   };
 }
 
+/** A kind that the stream never delivers would never end it. */
+function checkUntil({ until, kinds, channels }: TimelineArguments): void {
+  if (!until || ((!kinds || kinds.includes(until)) && (!channels || channels.includes(CHANNEL_OF[until])))) return;
+  throw clientError(
+    "BAD_USER_INPUT",
+    `\`until: ${until}\` is not among the kinds and planes that are asked for: the stream would never end`,
+  );
+}
+
 function isGiven(argument: string | null | undefined): argument is string {
   return argument !== null && argument !== undefined;
 }
@@ -134,19 +153,27 @@ function pageOf({ head, events, covered }: LogPage): TimelinePage {
   };
 }
 
-/** A page of a subscription: what is read beside it is read after it. */
-function freshPage(context: Context, page: LogPage): TimelinePage {
-  context.renew();
-  return pageOf(page);
-}
-
-/** `change` over what `source` yields; `return()` goes straight through, since a generator that waits would not hear it. */
-function mapPages<Given, Made>(source: AsyncGenerator<Given, void>, change: (given: Given) => Made): AsyncIterableIterator<Made> {
-  const made = (result: IteratorResult<Given, void>): IteratorResult<Made, undefined> =>
-    result.done === true ? { done: true, value: undefined } : { done: false, value: change(result.value) };
+/**
+ * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, and what
+ * is read beside a page is read after it. `return()` goes straight to the source, since a generator that waits would
+ * not hear it.
+ */
+function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): AsyncIterableIterator<TimelinePage> {
   return {
-    next: async () => made(await source.next()),
-    return: async () => made(await source.return()),
+    async next() {
+      const result = await source.next();
+      if (result.done === true) return { done: true, value: undefined };
+      if (!(await context.isStillAdmitted())) {
+        await source.return();
+        return { done: true, value: undefined };
+      }
+      context.renew();
+      return { done: false, value: pageOf(result.value) };
+    },
+    async return() {
+      await source.return();
+      return { done: true, value: undefined };
+    },
     [Symbol.asyncIterator]() {
       return this;
     },

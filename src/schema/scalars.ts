@@ -12,12 +12,16 @@ builder.scalarType("Cursor", {
   },
 });
 
+/** PostgreSQL and ISO 8601 agree on the years between. */
+const YEAR_1 = Date.parse("0001-01-01T00:00:00Z");
+const YEAR_10000 = Date.parse("9999-12-31T23:59:59.999Z") + 1;
+
 builder.scalarType("DateTime", {
   description: "A point in time in ISO 8601, in UTC with milliseconds.",
   serialize: (time) => new Date(time).toISOString(),
   parseValue: (value) => {
     const time = typeof value === "string" ? new Date(value) : null;
-    if (time !== null && !Number.isNaN(time.getTime())) return time;
+    if (time !== null && time.getTime() >= YEAR_1 && time.getTime() < YEAR_10000) return time;
     throw new GraphQLError("a DateTime is a string in ISO 8601, for example 2026-01-31T12:00:00Z", {
       extensions: { code: "BAD_USER_INPUT" },
     });

@@ -1,5 +1,5 @@
 import { GraphQLError } from "graphql";
-import { StorageUnavailable } from "../events/log.ts";
+import { StorageUnavailable } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
 
 /**
@@ -14,7 +14,7 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       // A library refused an argument, and says so without a code.
       return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
     }
-    if (cause instanceof StorageUnavailable)
+    if (cause instanceof StorageUnavailable || isPrismaOutage(cause))
       return shown(
         error,
         "STORAGE_UNAVAILABLE",
@@ -24,6 +24,19 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
     logger.error("an operation failed", cause);
     return shown(error, "INTERNAL_SERVER_ERROR", "Unexpected error.", 500);
   };
+}
+
+/** Prisma's codes for a database that cannot be reached, timed out, closed the connection, or gave none. */
+const PRISMA_OUTAGE = new Set(["P1001", "P1002", "P1008", "P1017", "P2024"]);
+
+function isPrismaOutage(cause: unknown): boolean {
+  return (
+    typeof cause === "object" &&
+    cause !== null &&
+    "code" in cause &&
+    typeof cause.code === "string" &&
+    PRISMA_OUTAGE.has(cause.code)
+  );
 }
 
 function shown(error: unknown, code: string, message: string, status: number): GraphQLError {

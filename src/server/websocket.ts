@@ -1,16 +1,15 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
-import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer } from "ws";
-import type { Actor } from "../agent/actor.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
+import type { Admission } from "./context.ts";
 import type { TransportContext } from "./yoga.ts";
 
 /** The largest message that a client may send, in bytes. */
@@ -18,7 +17,7 @@ const MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
 
-type SocketExtra = { actor: Actor };
+type SocketExtra = { admission: Admission };
 
 /** GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients connect anew. */
 export function serveWebSocket(
@@ -26,11 +25,7 @@ export function serveWebSocket(
   yoga: YogaServerInstance<TransportContext, Context>,
   access: Access,
 ): () => Promise<void> {
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: MESSAGE_BYTES,
-    handleProtocols: (offered) => (offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false),
-  });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
   // Yoga's own parse, validate, execute and subscribe, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
@@ -40,10 +35,9 @@ export function serveWebSocket(
       onConnect: async ({ connectionParams, extra }) => {
         const authorization =
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
-        const actor = await authenticate(access.authentication, bearerToken(authorization), headersOf(extra.request));
-        if (actor === null) return false;
-        extra.actor = actor;
-        return true;
+        const headers = headersOf(extra.request);
+        extra.admission = () => authenticate(access.authentication, bearerToken(authorization), headers);
+        return (await extra.admission()) !== null;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
         if (Object.keys(subscriptions).length > OPERATIONS)
@@ -53,7 +47,7 @@ export function serveWebSocket(
               `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
             ),
           ];
-        const envelope = yoga.getEnveloped({ socketActor: extra.actor });
+        const envelope = yoga.getEnveloped({ socketAdmission: extra.admission });
         const document = parsed(() => envelope.parse(query));
         if (document instanceof GraphQLError) return [document];
         const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);

@@ -7,7 +7,7 @@ import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
-import { makeContext, type SharedContext } from "./context.ts";
+import { makeContext, type Admission, type SharedContext } from "./context.ts";
 import { endAfterFailure } from "./end-after-failure.ts";
 import { maskError } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
@@ -15,8 +15,8 @@ import { WALK } from "./graphiql.ts";
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
 
-/** What the transport adds: the actor whom a WebSocket was opened by. */
-export type TransportContext = { readonly socketActor?: Actor };
+/** What the transport adds: who a WebSocket was opened by. */
+export type TransportContext = { readonly socketAdmission?: Admission };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
 export function makeYoga(access: Access, shared: SharedContext, logger: Logger): YogaServerInstance<TransportContext, Context> {
@@ -31,16 +31,17 @@ export function makeYoga(access: Access, shared: SharedContext, logger: Logger):
     plugins: [endAfterFailure()],
     maskedErrors: { maskError: maskError(logger), errorMessage: "Unexpected error." },
     logging: false,
-    context: async ({ socketActor, request }) => {
-      const actor =
-        socketActor ??
-        (await authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers));
+    context: async ({ socketAdmission, request }) => {
+      const byHeader = (): Promise<Actor | null> =>
+        authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers);
+      const admission = socketAdmission ?? byHeader;
+      const actor = await admission();
       if (actor === null)
         throw clientError(
           "UNAUTHENTICATED",
           "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.",
         );
-      return makeContext(shared, actor);
+      return makeContext(shared, actor, admission);
     },
   });
 }

@@ -115,7 +115,7 @@ describe("fs_read (X1)", () => {
     expect((await runTool(folder, "fs_read", { path: "a.txt" })).details).toEqual({
       path: "a.txt",
       offset: 1,
-      limit: 2_000,
+      limit: 1_998,
       truncated: false,
       totalLines: 4,
       content: "one\ntwo\nthree\nfour\n",

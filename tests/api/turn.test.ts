@@ -36,12 +36,13 @@ describe("a turn", () => {
       state: "COMPLETED",
       attempt: 1,
       isError: false,
-      details: { path: "notes.txt", offset: 1, limit: 2000, truncated: false, totalLines: 1, content: "remember the milk" },
+      details: { path: "notes.txt", offset: 1, limit: 1998, truncated: false, totalLines: 1, content: "remember the milk" },
     });
     expect(toolCalls.nodes[0]?.stages.map((stage) => stage.stage)).toEqual([
       "discovery",
       "validation",
       "permission",
+      "confirmation",
       "execution",
       "formatting",
     ]);

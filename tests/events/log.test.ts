@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Appender } from "../../src/events/appender.ts";
 import type { TimelineEvent } from "../../src/events/event.ts";
-import { EventLog, StorageUnavailable } from "../../src/events/log.ts";
-import { isConnectionLost, type Sql } from "../../src/db/sql.ts";
+import { EventLog } from "../../src/events/log.ts";
+import { isConnectionLost, StorageUnavailable, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
 

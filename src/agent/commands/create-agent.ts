@@ -29,6 +29,13 @@ export async function createAgent(
 ): Promise<Result<Created, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
+  const keyed =
+    request.idempotencyKey === null ? null : { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
+  if (keyed !== null) {
+    const earlier = await earlierResult(parts.sql, keyed);
+    if (!earlier.ok) return earlier;
+    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  }
   const template = parts.templates.get(request.templateId);
   if (template === undefined)
     return invalid(
@@ -46,16 +53,9 @@ export async function createAgent(
   const { toolTimeoutMs } = request;
   if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS))
     return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
-  const workspace = await findWorkspace(parts.workspaceRoots, request.workspace);
+  const workspace = await findWorkspace(parts, request.workspace);
   if (!workspace.ok) return workspace;
 
-  const keyed =
-    request.idempotencyKey === null ? null : { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
-  if (keyed !== null) {
-    const earlier = await earlierResult(parts.sql, keyed);
-    if (!earlier.ok) return earlier;
-    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
-  }
   const id = randomUUID();
   const at = parts.clock.now();
   await parts.log.begin(actor.tenant);
@@ -109,12 +109,14 @@ export async function createAgent(
 }
 
 /** The real path of the wanted folder, which must exist, inside of one of the roots where there are any; the first root where none is wanted. */
-async function findWorkspace(roots: readonly string[] | null, wanted: string | null): Promise<Result<string, CommandRefusal>> {
-  const first = roots?.[0] ?? process.cwd();
+async function findWorkspace(
+  { workspaceRoots: roots, defaultWorkspace }: AgentParts,
+  wanted: string | null,
+): Promise<Result<string, CommandRefusal>> {
   const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ")})`;
   const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
   if (wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
-  const real = await realpath(resolve(first, wanted ?? ".")).catch(() => null);
+  const real = await realpath(resolve(defaultWorkspace, wanted ?? ".")).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
   if (!isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
   return accepted(real);

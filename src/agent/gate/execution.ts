@@ -38,6 +38,8 @@ export async function execute(
     ]);
   } finally {
     clearTimeout(timer);
+    // Lets go of the interrupt's signal, which lives as long as the lease.
+    timeout.abort();
   }
 }
 

@@ -14,20 +14,22 @@ export type Formatted = { readonly output: string; readonly details: Json };
  * large or cannot be told in JSON are left out, with a mark that says so. Takes anything, and never throws.
  */
 export function format(answer: ToolResult | undefined): Formatted {
-  const given: unknown = answer;
+  try {
+    return formatAny(answer);
+  } catch (error) {
+    return { output: `(the tool's answer cannot be told: ${messageOf(error)})`, details: null };
+  }
+}
+
+function formatAny(given: unknown): Formatted {
   if (given === undefined || given === null) return { output: "(the tool answered nothing)", details: null };
   if (!isJsonObject(given)) return { output: cut(asText(given)), details: null };
-  const { output, details } = given as { output?: unknown; details?: unknown };
+  const { output, details } = given;
   return { output: cut(asText(output ?? details ?? given)), details: bounded(details) };
 }
 
 function asText(value: unknown): string {
-  if (typeof value === "string") return storable(value);
-  try {
-    return storable(JSON.stringify(value) ?? String(value));
-  } catch (error) {
-    return `(the tool's answer cannot be told: ${messageOf(error)})`;
-  }
+  return storable(typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)));
 }
 
 function cut(text: string): string {

@@ -11,8 +11,8 @@ export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean;
     required: ["pattern"],
     additionalProperties: false,
     properties: {
-      pattern: { type: "string", minLength: 1, description: "Glob pattern, relative to cwd." },
-      cwd: { type: "string", nullable: true, description: "Folder to start in, relative to the workspace." },
+      pattern: { type: "string", minLength: 1, maxLength: 1_000, description: "Glob pattern, relative to cwd." },
+      cwd: { type: "string", maxLength: 4_000, nullable: true, description: "Folder to start in, relative to the workspace." },
       dot: { type: "boolean", nullable: true, description: "Whether names that begin with a dot match." },
       limit: { type: "integer", minimum: 1, maximum: 2_000, nullable: true, description: "Most paths to answer (200)." },
     },

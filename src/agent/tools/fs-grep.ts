@@ -22,7 +22,7 @@ export const fsGrep = defineTool<{
     additionalProperties: false,
     properties: {
       pattern: { type: "string", minLength: 1, maxLength: 1_000, description: "What to look for." },
-      path: { type: "string", nullable: true, description: "Glob pattern of the files to search (**/*)." },
+      path: { type: "string", maxLength: 1_000, nullable: true, description: "Glob pattern of the files to search (**/*)." },
       regex: { type: "boolean", nullable: true, description: "Whether the pattern is a regular expression." },
       case_sensitive: { type: "boolean", nullable: true, description: "Whether case counts (true)." },
       max_results: { type: "integer", minimum: 1, maximum: 2_000, nullable: true, description: "Most lines to answer (200)." },

@@ -7,10 +7,13 @@ const PROBE_BYTES = 8 * 1024;
 /** What the content may take of the output; the rest is for the note behind it. */
 const CONTENT_BYTES = OUTPUT.bytes - 256;
 
+/** The most lines of one answer: the note takes two. */
+const LINES = OUTPUT.lines - 2;
+
 /** Reads a text file, or a range of its lines. */
 export const fsRead = defineTool<{ path: string; offset?: number; limit?: number }>({
   name: "fs_read",
-  description: "Reads a text file of the workspace. Answers at most 2000 lines or 50 KB: read a longer file in ranges.",
+  description: "Reads a text file of the workspace. Answers at most 1998 lines or 50 KB: read a longer file in ranges.",
   readOnly: true,
   inputSchema: {
     type: "object",
@@ -19,15 +22,15 @@ export const fsRead = defineTool<{ path: string; offset?: number; limit?: number
     properties: {
       path: { type: "string", minLength: 1, description: "Path relative to the workspace." },
       offset: { type: "integer", minimum: 1, nullable: true, description: "First line to read, from 1." },
-      limit: { type: "integer", minimum: 1, maximum: OUTPUT.lines, nullable: true, description: "Number of lines to read." },
+      limit: { type: "integer", minimum: 1, maximum: LINES, nullable: true, description: "Number of lines to read." },
     },
   },
   async run({ path, offset: givenOffset, limit: givenLimit }, { workspace, signal }) {
     const offset = givenOffset ?? 1;
-    const limit = givenLimit ?? OUTPUT.lines;
+    const limit = givenLimit ?? LINES;
     const file = await workspace.openForReading(path);
     try {
-      const range = new LineRange(offset, Math.min(limit, OUTPUT.lines - 2));
+      const range = new LineRange(offset, limit);
       let isStart = true;
       for await (const chunk of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
         if (isStart && chunk.subarray(0, PROBE_BYTES).includes(0)) throw new Error(`${path} is not a text file`);
@@ -36,6 +39,7 @@ export const fsRead = defineTool<{ path: string; offset?: number; limit?: number
       }
       const { content, lines, totalLines, isCut } = range.end();
       const last = offset - 1 + lines;
+      if (offset > 1 && offset > totalLines) throw new Error(`${path} has only ${totalLines} lines: read from an earlier offset`);
       const truncated = isCut || offset > 1 || last < totalLines;
       return {
         output: content + noteOn({ offset, last, totalLines, isCut }),

@@ -2,6 +2,8 @@ import { PathRefused } from "./workspace.ts";
 
 /** The most alternatives that the braces of one pattern may stand for. */
 const ALTERNATIVES = 100;
+/** The longest pattern, in characters: braces are expanded recursively. */
+const PATTERN_CHARACTERS = 1_000;
 
 type Token =
   | { readonly kind: "literal"; readonly character: string }
@@ -16,6 +18,7 @@ type Segment = "**" | readonly Token[];
  * would stop the whole server. Names that begin with a dot match only a pattern that names the dot, or with `dot`.
  */
 export function globMatcher(pattern: string, dot: boolean): (path: string) => boolean {
+  if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
   const alternatives = expandBraces(pattern).map((alternative) =>
     alternative.split("/").map((segment): Segment => (segment === "**" ? "**" : tokens(segment))),
   );

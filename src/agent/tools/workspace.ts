@@ -44,6 +44,7 @@ export class Workspace {
   async openForWriting(path: string): Promise<FileHandle> {
     const real = await this.resolve(path);
     await mkdir(dirname(real), { recursive: true });
+    if ((await this.resolve(path)) !== real) throw new PathRefused(`${path} changed while it was opened`);
     const file = await this.#verified(await open(real, constants.O_WRONLY | constants.O_CREAT | SAFELY, 0o644), real, path);
     await file.truncate(0);
     return file;
