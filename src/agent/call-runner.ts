@@ -83,7 +83,7 @@ export type CallCommit = {
 
 /**
  * Takes the tool calls of one agent through the gate's six stages. Each stage takes what the one before it gave, so
- * that none can be left out (DESIGN §6).
+ * that none can be left out.
  */
 export class CallRunner {
   readonly #parts: AgentParts;

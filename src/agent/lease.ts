@@ -3,7 +3,7 @@ import type { Sql, Statement } from "../db/sql.ts";
 /** How long a claim holds, how often it is renewed, and after how long without renewal its holder starts nothing new; ms. */
 export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
 
-/** The times of production (DESIGN §4): 15 s, 5 s, two thirds. */
+/** The times of production: 15 s, 5 s, two thirds. */
 export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
 
 /** The right to advance one agent, fenced by its epoch. */

@@ -27,7 +27,7 @@ export type Ending = "parked" | "lost" | "stopped";
 
 /**
  * Advances one agent under one lease: looks at its rows, does the next thing, and looks again, until it can park
- * (DESIGN §5). Model calls and tool calls run beside it, so that messages, decisions and interrupts are seen at once.
+ *. Model calls and tool calls run beside it, so that messages, decisions and interrupts are seen meanwhile.
  * Nothing throws out of it (invariant 9).
  */
 export class Loop {

@@ -43,5 +43,5 @@ export function isConnectionLost(error: unknown): boolean {
 /** Whether the database refused for others' sake (locks, deadlocks, its resources): nothing was done, and the same statement may be tried again. */
 export function isContention(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== undefined && (state === "55P03" || state.startsWith("40") || state.startsWith("53"));
+  return state !== undefined && ["40", "53", "55"].includes(state.slice(0, 2));
 }

@@ -58,7 +58,7 @@ function fitting(stored: string): string {
   if (stored.length * 3 <= EVENT_BYTES || byteLength(stored) <= EVENT_BYTES) return stored;
   for (let longest = EVENT_BYTES / 8; longest > 64; longest /= 2) {
     const cut = JSON.stringify(
-      mapStrings(JSON.parse(stored) as Json, (field) => marked(field, longest, "the whole is on the row")),
+      mapStrings(JSON.parse(stored) as Json, (field) => marked(field, longest, "cut to fit into an event")),
     );
     if (byteLength(cut) <= EVENT_BYTES) return cut;
   }

@@ -13,17 +13,18 @@ export type Admission = () => Promise<Actor | null>;
 
 /** The context of one operation of this actor, who was admitted just now. */
 export function makeContext(shared: SharedContext, actor: Actor, admission: Admission): Context {
-  let askedAt = performance.now();
+  const now = (): number => shared.parts.clock.now().getTime();
+  let askedAt = now();
   let head: Promise<LogHead> | null = null;
   return {
     ...shared,
     actor,
     snapshot: () => (head ??= shared.parts.log.head(actor.tenant)),
     isStillAdmitted: async () => {
-      if (performance.now() - askedAt < ADMITTED_MS) return true;
-      askedAt = performance.now();
-      const now = await admission();
-      return now?.id === actor.id && now.tenant === actor.tenant && String(now.roles) === String(actor.roles);
+      if (now() - askedAt < ADMITTED_MS) return true;
+      askedAt = now();
+      const present = await admission();
+      return present?.id === actor.id && present.tenant === actor.tenant && String(present.roles) === String(actor.roles);
     },
     renew: () => {
       head = null;

@@ -48,5 +48,7 @@ describe("globMatcher", () => {
     ).toBe(false);
     expect(performance.now() - started).toBeLessThan(200);
     expect(() => globMatcher("{a,b}".repeat(10), false)).toThrow("more than 100 alternatives");
+    expect(() => globMatcher("{".repeat(100_000) + "}".repeat(100_000), false)).toThrow("at most 1000 characters");
+    expect(globMatcher("{".repeat(500) + "}".repeat(500), false)("a")).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import {
   AgentDocument,
   AgentsDocument,
@@ -14,6 +14,7 @@ import {
 } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { administer } from "../support/database.ts";
 import { ownTool } from "../support/tools.ts";
 
 const encode = (id: string): string => Buffer.from(id).toString("base64");
@@ -271,6 +272,112 @@ describe("messages that nobody takes", () => {
     release.resolve();
     const [done] = ofType(await client.until(agent.id, "DONE"), "Done");
     expect(done?.messageIds).toHaveLength(101);
+  });
+});
+
+describe("streams", () => {
+  it("give each actor only the events that they may see, live as from the past (invariant 12)", async () => {
+    const app = await startTestApp({ config: ACTORS });
+    const anna = connect(app.url, "anna-token");
+    const ben = connect(app.url, "ben-token");
+    const own = await ben.createAgent();
+    const seen: string[] = [];
+    const stream = ben.timeline({ since: "0" });
+    seen.push(...((await stream.next()).value?.events ?? []).map((event) => event.agent.id));
+    const next = stream.next();
+    const agent = await anna.createAgent();
+    await anna.turn(agent.id, "hello");
+    await ben.send(own.id, "hello");
+    seen.push(...((await next).value?.events ?? []).map((event) => event.agent.id));
+    expect(new Set(seen)).toEqual(new Set([own.id]));
+  });
+
+  it("end where their actor is no longer admitted", async () => {
+    let isAdmitted = true;
+    let time = Date.now();
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const app = await startTestApp({
+      config: { authenticate: () => (isAdmitted ? actor : null) },
+      overrides: { clock: { now: () => new Date(time) } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const stream = client.timeline({ agentId: agent.id, since: "0" });
+    await stream.next();
+    time += 6_000;
+    const still = stream.next();
+    await client.send(agent.id, "hello");
+    expect((await still).done).toBe(false);
+    await client.until(agent.id, "DONE");
+    const [row] = await app.database.sql.query<{ id: string }>({ name: "i", text: "SELECT id FROM agent" }, []);
+    isAdmitted = false;
+    time += 6_000;
+    const secret = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 9, block: 0, delta: "not for anna" } } as const;
+    await app.parts.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", epoch: null, events: [secret] }]);
+    const rest = [];
+    for await (const page of stream) rest.push(...page.events);
+    expect(JSON.stringify(rest)).not.toContain("not for anna");
+  });
+
+  it("that would never end are refused: until must be among what is asked for", async () => {
+    const client = connect((await startTestApp()).url);
+    const agent = await client.createAgent();
+    for (const asked of [{ kinds: ["TEXT_CHUNK" as const] }, { channels: ["MONITOR" as const] }]) {
+      const { value } = await client.subscribe(TimelineDocument, { agentId: agent.id, until: "DONE", ...asked }).next();
+      expect(JSON.stringify(value)).toContain("BAD_USER_INPUT");
+    }
+  });
+});
+
+describe("NUL in any other text", () => {
+  it("is refused or replaced, never an error of the server's own", async () => {
+    const app = await startTestApp({ script: ASKING });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    expect(
+      (await client.get(CreateAgentDocument, { input: { templateId: "assistant", workspace: "a\0b" } })).createAgent.userErrors,
+    ).toMatchObject([{ code: "INVALID", field: ["workspace"] }]);
+    expect((await client.get(CreateAgentDocument, { input: { templateId: "a\0b" } })).createAgent.userErrors).toMatchObject([
+      { code: "NOT_FOUND" },
+    ]);
+    expect(
+      (await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi", idempotencyKey: "a\0b" } })).sendMessage
+        .userErrors,
+    ).toMatchObject([{ code: "INVALID", field: ["idempotencyKey"] }]);
+    expect((await client.get(ToolCallsDocument, { filter: { names: ["a\0b"] } })).toolCalls.nodes).toEqual([]);
+    expect((await client.ask(AgentsDocument, { after: encode("GPC:S:a\0b") })).errors).toMatchObject([
+      { extensions: { code: "BAD_USER_INPUT" } },
+    ]);
+    expect(
+      (await client.ask(ToolCallsDocument, { filter: { createdAfter: "-271821-04-20T00:00:00Z" } })).errors[0]?.message,
+    ).toContain("ISO 8601");
+    await client.send(agent.id, "write");
+    const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const decided = await client.decide({ approvalId: required?.request.approvalId ?? "", decision: "DENY", note: "a\0b" });
+    expect(decided.approval?.note).toBe("a\u2400b");
+    await client.get(InterruptAgentDocument, { input: { agentId: agent.id, note: "a\0b" } });
+  });
+});
+
+describe("a database that is away", () => {
+  it("is STORAGE_UNAVAILABLE to every operation, and the server lives on", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const admin = new URL(inject("postgresUrl"));
+    const name = new URL((app.database.config as { url: string }).url).pathname.slice(1);
+    await administer(admin.href, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
+    await administer(admin.href, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    const answers = await Promise.all([
+      client.ask(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } }),
+      client.ask(PollTimelineDocument, {}),
+      client.ask(DecideApprovalDocument, {
+        input: { approvalId: encode("Approval:11111111-1111-4111-8111-111111111111"), decision: "DENY" },
+      }),
+    ]);
+    for (const answer of answers) expect(answer.errors).toMatchObject([{ extensions: { code: "STORAGE_UNAVAILABLE" } }]);
+    await administer(admin.href, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
+    expect(textOf(await client.turn(agent.id, "hello"))).toBe("Hello.");
   });
 });
 

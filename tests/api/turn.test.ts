@@ -2,8 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Script } from "../../src/agent/models/script.ts";
-import { startTestApp } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { ownTool } from "../support/tools.ts";
 
 const READ_NOTES: Script = {
   replies: [
@@ -62,6 +63,35 @@ describe("a turn", () => {
     expect(ofType(events, "ToolExecuted")).toHaveLength(1);
     expect(ofType(events, "ToolError")).toEqual([]);
     expect(ofType(events, "TextChunkEnd").every((event) => !event.aborted)).toBe(true);
+  });
+
+  it("starts a tool only after its EXECUTING is committed (invariant 5)", async () => {
+    const states: unknown[] = [];
+    let app: TestApp | null = null;
+    const tool = ownTool("looks", async (_input, { callId }) => {
+      states.push(
+        await app?.database.sql.query(
+          {
+            name: "l",
+            text: "SELECT t.state, count(e.*)::int AS starts FROM tool_call t LEFT JOIN event e ON e.agent_id = t.agent_id AND e.kind = 'TOOL_START' WHERE t.id = $1 GROUP BY t.state",
+          },
+          [callId],
+        ),
+      );
+      return { output: "", details: null };
+    });
+    app = await startTestApp({
+      script: {
+        replies: [
+          { when: { user: "go" }, call: [{ tool: "looks" }] },
+          { when: {}, say: ["done"] },
+        ],
+      },
+      config: { tools: [tool] },
+    });
+    const client = connect(app.url);
+    await client.turn((await client.createAgent()).id, "go");
+    expect(states).toEqual([[{ state: "EXECUTING", starts: 1 }]]);
   });
 
   it("asks for a write, waits as rows only, and runs it once it is allowed (invariants 7 and 8)", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { Appender } from "../../src/events/appender.ts";
 import { EventLog } from "../../src/events/log.ts";
@@ -98,6 +99,27 @@ describe("outbox", () => {
     await box.commit({}, []);
     expect(deltas(await readAll(log, everything("one")))).toEqual(["kept"]);
     expect(lost).toEqual([]);
+  });
+
+  it("writes nothing behind an append that was lost (invariant 2)", async () => {
+    const away = Promise.withResolvers<void>();
+    let isAway = false;
+    const failing = (sql: Sql): Sql => ({
+      query: async (statement, values) => {
+        if (!isAway || statement.name !== "append_events") return sql.query(statement, values);
+        await away.promise;
+        throw Object.assign(new Error("refused for good"), { code: "22P02" });
+      },
+    });
+    const { log, lost, outbox: box } = await outbox(failing);
+    isAway = true;
+    box.send(chunk("first"));
+    await macrotask();
+    const committing = box.commit({}, [end("behind it")]);
+    away.resolve();
+    expect((await committing).outcome).toBe("FENCED");
+    expect(lost).toHaveLength(1);
+    expect(await readAll(log, everything("one"))).toEqual([]);
   });
 
   it("says when its agent was fenced", async () => {

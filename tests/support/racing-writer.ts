@@ -4,7 +4,7 @@ import pg from "pg";
 
 /**
  * A process that writes events on several connections at once, with pauses inside its transactions and rollbacks
- * (R2 of reliability.md). `log` appends by our function; `sequence` takes positions from a plain sequence, as a
+ *. `log` appends by our function; `sequence` takes positions from a plain sequence, as a
  * counter-example.
  */
 const [url = "", design = "log", milliseconds = "1000", agents = ""] = process.argv.slice(2);

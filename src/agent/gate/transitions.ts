@@ -1,6 +1,6 @@
 import type { ToolCallState } from "../../db/generated/enums.ts";
 
-/** From which state a call may go to which (DESIGN §6). Everything else is refused. */
+/** From which state a call may go to which. Everything else is refused. */
 export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   PENDING: ["APPROVAL_REQUIRED", "EXECUTING", "DENIED", "FAILED", "COMPLETED", "SEALED"],
   APPROVAL_REQUIRED: ["APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING"],
