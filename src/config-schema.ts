@@ -31,6 +31,8 @@ const template = closed(
     toolTimeoutMs: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
     toolConcurrency: positive,
     maxSteps: positive,
+    modelRetries: { type: "integer", minimum: 0, maximum: 20 },
+    modelIdleMs: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
     contextMessages: { type: "integer", minimum: 4 },
     selfApproval: { type: "boolean" },
   },
@@ -97,6 +99,8 @@ export function checkForm(name: string, value: unknown): TriplaneConfig {
   const errors = (validate.errors ?? []).map(({ instancePath, message, keyword, params }) => {
     const field = instancePath.slice(1).replaceAll("/", ".") || "the configuration";
     if (keyword === "additionalProperties") return `${field} has no field ${JSON.stringify(params["additionalProperty"])}`;
+    if (field.endsWith("tokenHash")) return `${field} must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum`;
+    if (keyword === "discriminator") return `${field}.provider must be anthropic or scripted`;
     if (keyword === "enum") return `${field} must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
     return `${field} ${message ?? keyword}`;
   });

@@ -35,6 +35,8 @@ export type TemplateConfig = {
   readonly toolConcurrency?: number;
   readonly maxSteps?: number;
   readonly contextMessages?: number;
+  readonly modelRetries?: number;
+  readonly modelIdleMs?: number;
   /** Whether people may decide on what they asked for themselves. */
   readonly selfApproval?: boolean;
 };

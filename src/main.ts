@@ -1,5 +1,5 @@
 import { startApp, type App } from "./app.ts";
-import { DataFolderInUse } from "./db/lock-file.ts";
+import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
 import { DatabaseUnavailable } from "./db/database.ts";
 import { MigrationError } from "./db/migrate.ts";
 import { ScriptError } from "./agent/models/script.ts";
@@ -12,6 +12,7 @@ import { loadSettings, type Settings } from "./settings.ts";
 const EXPLAINED = [
   ConfigurationError,
   DataFolderInUse,
+  DataFolderUnusable,
   DatabaseUnavailable,
   ListenError,
   MigrationError,
@@ -49,7 +50,10 @@ function closeOnSignals(app: App): void {
 function welcome({ environment, models, authentication, notes }: Settings, port: number): string {
   const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
   const { database } = environment;
-  const demo = port === 4000 ? "npm run demo" : `npm run demo -- --url http://${host}/graphql`;
+  const options = [port === 4000 ? "" : `--url http://${host}/graphql`, authentication.kind === "local" ? "" : "--token TOKEN"]
+    .filter(Boolean)
+    .join(" ");
+  const demo = options === "" ? "npm run demo" : `npm run demo -- ${options}`;
   return [
     "",
     "Triplane is running.",

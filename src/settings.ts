@@ -154,6 +154,8 @@ function templateOf(
     toolConcurrency: config.toolConcurrency ?? 3,
     maxSteps: config.maxSteps ?? 50,
     contextMessages: config.contextMessages ?? 200,
+    modelRetries: config.modelRetries ?? 3,
+    modelIdleMs: config.modelIdleMs ?? 60_000,
     selfApproval: config.selfApproval ?? false,
   };
 }
@@ -193,6 +195,6 @@ function authenticationOf(path: string, { actors, authenticate }: TriplaneConfig
 
 async function rootOf(field: string, root: string): Promise<string> {
   return realpath(root).catch((error: unknown) => {
-    throw new ConfigurationError(`${field}: ${messageOf(error)}`);
+    throw new ConfigurationError(`${field}: ${root} is not a folder that can be read (${messageOf(error)})`);
   });
 }

@@ -52,7 +52,7 @@ function readOptions(): Options | null {
   if (values.yes && values.no) throw new DemoError("give --yes or --no, not both");
   const calledFrom = process.env["TRIPLANE_CALLED_FROM"] ?? process.cwd();
   return {
-    url: (values.url ?? `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`).replace(/^http/, "ws"),
+    url: socketUrl(values.url ?? `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`),
     token: values.token,
     workspace:
       values.workspace === undefined
@@ -62,6 +62,15 @@ function readOptions(): Options | null {
     answer: values.yes ? "yes" : values.no ? "no" : "ask",
     showsMonitor: values.monitor,
   };
+}
+
+/** The address of the WebSocket; a server's address alone means its /graphql. */
+function socketUrl(text: string): string {
+  if (!URL.canParse(text) || !/^(http|ws)s?:$/.test(new URL(text).protocol))
+    throw new DemoError(`${text} is not the address of a server: give one like http://127.0.0.1:4000/graphql`);
+  const url = new URL(text);
+  if (url.pathname === "/") url.pathname = "/graphql";
+  return url.href.replace(/^http/, "ws");
 }
 
 async function runDemo(options: Options): Promise<void> {
@@ -122,7 +131,7 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       return decide(event, client, options);
     case "Done":
       if (event.reason !== "COMPLETED") throw new DemoError(`the turn ended with ${event.reason}`);
-      console.log(`Done after ${event.step} steps.`);
+      console.log(`Done after ${event.step} ${event.step === 1 ? "step" : "steps"}.`);
       return;
     default:
       return;
@@ -136,12 +145,12 @@ async function decide(
 ): Promise<void> {
   console.log(`May ${request.call.name} run? (${request.reason})\n${JSON.stringify(approval?.input, null, 2)}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
-  console.log(isAllowed ? "→ allowed\n" : "→ denied\n");
   await mutate(client, DECIDE, {
     approvalId: request.approvalId,
     decision: isAllowed ? "ALLOW" : "DENY",
     inputHash: request.inputHash,
   });
+  console.log(isAllowed ? "→ allowed\n" : "→ denied\n");
 }
 
 async function ask(): Promise<boolean> {
@@ -198,6 +207,8 @@ function monitorText(event: WatchedEvent): string {
 function describe(error: unknown): string {
   if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED")
     return "no server answers there: start one with `npm start`, or give its address with --url";
+  if (error instanceof Error && /EPROTO|SSL|wrong version number/.test(error.message))
+    return "the server there does not speak TLS: use http instead of https";
   if (error instanceof Error) return error.message;
   if (typeof error === "object" && error !== null && "code" in error && "reason" in error) {
     return error.code === 4403

@@ -24,8 +24,8 @@ export class AnswerBuilder {
   readonly #content: { block: number; content: ContentBlock }[] = [];
   readonly #calls: AnsweredCall[] = [];
 
-  /** Blocks of text that have begun and not ended. */
-  get openBlocks(): readonly { readonly block: number; readonly text: string }[] {
+  /** The blocks of text so far. */
+  get texts(): readonly { readonly block: number; readonly text: string }[] {
     return [...this.#texts].map(([block, text]) => ({ block, text }));
   }
 
@@ -37,14 +37,6 @@ export class AnswerBuilder {
     this.#texts.set(block, (this.#texts.get(block) ?? "") + text);
   }
 
-  /** The block's whole text. */
-  endText(block: number): string {
-    const text = this.#texts.get(block) ?? "";
-    this.#texts.delete(block);
-    if (text.trim() !== "") this.#content.push({ block, content: { type: "text", text: storable(text) } });
-    return text;
-  }
-
   addCall(block: number, id: string, name: string, args: string): void {
     const requestedInput = parseArguments(args);
     const input = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
@@ -54,7 +46,10 @@ export class AnswerBuilder {
   }
 
   finish(stopReason: StopReason, usage: TokenUsage): Answer {
-    const content = this.#content.toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
+    const texts = this.texts.flatMap(({ block, text }) =>
+      text.trim() === "" ? [] : [{ block, content: { type: "text", text: storable(text) } as const }],
+    );
+    const content = [...texts, ...this.#content].toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
     return { content, calls: this.#calls, stopReason, usage };
   }
 }

@@ -2,13 +2,12 @@ import type { Change } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
-import type { Answer } from "./blocks.ts";
 import { startEvents } from "./call-record.ts";
 import { CallRunner, type CallCommit, type ReadyCall } from "./call-runner.ts";
 import { Hold } from "./hold.ts";
 import { release, type Lease } from "./lease.ts";
 import { look, type CallLook, type Look } from "./look.ts";
-import { callModel } from "./model-call.ts";
+import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
 import type { Model } from "./models/model.ts";
 import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import type { AgentParts } from "./parts.ts";
@@ -40,6 +39,8 @@ export class Loop {
   #modelCall: Promise<void> | null = null;
   #interrupt = new AbortController();
   #isStopping = false;
+  /** Steps in a row that broke off after they said something. */
+  #brokenSteps = 0;
   #knocks = 0;
   #answerKnock: () => void = () => {};
 
@@ -205,6 +206,7 @@ export class Loop {
       { system: template.systemPrompt, messages, tools },
       now.stepCount,
       this.hold,
+      { retries: template.modelRetries, idleMs: template.modelIdleMs },
       this.#interrupt.signal,
     );
     if (this.hold.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
@@ -212,7 +214,7 @@ export class Loop {
     switch (outcome.kind) {
       case "answered":
         return this.#orElse(
-          () => this.#commitAnswer(outcome.answer, now, outcome.durationMs),
+          () => this.#commitAnswer(outcome, now),
           (problem) =>
             this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
               {
@@ -225,17 +227,28 @@ export class Loop {
             ]),
         );
       case "interrupted":
-        return void (await this.hold.commit({ stepEnd }, outcome.closing));
+        return void (await this.hold.commit({ stepEnd }, outcome.texts));
       case "failed":
-        return this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
-          ...outcome.closing,
-          { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: messageOf(outcome.error), detail: null },
-        ]);
+        return this.#endFailed(outcome, now, template);
     }
   }
 
+  /** A call that broke off after it said something is made again as a new step; else the turn ends. */
+  async #endFailed({ error, texts }: ModelOutcome & { kind: "failed" }, now: Look, template: Template): Promise<void> {
+    const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
+    this.#brokenSteps += 1;
+    if (error.isRetryable && texts.length > 0 && this.#brokenSteps <= template.modelRetries) {
+      if (await this.hold.commit({ stepEnd }, texts))
+        await waitToRetry(error, this.#brokenSteps - 1, this.hold, this.#interrupt.signal);
+      return;
+    }
+    const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: error.message, detail: error.kind };
+    await this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [...texts, failure]);
+  }
+
   /** Stores the answer and its calls; one without calls ends the turn. */
-  async #commitAnswer(answer: Answer, now: Look, durationMs: number): Promise<void> {
+  async #commitAnswer({ answer, texts, durationMs }: ModelOutcome & { kind: "answered" }, now: Look): Promise<void> {
+    this.#brokenSteps = 0;
     const at = this.#parts.clock.now();
     const step = now.stepCount;
     const { inputTokens, outputTokens } = answer.usage;
@@ -247,6 +260,7 @@ export class Loop {
       toolCalls: newCalls(answer, now, at),
     };
     const events: EventBody[] = [
+      ...texts,
       { kind: "STEP_COMPLETE", step, durationMs, stopReason: answer.stopReason },
       { kind: "TOKEN_USAGE", step, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
     ];

@@ -23,6 +23,6 @@ export type AgentParts = {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Real paths of the folders in which agents may work; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
-  /** Where agents work for which no folder is named, and where relative paths start. */
-  readonly defaultWorkspace: string;
+  /** The folder in which the server was started: where relative paths of people start. */
+  readonly folder: string;
 };

@@ -31,6 +31,10 @@ export type Template = {
   readonly toolConcurrency: number;
   /** Model calls of one turn at most. */
   readonly maxSteps: number;
+  /** How often a model call that failed is made again. */
+  readonly modelRetries: number;
+  /** How long a model's stream may be silent, in ms. */
+  readonly modelIdleMs: number;
   /** Size of the window of messages that the model is given. */
   readonly contextMessages: number;
   /** Whether people may decide on what they asked for themselves. */

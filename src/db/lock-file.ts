@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { messageOf } from "../lib/text.ts";
 
 /** Another process works on the data folder. */
 export class DataFolderInUse extends Error {
@@ -9,6 +10,14 @@ export class DataFolderInUse extends Error {
     super(
       `the data folder ${folder} is in use by ${owner}: stop it, or set TRIPLANE_DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL that several servers can share`,
     );
+  }
+}
+
+/** The data folder cannot be made or written. */
+export class DataFolderUnusable extends Error {
+  override readonly name = "DataFolderUnusable";
+  constructor(folder: string, problem: string) {
+    super(`the data folder ${folder} cannot be used (${problem}): set TRIPLANE_DATA_DIR to a folder that can be written`);
   }
 }
 
@@ -21,9 +30,11 @@ const SQLITE_BUSY = 5;
  * Beside it stands who holds it. Returns the release.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new DataFolderUnusable(folder, messageOf(error));
+  });
   const owner = join(folder, "triplane.owner");
-  const lock = new DatabaseSync(join(folder, "triplane.lock"));
+  const lock = openLock(folder);
   try {
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
   } catch (error) {
@@ -36,4 +47,12 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
     await writeFile(owner, "another process");
     lock.close();
   };
+}
+
+function openLock(folder: string): DatabaseSync {
+  try {
+    return new DatabaseSync(join(folder, "triplane.lock"));
+  } catch (error) {
+    throw new DataFolderUnusable(folder, messageOf(error));
+  }
 }

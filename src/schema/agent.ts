@@ -132,7 +132,10 @@ builder.queryField("agents", (t) =>
 const CreateAgentInput = builder.inputType("CreateAgentInput", {
   fields: (t) => ({
     templateId: t.id({ required: true }),
-    workspace: t.string({ description: "The folder in which the agent works. The first workspace root where omitted." }),
+    workspace: t.string({
+      description:
+        "The folder in which the agent works, absolute or relative to where the server was started. The first workspace root where omitted.",
+    }),
     model: t.string({ description: "Name of a configured model. The template's where omitted." }),
     toolTimeoutMs: t.int({ description: "After so long a tool call fails. The template's where omitted." }),
     idempotencyKey: t.string({ description: "The same key with the same input creates once and answers the same agent." }),

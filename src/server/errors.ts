@@ -18,7 +18,7 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       return shown(
         error,
         "STORAGE_UNAVAILABLE",
-        "The database does not answer, and whether this was done is not known. Try again: with the same idempotencyKey it is done once.",
+        "The database does not answer. A mutation may have been done all the same: send it again, with the same idempotencyKey where it takes one.",
         503,
       );
     logger.error("an operation failed", cause);

@@ -110,13 +110,13 @@ export async function createAgent(
 
 /** The real path of the wanted folder, which must exist, inside of one of the roots where there are any; the first root where none is wanted. */
 async function findWorkspace(
-  { workspaceRoots: roots, defaultWorkspace }: AgentParts,
+  { workspaceRoots: roots, folder }: AgentParts,
   wanted: string | null,
 ): Promise<Result<string, CommandRefusal>> {
   const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ")})`;
   const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
-  if (wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
-  const real = await realpath(resolve(defaultWorkspace, wanted ?? ".")).catch(() => null);
+  if (wanted === "" || wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
+  const real = await realpath(wanted === null ? (roots?.[0] ?? folder) : resolve(folder, wanted)).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
   if (!isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
   return accepted(real);

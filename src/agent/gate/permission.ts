@@ -44,7 +44,7 @@ export function explain(tool: { readonly name: string; readonly readOnly: boolea
   const chain: readonly (readonly [rule: string, verdict: Verdict, matches: boolean])[] = [
     ["denyTools", "deny", denyTools.includes(tool.name)],
     ["allowTools", "deny", allowTools !== null && !allowTools.includes(tool.name)],
-    [`mode ${mode}`, "deny", mode === "deny" || (mode === "readonly" && !tool.readOnly)],
+    ...(mode === "deny" || mode === "readonly" ? [[`mode ${mode}`, "deny", mode === "deny" || !tool.readOnly] as const] : []),
     ["autoAllowTools", "allow", autoAllowTools.includes(tool.name)],
     ["requireApprovalTools", "ask", requireApprovalTools.includes(tool.name)],
     [`mode ${mode}`, mode === "approval" || (mode === "default" && !tool.readOnly) ? "ask" : "allow", true],

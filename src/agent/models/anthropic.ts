@@ -1,8 +1,9 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { JsonObject } from "../../lib/json.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
 import {
   ModelError,
+  type ModelErrorKind,
   type ContentBlock,
   type Model,
   type ModelEvent,
@@ -30,9 +31,9 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   pause_turn: "pause_turn",
 };
 
-/** A Claude model by the official SDK's streaming Messages API. The SDK repeats a call that failed before its stream began. */
+/** A Claude model by the official SDK's streaming Messages API. Calls are repeated by the loop, not by the SDK. */
 export function anthropicModel({ apiKey, baseUrl, model, maxTokens }: AnthropicOptions): Model {
-  const client = new Anthropic({ apiKey, authToken: null, ...(baseUrl === null ? {} : { baseURL: baseUrl }) });
+  const client = new Anthropic({ apiKey, authToken: null, maxRetries: 0, ...(baseUrl === null ? {} : { baseURL: baseUrl }) });
   return {
     name: `anthropic ${model}`,
     async *stream(request, signal) {
@@ -41,7 +42,7 @@ export function anthropicModel({ apiKey, baseUrl, model, maxTokens }: AnthropicO
         yield* translate(stream);
       } catch (error) {
         signal.throwIfAborted();
-        throw error instanceof ModelError ? error : new ModelError(describe(error), { cause: error });
+        throw error instanceof ModelError ? error : modelError(error);
       }
     },
   };
@@ -125,7 +126,7 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
         break;
     }
   }
-  if (stopReason === null) throw new ModelError("the model's stream ended before the message was complete");
+  if (stopReason === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
   for (const [index, block] of open) {
     if (block.type === "text") yield { type: "text_end", block: index };
     if (block.type === "tool_use")
@@ -140,15 +141,46 @@ function openBlock(block: Anthropic.ContentBlock): OpenBlock {
   return { type: "other" };
 }
 
+/** Kinds by the error types of the Messages API: errors inside of a stream have no status. */
+const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
+  rate_limit_error: "rate_limited",
+  overloaded_error: "overloaded",
+  api_error: "unavailable",
+  timeout_error: "unavailable",
+};
+
 /** The provider's own words, without headers or the request. */
-function describe(error: unknown): string {
-  if (error instanceof Anthropic.APIConnectionError) return `the model's provider does not answer (${messageOf(error)})`;
-  if (error instanceof Anthropic.APIError)
-    return `the model's provider answered ${error.status ?? "an error"}: ${providerMessage(error.error) ?? error.message}`;
-  return `the model call failed: ${messageOf(error)}`;
+function modelError(error: unknown): ModelError {
+  if (error instanceof Anthropic.APIConnectionError)
+    return new ModelError("unavailable", `the model's provider does not answer (${messageOf(error)})`, { cause: error });
+  if (!(error instanceof Anthropic.APIError))
+    return new ModelError("broken", `the model's stream broke off: ${messageOf(error)}`, { cause: error });
+  const { type, message } = providerError(error.error);
+  const said = message ?? error.message;
+  if (error.status === undefined)
+    return new ModelError(KIND_OF_TYPE[type ?? ""] ?? "broken", `the model's stream broke off: ${said}`, { cause: error });
+  return new ModelError(kindOf(error.status), `the model's provider answered ${error.status}: ${said}`, {
+    cause: error,
+    retryAfterMs: retryAfterOf(error.headers),
+  });
 }
 
-function providerMessage(body: unknown): string | undefined {
-  const inner = (body as { error?: JsonObject } | undefined)?.error;
-  return typeof inner?.["message"] === "string" ? inner["message"] : undefined;
+function kindOf(status: number): ModelErrorKind {
+  if (status === 429) return "rate_limited";
+  if (status === 529) return "overloaded";
+  return status >= 500 || status === 408 || status === 409 ? "unavailable" : "rejected";
+}
+
+function retryAfterOf(headers: Headers | undefined): number | null {
+  const milliseconds = Number(headers?.get("retry-after-ms") ?? Number.NaN);
+  const seconds = Number(headers?.get("retry-after") ?? Number.NaN);
+  if (Number.isFinite(milliseconds)) return milliseconds;
+  return Number.isFinite(seconds) ? seconds * 1_000 : null;
+}
+
+/** `{ error: { type, message } }`, as the Messages API answers, in a response or inside of a stream. */
+function providerError(body: unknown): { type: string | undefined; message: string | undefined } {
+  const inner = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : {};
+  const { type, message } = inner;
+  return { type: typeof type === "string" ? type : undefined, message: typeof message === "string" ? message : undefined };
 }

@@ -46,7 +46,31 @@ export type Model = {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 };
 
+/**
+ * Why a model call failed. All but `rejected` may go well when they are tried again: the provider limits or is
+ * overloaded, does not answer, falls silent, or its stream breaks off.
+ */
+export type ModelErrorKind = "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "rejected";
+
 /** A model call failed. The message is shown to people and holds no secret. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
+  readonly kind: ModelErrorKind;
+  /** How long the provider asks to wait, in ms; null where it does not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    options: { readonly retryAfterMs?: number | null; readonly cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.kind = kind;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+
+  /** Whether the same call may go well later. */
+  get isRetryable(): boolean {
+    return this.kind !== "rejected";
+  }
 }

@@ -125,6 +125,7 @@ export function parseScript(name: string, source: string): Script {
     );
   }
   for (const [index, reply] of script.replies.entries()) {
+    for (const problem of problemsOf(reply)) throw new ScriptError(`${name}: /replies/${index}${problem}`);
     for (const [field, pattern] of [
       ["when/user", reply.when.user],
       ["find/line", reply.find?.line],
@@ -137,4 +138,15 @@ export function parseScript(name: string, source: string): Script {
     }
   }
   return script;
+}
+
+/** What is well formed and can still not be played. */
+function* problemsOf({ when, find, say = [], call = [] }: ScriptReply): Generator<string> {
+  const repeats =
+    say.some((line) => typeof line !== "string") || call.some(({ input }) => JSON.stringify(input ?? null).includes('{"each":'));
+  if (find === undefined && repeats) yield " repeats lines with `each`, and has no `find` that finds them";
+  if (find === undefined && (when.atLeast !== undefined || when.atMost !== undefined))
+    yield "/when counts lines, and there is no `find` that finds them";
+  if (call.some((entry) => entry.input !== undefined && entry.arguments !== undefined))
+    yield "/call has an entry with both `input` and `arguments`: give one";
 }

@@ -27,7 +27,7 @@ export function scriptedModel(name: string, script: Script): Model {
         written += text.length;
         block += 1;
       }
-      if (reply.fail !== undefined) throw new ModelError(fill(reply.fail, scene.values));
+      if (reply.fail !== undefined) throw new ModelError("rejected", fill(reply.fail, scene.values));
       for (const call of reply.call ?? []) {
         const args = call.arguments ?? JSON.stringify(fillJson(call.input ?? {}, scene));
         yield { type: "tool_use", block, id: `scripted_${randomUUID()}`, name: call.tool, arguments: args };
@@ -64,7 +64,7 @@ function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene
     const scene = sceneOf(reply, request.messages);
     if (scene !== null) return [reply, scene];
   }
-  throw new ModelError("the script has no reply to this conversation: add one, for example with an empty `when`");
+  throw new ModelError("rejected", "the script has no reply to this conversation: add one, for example with an empty `when`");
 }
 
 /** What the reply can speak of, or null where its conditions do not hold. */
