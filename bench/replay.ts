@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { startApp } from "../src/app.ts";
 import type { EventDraft } from "../src/events/event.ts";
-import { silentLogger } from "../src/lib/log.ts";
+import { silentLogger } from "../tests/support/silent-logger.ts";
 import { makeSettings } from "../src/settings.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./main.ts";

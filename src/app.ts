@@ -26,7 +26,6 @@ export type App = {
   readonly port: number;
   readonly database: Database;
   readonly parts: AgentParts;
-  readonly tails: Tails;
   close(): Promise<void>;
 };
 
@@ -84,7 +83,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       logger,
     );
     closing.push(() => server.close());
-    return { port: server.port, database, parts, tails, close };
+    return { port: server.port, database, parts, close };
   } catch (error) {
     await close();
     throw error;

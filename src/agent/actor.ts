@@ -2,7 +2,7 @@ import type { ActorKind } from "../db/generated/enums.ts";
 import type { ActorRef } from "../events/event.ts";
 
 /** What an actor may do. Roles add up. */
-export const ROLES = ["viewer", "user", "approver", "admin"] as const;
+const ROLES = ["viewer", "user", "approver", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Who asks: one person or service of one tenant. */

@@ -58,7 +58,7 @@ export class AnswerBuilder {
  * The arguments as a JSON object, or as their text where they are none, have NUL in them, or are nested too deeply:
  * never repaired, since repaired calls would run.
  */
-export function parseArguments(args: string): Json {
+function parseArguments(args: string): Json {
   if (nesting(args) > NESTING) return args;
   try {
     const parsed = JSON.parse(args) as Json;

@@ -9,7 +9,6 @@ import { confirm, type Confirmed } from "./gate/confirmation.ts";
 import { discover, type Requested, type Toolbox } from "./gate/discovery.ts";
 import { execute } from "./gate/execution.ts";
 import { format } from "./gate/formatting.ts";
-import { inputHash } from "./gate/input-hash.ts";
 import { hookCall, permit, type Explanation } from "./gate/permission.ts";
 import { refusalText, refusedState, toolCallError, type Refusal, type Stage } from "./gate/refusal.ts";
 import { validate, type Validated } from "./gate/validation.ts";
@@ -162,8 +161,7 @@ export class CallRunner {
       } as const;
       return { kind: "refused", call, refusal, validated: validated.value, explanation, stages: clock.stages };
     }
-    const allowance =
-      call.approval?.state === "ALLOWED" ? { approvalId: call.approval.id, inputHash: call.approval.inputHash } : null;
+    const allowance = call.approval?.state === "ALLOWED" ? { inputHash: call.approval.inputHash } : null;
     const judged = permitted.value;
     const confirmed = clock.timed("confirmation", () => confirm(judged, allowance, this.#agent.workspace));
     if (confirmed.ok)
@@ -171,7 +169,7 @@ export class CallRunner {
         kind: "ready",
         call,
         confirmed: confirmed.value,
-        inputHash: inputHash(validated.value, this.#agent.workspace),
+        inputHash: confirmed.value.inputHash,
         explanation,
         stages: clock.stages,
       };

@@ -77,7 +77,7 @@ export type Look = {
 };
 
 /** The columns of a tool call `t` as a CallLook. */
-export const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
+const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
   'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
   'approval', (SELECT json_build_object('id', p.id, 'state', p.state, 'inputHash', p.input_hash, 'decision', d.decision,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Change } from "../db/change.ts";
+import type { Actor } from "./actor.ts";
 import type { Answer } from "./blocks.ts";
 import type { Look } from "./look.ts";
 import type { ContentBlock } from "./models/model.ts";
@@ -7,6 +8,55 @@ import type { TranscriptMessage } from "./transcript.ts";
 
 type MessageRow = NonNullable<Change["messages"]>[number];
 type NewMessage = { readonly rows: readonly MessageRow[]; readonly messages: readonly TranscriptMessage[] };
+
+/** What distinguishes a new agent. */
+export type NewAgent = {
+  readonly id: string;
+  readonly actor: Pick<Actor, "id" | "kind" | "tenant">;
+  readonly templateId: string;
+  readonly model: string;
+  readonly workspace: string;
+  readonly toolTimeoutMs: number | null;
+  readonly at: Date;
+};
+
+/** The row of an agent that nothing has happened to yet. */
+export function agentRow({
+  id,
+  actor,
+  templateId,
+  model,
+  workspace,
+  toolTimeoutMs,
+  at,
+}: NewAgent): NonNullable<Change["createAgent"]> {
+  return {
+    id,
+    tenant: actor.tenant,
+    templateId,
+    model,
+    workspace,
+    toolTimeoutMs,
+    state: "READY",
+    breakpoint: "READY",
+    turn: 0,
+    stepCount: 0,
+    arrivals: 0,
+    transcriptLength: 0,
+    lastSfpIndex: -1,
+    seq: 0,
+    signal: 0,
+    interruptAt: null,
+    interruptNote: null,
+    createdBy: actor.id,
+    createdByKind: actor.kind,
+    leaseOwner: null,
+    leaseEpoch: 0,
+    leaseUntil: null,
+    runnableAt: null,
+    createdAt: at,
+  };
+}
 
 /** The waiting messages as they join the transcript from `ordinal` on. */
 export function joinWaiting(now: Look, turn: number, ordinal: number): NonNullable<Change["joins"]> {

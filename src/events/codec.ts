@@ -4,7 +4,7 @@ import { CHANNEL_OF, type EventBody, type EventDraft, type EventKind, type Timel
 import type { Channel } from "./channel.ts";
 
 /** The largest payload of one event in bytes. */
-export const EVENT_BYTES = 64 * 1024;
+const EVENT_BYTES = 64 * 1024;
 
 /** An event as the SQL functions take it. */
 export type EncodedEvent = {

@@ -11,7 +11,7 @@ export type CursorRefusal = {
 };
 
 /** The cursor of the earliest event kept. */
-export const EARLIEST = "0";
+const EARLIEST = "0";
 
 /** What a cursor says before it is compared with a log. */
 export type ParsedCursor =

@@ -63,11 +63,14 @@ export type TodoItem = {
 };
 
 /** How a turn ended. */
-export type DoneReason = "COMPLETED" | "INTERRUPTED" | "ERROR" | "MAX_STEPS";
+export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
+export type DoneReason = (typeof DONE_REASONS)[number];
 
 /** What an ERROR event is about, and how bad it is. */
-export type ErrorPhase = "MODEL" | "TOOL" | "SYSTEM" | "LIFECYCLE";
-export type ErrorSeverity = "INFO" | "WARN" | "ERROR";
+export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;
+export type ErrorPhase = (typeof ERROR_PHASES)[number];
+export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR"] as const;
+export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
 /**
  * What happened, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.

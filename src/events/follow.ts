@@ -54,6 +54,7 @@ async function* readPages(
   try {
     let page = await patiently(() => tail.read(scope, after), signal);
     let told = -1;
+    let toldAt = performance.now();
     let wasCaughtUp = false;
     while (page !== null && !signal.aborted) {
       const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);
@@ -62,10 +63,13 @@ async function* readPages(
         return yield { ...page, events, covered: events[last]?.position ?? page.covered };
       }
       const isCaughtUp = page.covered === page.head.position;
-      const isNews = page.events.length > 0 || told < 0 || (isCaughtUp && (!wasCaughtUp || page.covered > told));
-      if (isNews || page.covered - told >= SKIPPED_POSITIONS) {
+      const isNews = page.events.length > 0 || told < 0 || (isCaughtUp && !wasCaughtUp);
+      const isOverdue =
+        page.covered > told && (page.covered - told >= SKIPPED_POSITIONS || performance.now() - toldAt >= PATIENCE_MS);
+      if (isNews || isOverdue) {
         yield page;
         told = page.covered;
+        toldAt = performance.now();
       }
       wasCaughtUp = isCaughtUp;
       await macrotask();

@@ -30,7 +30,8 @@ export type AppendOutcome =
 
 /** What became of a change. Everything but COMMITTED changed nothing. */
 export type CommitOutcome =
-  | { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[]; readonly position: number }
+  /** `position` is how far the log has come with it; null for a change without events. */
+  | { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[]; readonly position: number | null }
   /** Another node holds the agent by now. */
   | { readonly outcome: "FENCED" }
   /** A row was not in the state that the change starts from. */
@@ -193,7 +194,7 @@ export class EventLog {
         placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
       );
       this.#announce(tenant, events);
-      return { outcome: "COMMITTED", events, position: base + events.length };
+      return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null };
     } catch (error) {
       switch (sqlState(error)) {
         case "TP001":

@@ -1,5 +1,5 @@
 /** What stands in a stored text for a NUL, which PostgreSQL cannot store. */
-export const NUL_MARK = "\u2400";
+const NUL_MARK = "\u2400";
 
 /**
  * The text as it can be stored and sent: NUL becomes U+2400 (the picture of NUL), a lone surrogate U+FFFD.

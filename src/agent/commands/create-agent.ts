@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actor.ts";
 import type { AgentParts } from "../parts.ts";
+import { agentRow } from "../rows.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { isInRoots } from "../workspace-roots.ts";
 import { earlierResult, keyRow } from "./idempotency.ts";
@@ -69,32 +70,7 @@ export async function createAgent(
     },
     {
       ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
-      createAgent: {
-        id,
-        tenant: actor.tenant,
-        templateId: template.id,
-        model,
-        workspace: workspace.value,
-        toolTimeoutMs,
-        state: "READY",
-        breakpoint: "READY",
-        turn: 0,
-        stepCount: 0,
-        arrivals: 0,
-        transcriptLength: 0,
-        lastSfpIndex: -1,
-        seq: 0,
-        signal: 0,
-        interruptAt: null,
-        interruptNote: null,
-        createdBy: actor.id,
-        createdByKind: actor.kind,
-        leaseOwner: null,
-        leaseEpoch: 0,
-        leaseUntil: null,
-        runnableAt: null,
-        createdAt: at,
-      },
+      createAgent: agentRow({ id, actor, templateId: template.id, model, workspace: workspace.value, toolTimeoutMs, at }),
     },
   );
   switch (outcome.outcome) {

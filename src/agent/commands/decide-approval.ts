@@ -8,8 +8,7 @@ import { callStep, endEvents } from "../call-record.ts";
 import { refusalText, toolCallError } from "../gate/refusal.ts";
 import { lookAtCall, type ApprovalLook, type CallLook } from "../look.ts";
 import type { AgentParts } from "../parts.ts";
-import { NOTE_CHARACTERS } from "./interrupt-agent.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
 
 /** What decideApproval is asked for. `inputHash` is the hash of the input that the person saw. */
 export type DecideApproval = {

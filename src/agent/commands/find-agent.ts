@@ -8,12 +8,11 @@ export type FoundAgent = {
   readonly id: string;
   readonly tenant: string;
   readonly createdBy: string;
-  readonly templateId: string;
 };
 
 const FIND: Statement = {
   name: "find_agent",
-  text: `SELECT id, tenant, created_by AS "createdBy", template_id AS "templateId" FROM agent WHERE id = $1`,
+  text: `SELECT id, tenant, created_by AS "createdBy" FROM agent WHERE id = $1`,
 };
 
 /** The agent, where the actor may see it. One that they may not see is answered like one that does not exist. */

@@ -3,13 +3,10 @@ import { storable } from "../../lib/text.ts";
 import { maySteer, type Actor } from "../actor.ts";
 import type { AgentParts } from "../parts.ts";
 import { findAgent } from "./find-agent.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
 
 /** What interruptAgent is asked for. */
 export type InterruptAgent = { readonly agentId: string; readonly note: string | null };
-
-/** The longest note of a person, in characters. */
-export const NOTE_CHARACTERS = 4_000;
 
 /** Asks for the end of the running turn. An idle agent is left as it is, and its next message works. */
 export async function interruptAgent(

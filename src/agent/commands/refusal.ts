@@ -1,16 +1,18 @@
 /** Why a command was not carried out. The codes are part of the GraphQL contract (UserErrorCode). */
-export type CommandRefusalCode =
-  | "NOT_FOUND"
-  | "FORBIDDEN"
-  | "INVALID"
-  | "TOO_LARGE"
-  | "QUEUE_FULL"
-  | "IDEMPOTENCY_KEY_REUSED"
-  | "ALREADY_DECIDED"
-  | "HASH_MISMATCH"
-  | "SEALED"
-  | "STALE"
-  | "SELF_APPROVAL";
+export const COMMAND_REFUSAL_CODES = [
+  "NOT_FOUND",
+  "FORBIDDEN",
+  "INVALID",
+  "TOO_LARGE",
+  "QUEUE_FULL",
+  "IDEMPOTENCY_KEY_REUSED",
+  "ALREADY_DECIDED",
+  "HASH_MISMATCH",
+  "SEALED",
+  "STALE",
+  "SELF_APPROVAL",
+] as const;
+export type CommandRefusalCode = (typeof COMMAND_REFUSAL_CODES)[number];
 
 /** A refusal: which part of the input it is about, and what to do. */
 export type CommandRefusal = {
@@ -18,3 +20,6 @@ export type CommandRefusal = {
   readonly field: readonly string[] | null;
   readonly message: string;
 };
+
+/** The longest note of a person, in characters. */
+export const NOTE_CHARACTERS = 4_000;

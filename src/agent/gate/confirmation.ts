@@ -3,19 +3,14 @@ import { inputHash } from "./input-hash.ts";
 import type { Permitted } from "./permission.ts";
 import type { Validated } from "./validation.ts";
 
-/** A call that may run now: allowed without asking, or decided by a person for exactly this input. */
-export type Confirmed = { readonly call: Validated };
+/** A call that may run now, allowed without asking or decided by a person for exactly this input, with the hash of that input. */
+export type Confirmed = { readonly call: Validated; readonly inputHash: string };
 
 /** A person's ALLOW, bound to the hash of the input that they saw. */
-export type Allowance = { readonly approvalId: string; readonly inputHash: string };
+export type Allowance = { readonly inputHash: string };
 
 /** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
-export type Unconfirmed = {
-  readonly kind: "unasked" | "stale";
-  readonly call: Validated;
-  readonly inputHash: string;
-  readonly reason: string;
-};
+export type Unconfirmed = { readonly inputHash: string; readonly reason: string };
 
 /**
  * Stage 4: an ask never answers itself (invariant 7). What the lists allow passes; what they ask for passes only with
@@ -28,10 +23,10 @@ export function confirm(
   workspace: string,
 ): Result<Confirmed, Unconfirmed> {
   const { call } = permitted;
-  if (permitted.kind === "allowed") return accepted({ call });
   const hash = inputHash(call, workspace);
-  if (allowance === null) return refused({ kind: "unasked", call, inputHash: hash, reason: permitted.reason });
+  if (permitted.kind === "allowed") return accepted({ call, inputHash: hash });
+  if (allowance === null) return refused({ inputHash: hash, reason: permitted.reason });
   if (allowance.inputHash !== hash)
-    return refused({ kind: "stale", call, inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
-  return accepted({ call });
+    return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
+  return accepted({ call, inputHash: hash });
 }

@@ -38,7 +38,7 @@ export async function permit(
 }
 
 /** What the lists and the mode say of a tool. */
-export function explain(tool: { readonly name: string; readonly readOnly: boolean }, permission: Permission): Explanation {
+function explain(tool: { readonly name: string; readonly readOnly: boolean }, permission: Permission): Explanation {
   const { mode, allowTools, denyTools, autoAllowTools, requireApprovalTools } = permission;
   const considered: { rule: string; verdict: Verdict | "no match" }[] = [];
   const chain: readonly (readonly [rule: string, verdict: Verdict, matches: boolean])[] = [

@@ -84,9 +84,9 @@ function issueLines(issues: readonly ValidationIssue[]): string[] {
 }
 
 /** The states in which a call stays. */
-export const FINAL_STATES: readonly ToolCallState[] = ["COMPLETED", "FAILED", "DENIED", "SEALED"];
+const FINAL_STATES: ReadonlySet<ToolCallState> = new Set(["COMPLETED", "FAILED", "DENIED", "SEALED"]);
 
 /** Whether a call in this state has its result. */
 export function isFinal(state: ToolCallState): boolean {
-  return FINAL_STATES.includes(state);
+  return FINAL_STATES.has(state);
 }

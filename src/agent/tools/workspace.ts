@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { lstat, mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { isInside } from "../../lib/inside.ts";
 
 /** A path that a tool may not use; the message is for the model. */
 export class PathRefused extends Error {
@@ -65,8 +66,7 @@ export class Workspace {
   }
 
   #requireInside(real: string, path: string): void {
-    const inside = relative(this.root, real);
-    if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+    if (!isInside(this.root, real))
       throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
   }
 }
