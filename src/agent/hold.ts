@@ -1,8 +1,10 @@
 import type { AgentPatch, Change } from "../db/change.ts";
 import type { AgentState, Breakpoint } from "../db/generated/enums.ts";
+import { StorageUnavailable } from "../db/sql.ts";
 import type { EventBody, EventDraft } from "../events/event.ts";
 import type { CommitOutcome } from "../events/log.ts";
 import { Outbox } from "../events/outbox.ts";
+import { messageOf } from "../lib/text.ts";
 import type { Lease } from "./lease.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -122,5 +124,26 @@ export class Hold {
   #takeBack(): void {
     this.#standing = this.#committed;
     this.#isUncertain = true;
+  }
+
+  /** What the database refuses to store must not be tried for ever: `fallback` records that it could not be. */
+  async storeOrElse(store: () => Promise<void>, fallback: (problem: string) => Promise<void>): Promise<void> {
+    try {
+      await store();
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      this.#parts.logger.error(`something of agent ${this.lease.agentId} could not be stored`, error);
+      await fallback(messageOf(error));
+    }
+  }
+
+  /** Runs what goes on beside the loop. What fails there gives the agent up: it goes on when the lease has run out. */
+  async guard(activity: Promise<void>): Promise<void> {
+    try {
+      await activity;
+    } catch (error) {
+      this.#parts.logger.error(`agent ${this.lease.agentId} could not be advanced; it goes on when its lease has run out`, error);
+      this.lose();
+    }
   }
 }

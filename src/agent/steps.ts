@@ -1,0 +1,162 @@
+import type { Change } from "../db/change.ts";
+import type { EventBody } from "../events/event.ts";
+import type { Beside } from "./calls.ts";
+import type { Hold } from "./hold.ts";
+import type { Look } from "./look.ts";
+import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
+import type { Model } from "./models/model.ts";
+import type { AgentParts } from "./parts.ts";
+import { answerMessage, joinWaiting, newCalls, resultsMessage, stepRow } from "./rows.ts";
+import type { Template } from "./template.ts";
+import { toolboxOf } from "./toolbox.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Turns } from "./turns.ts";
+
+/** The steps of one agent: its model calls, one at a time, and what comes of them. */
+export class Steps {
+  readonly #parts: AgentParts;
+  readonly #hold: Hold;
+  readonly #transcript: Transcript;
+  readonly #turns: Turns;
+  readonly #interrupt: () => AbortSignal;
+  readonly #knock: () => void;
+  #call: Promise<void> | null = null;
+  #isStopping = false;
+  /** Steps in a row that broke off after they said something. */
+  #brokenSteps = 0;
+
+  constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock }: Beside) {
+    this.#parts = parts;
+    this.#hold = hold;
+    this.#transcript = transcript;
+    this.#turns = turns;
+    this.#interrupt = interrupt;
+    this.#knock = knock;
+  }
+
+  /** Whether a model call is under way. */
+  get isRunning(): boolean {
+    return this.#call !== null;
+  }
+
+  /** The node closes: a call that breaks off is left to the next owner. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Resolves when no model call is under way any more. */
+  async settled(): Promise<void> {
+    await this.#call;
+  }
+
+  /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
+  async start(before: Look, template: Template, model: Model): Promise<void> {
+    if (!this.#hold.mayStart()) return this.#hold.lose();
+    const at = this.#parts.clock.now();
+    const results = resultsMessage(before, at);
+    const joins = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
+    const transcriptLength = before.transcriptLength + results.messages.length + joins.length;
+    const now: Look = {
+      ...before,
+      stepCount: before.stepCount + 1,
+      transcriptLength,
+      turnMessageIds: [...before.turnMessageIds, ...joins.map((join) => join.id)],
+    };
+    const moved = this.#hold.move({ state: "WORKING", breakpoint: "PRE_MODEL" });
+    const isCommitted = await this.#hold.commit(
+      {
+        agent: { ...moved.patch, stepCount: now.stepCount, transcriptLength, lastSfpIndex: transcriptLength - 1 },
+        messages: results.rows,
+        joins,
+        stepStart: stepRow(now, model.name, at),
+      },
+      moved.events,
+    );
+    if (!isCommitted) return;
+    if (joins.length > 0) this.#transcript.forget();
+    else this.#transcript.remember(results.messages);
+    this.#call = this.#hold.guard(this.#answer(now, template, model)).finally(() => {
+      this.#call = null;
+      this.#knock();
+    });
+  }
+
+  /** Makes the model call of a step and commits what came of it. */
+  async #answer(now: Look, template: Template, model: Model): Promise<void> {
+    const messages = await this.#transcript.modelMessages(now, template.contextMessages);
+    const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
+    const outcome = await callModel(
+      model,
+      { system: template.systemPrompt, messages, tools },
+      now.stepCount,
+      this.#hold,
+      { retries: template.modelRetries, idleMs: template.modelIdleMs },
+      this.#interrupt(),
+    );
+    if (this.#hold.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
+    const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
+    switch (outcome.kind) {
+      case "answered":
+        return this.#hold.storeOrElse(
+          () => this.#commitAnswer(outcome, now),
+          (problem) =>
+            this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
+              {
+                kind: "ERROR",
+                severity: "ERROR",
+                phase: "SYSTEM",
+                message: `the model's answer could not be stored: ${problem}`,
+                detail: null,
+              },
+            ]),
+        );
+      case "interrupted":
+        return void (await this.#hold.commit({ stepEnd }, outcome.texts));
+      case "failed":
+        return this.#endFailed(outcome, now, template);
+    }
+  }
+
+  /** A call that broke off after it said something is made again as a new step; else the turn ends. */
+  async #endFailed({ error, texts }: ModelOutcome & { kind: "failed" }, now: Look, template: Template): Promise<void> {
+    const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
+    this.#brokenSteps += 1;
+    if (error.isRetryable && texts.length > 0 && this.#brokenSteps <= template.modelRetries) {
+      if (await this.#hold.commit({ stepEnd }, texts))
+        await waitToRetry(error, this.#brokenSteps - 1, this.#hold, this.#interrupt());
+      return;
+    }
+    const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: error.message, detail: error.kind };
+    await this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [...texts, failure]);
+  }
+
+  /** Stores the answer and its calls; one without calls ends the turn. */
+  async #commitAnswer({ answer, texts, durationMs }: ModelOutcome & { kind: "answered" }, now: Look): Promise<void> {
+    this.#brokenSteps = 0;
+    const at = this.#parts.clock.now();
+    const step = now.stepCount;
+    const { inputTokens, outputTokens } = answer.usage;
+    const message = answerMessage(answer, now, at);
+    const after: Look = { ...now, calls: [], transcriptLength: now.transcriptLength + message.rows.length };
+    const change: Change = {
+      stepEnd: { step, state: "COMPLETED", stopReason: answer.stopReason, inputTokens, outputTokens, completedAt: at },
+      messages: message.rows,
+      toolCalls: newCalls(answer, now, at),
+    };
+    const events: EventBody[] = [
+      ...texts,
+      { kind: "STEP_COMPLETE", step, durationMs, stopReason: answer.stopReason },
+      { kind: "TOKEN_USAGE", step, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+    ];
+    if (answer.calls.length === 0 && answer.stopReason !== "pause_turn") {
+      await this.#turns.end(after, "COMPLETED", change, events, message.messages);
+      return;
+    }
+    const moved = this.#hold.move({ breakpoint: "TOOL_PENDING" });
+    const isCommitted = await this.#hold.commit(
+      { ...change, agent: { ...moved.patch, transcriptLength: after.transcriptLength } },
+      [...events, ...moved.events],
+    );
+    if (isCommitted) this.#transcript.remember(message.messages);
+  }
+}
