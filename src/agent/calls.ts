@@ -1,5 +1,6 @@
 import { startEvents } from "./call-record.ts";
-import { CallRunner, type CallCommit, type ReadyCall } from "./call-runner.ts";
+import { beginCall, finishCall, recordJudgement, type CallCommit } from "./call-commits.ts";
+import { CallRunner, type ReadyCall } from "./call-runner.ts";
 import type { Hold } from "./hold.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
@@ -49,7 +50,7 @@ export class Calls {
     const runner = new CallRunner(this.#parts, template, now, this.#hold);
     const judged = await Promise.all(calls.map((call) => runner.judge(call)));
     const at = this.#parts.clock.now();
-    const records = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [runner.record(judgement, at)]));
+    const records = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [recordJudgement(now, judgement, at)]));
     for (const judgement of judged) if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
     if (records.length === 0) return;
     await this.#hold.commit(
@@ -68,7 +69,7 @@ export class Calls {
     const at = this.#parts.clock.now();
     const starting = calls.flatMap((call) => {
       const ready = this.#ready.get(call.id);
-      return ready === undefined ? [] : [{ ready, step: runner.begin(ready, this.#hold.lease.epoch, at) }];
+      return ready === undefined ? [] : [{ ready, step: beginCall(ready, this.#hold.lease.epoch, at) }];
     });
     const moved = this.#hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
     const isCommitted = await this.#hold.commit(
@@ -91,10 +92,10 @@ export class Calls {
     const outcome = await runner.run(ready, this.#interrupt());
     if (this.#hold.lost.aborted) return;
     await this.#hold.storeOrElse(
-      () => this.#commitOutcome(runner.finish(outcome, call, this.#parts.clock.now())),
+      () => this.#commitOutcome(finishCall(outcome, call, this.#parts.clock.now())),
       (problem) =>
         this.#commitOutcome(
-          runner.finish(
+          finishCall(
             {
               ...outcome,
               kind: "refused",

@@ -1,0 +1,45 @@
+import { toJson, type Json } from "../lib/json.ts";
+import { byteLength, headBytes } from "../lib/text.ts";
+import type { Hold } from "./hold.ts";
+import type { Look } from "./look.ts";
+import type { AgentParts } from "./parts.ts";
+import { todoList } from "./todo-list.ts";
+import type { ToolContext } from "./tools/tool.ts";
+import { Workspace } from "./tools/workspace.ts";
+
+/** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
+const CUSTOM_EVENT_BYTES = 16 * 1024;
+
+/** Which call a context is for; when `ended` aborts, nothing of it has an effect any more. */
+export type CallScope = { readonly callId: string; readonly toolName: string; readonly ended: AbortSignal };
+
+/** What a tool may use while it runs, still without its signal. */
+export function toolContext(
+  parts: AgentParts,
+  agent: Look,
+  hold: Hold,
+  { callId, toolName, ended }: CallScope,
+): Omit<ToolContext, "signal"> {
+  return {
+    agentId: agent.id,
+    callId,
+    workspace: new Workspace(agent.workspace),
+    todos: todoList(parts.sql, agent, hold, ended),
+    emit: (eventType, eventData) => {
+      if (!ended.aborted)
+        hold.send({
+          kind: "TOOL_CUSTOM_EVENT",
+          callId,
+          toolName,
+          eventType: headBytes(eventType, 200),
+          eventData: customData(eventData),
+        });
+    },
+  };
+}
+
+function customData(eventData: unknown): Json {
+  const json = toJson(eventData) ?? null;
+  const text = JSON.stringify(json);
+  return byteLength(text) > CUSTOM_EVENT_BYTES ? { truncated: true, preview: headBytes(text, CUSTOM_EVENT_BYTES / 4) } : json;
+}
