@@ -22,6 +22,7 @@ export async function replay(url: string): Promise<Figure> {
     configPath: "bench",
     folder: "/tmp",
     anthropic: null,
+    openai: null,
   };
   const settings = await makeSettings(environment, "/bench", {
     models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } },

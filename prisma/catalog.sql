@@ -155,8 +155,9 @@ BEGIN
   END IF;
 
   IF p_change -> 'stepEnd' IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.completed_at FROM json_populate_record(s, p_change -> 'stepEnd') r)
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+       FROM json_populate_record(s, p_change -> 'stepEnd') r)
     WHERE s.agent_id = p_agent AND s.step = (p_change -> 'stepEnd' ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
       RAISE EXCEPTION 'step % of agent % is not open', p_change -> 'stepEnd' ->> 'step', p_agent USING ERRCODE = 'TP002';

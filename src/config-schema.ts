@@ -32,19 +32,34 @@ const template = closed(
     toolConcurrency: positive,
     maxSteps: positive,
     modelRetries: { type: "integer", minimum: 0, maximum: 20 },
+    modelRetryMs: { type: "integer", minimum: 1, maximum: 60_000 },
     modelIdleMs: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
+    fallbackModel: text,
+    exposeThinking: { type: "boolean" },
+    retainThinking: { type: "boolean" },
+    slowStepMs: positive,
+    slowToolMs: positive,
     contextMessages: { type: "integer", minimum: 4 },
     selfApproval: { type: "boolean" },
   },
   ["systemPrompt", "model"],
 );
+const dollars = { type: "number", minimum: 0 } as const;
+const price = closed({ input: dollars, output: dollars, cacheRead: dollars, cacheWrite: dollars }, ["input", "output"]);
+/** The least that the Messages API takes. */
+const THINKING_TOKENS = 1_024;
+const thinking = {
+  anyOf: [{ const: "adaptive" }, closed({ budgetTokens: { type: "integer", minimum: THINKING_TOKENS } }, ["budgetTokens"])],
+} as const;
+const hosted = { model: text, maxTokens: positive, price, withoutKey: text } as const;
 const model = {
   type: "object",
   required: ["provider"],
   discriminator: { propertyName: "provider" },
   oneOf: [
-    { ...closed({ provider: { const: "anthropic" }, model: text, maxTokens: positive, withoutKey: text }, ["model"]) },
-    { ...closed({ provider: { const: "scripted" }, script: { type: ["string", "object"] } }, ["script"]) },
+    closed({ provider: { const: "anthropic" }, ...hosted, thinking, stopSequences: { ...texts, maxItems: 16 } }, ["model"]),
+    closed({ provider: { const: "openai" }, ...hosted }, ["model"]),
+    closed({ provider: { const: "scripted" }, script: { type: ["string", "object"] } }, ["script"]),
   ],
 } as const;
 const actor = closed(
@@ -100,7 +115,7 @@ export function checkForm(name: string, value: unknown): TriplaneConfig {
     const field = instancePath.slice(1).replaceAll("/", ".") || "the configuration";
     if (keyword === "additionalProperties") return `${field} has no field ${JSON.stringify(params["additionalProperty"])}`;
     if (field.endsWith("tokenHash")) return `${field} must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum`;
-    if (keyword === "discriminator") return `${field}.provider must be anthropic or scripted`;
+    if (keyword === "discriminator") return `${field}.provider must be anthropic, openai or scripted`;
     if (keyword === "enum") return `${field} must be one of ${(params["allowedValues"] as string[]).join(", ")}`;
     return `${field} ${message ?? keyword}`;
   });

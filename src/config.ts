@@ -4,9 +4,36 @@ import type { PermissionMode } from "./agent/template.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import type { Authenticate, TokenActor } from "./server/authenticate.ts";
 
-/** A model: a Claude model, or a script. `withoutKey` names the script that plays where there is no API key. */
+/** What tokens cost, in US dollars per million. What is read from and written into the cache costs as other input where omitted. */
+export type PriceConfig = {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+};
+
+/**
+ * A model: a Claude model, one behind a chat completions API, or a script. `withoutKey` names the script that plays
+ * where there is no API key.
+ */
 export type ModelConfig =
-  | { readonly provider: "anthropic"; readonly model: string; readonly maxTokens?: number; readonly withoutKey?: string }
+  | {
+      readonly provider: "anthropic";
+      readonly model: string;
+      readonly maxTokens?: number;
+      /** As much as the model sees fit, or a budget of tokens. The model's default where omitted. */
+      readonly thinking?: "adaptive" | { readonly budgetTokens: number };
+      readonly stopSequences?: readonly string[];
+      readonly price?: PriceConfig;
+      readonly withoutKey?: string;
+    }
+  | {
+      readonly provider: "openai";
+      readonly model: string;
+      readonly maxTokens?: number;
+      readonly price?: PriceConfig;
+      readonly withoutKey?: string;
+    }
   | { readonly provider: "scripted"; readonly script: string | Script };
 
 /** Lists of tool names, and what happens to the rest. */
@@ -36,7 +63,16 @@ export type TemplateConfig = {
   readonly maxSteps?: number;
   readonly contextMessages?: number;
   readonly modelRetries?: number;
+  readonly modelRetryMs?: number;
   readonly modelIdleMs?: number;
+  /** Name of the model that answers the rest of a turn where the first one cannot. */
+  readonly fallbackModel?: string;
+  /** Whether people see what the model thinks. */
+  readonly exposeThinking?: boolean;
+  /** Whether what the model thinks stays in the conversation: without it, it does not think on after tool calls. */
+  readonly retainThinking?: boolean;
+  readonly slowStepMs?: number;
+  readonly slowToolMs?: number;
   /** Whether people may decide on what they asked for themselves. */
   readonly selfApproval?: boolean;
 };

@@ -9,8 +9,12 @@ export type Environment = {
   readonly configPath: string;
   /** The folder in which the server was started. */
   readonly folder: string;
-  readonly anthropic: { readonly apiKey: string; readonly baseUrl: string | null } | null;
+  readonly anthropic: ProviderAccess | null;
+  readonly openai: ProviderAccess | null;
 };
+
+/** How a provider of models is reached. `baseUrl` is null for its own. */
+export type ProviderAccess = { readonly apiKey: string; readonly baseUrl: string | null };
 
 /** An environment variable or a field of the configuration is wrong; the message names it and says what it must be. */
 export class ConfigurationError extends Error {
@@ -23,8 +27,6 @@ const CONNECTIONS = 10;
 /** Reads the variables that the README names. An empty variable counts as absent. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const read = (name: string): string | null => variables[name]?.trim() || null;
-  const apiKey = read("ANTHROPIC_API_KEY");
-  const baseUrl = urlOf("ANTHROPIC_BASE_URL", read("ANTHROPIC_BASE_URL"));
   const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
   return {
     port: portOf(read("PORT") ?? "4000"),
@@ -32,8 +34,20 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     database: databaseOf(read("DATABASE_URL"), read("TRIPLANE_DATA_DIR") ?? "./data"),
     configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
     folder: process.cwd(),
-    anthropic: apiKey === null ? null : { apiKey, baseUrl },
+    anthropic: accessOf(read, "ANTHROPIC", null),
+    // Servers of one's own mostly ask for no key, but the protocol wants one.
+    openai: accessOf(read, "OPENAI", "none"),
   };
+}
+
+function accessOf(
+  read: (name: string) => string | null,
+  provider: "ANTHROPIC" | "OPENAI",
+  keyOfOwnServer: string | null,
+): ProviderAccess | null {
+  const baseUrl = urlOf(`${provider}_BASE_URL`, read(`${provider}_BASE_URL`));
+  const apiKey = read(`${provider}_API_KEY`) ?? (baseUrl === null ? null : keyOfOwnServer);
+  return apiKey === null ? null : { apiKey, baseUrl };
 }
 
 function portOf(text: string): number {

@@ -2,14 +2,15 @@ import { access, readFile, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { anthropicModel } from "./agent/models/anthropic.ts";
-import type { Model } from "./agent/models/model.ts";
+import type { Model, TokenPrice } from "./agent/models/model.ts";
+import { openAiModel } from "./agent/models/openai.ts";
 import { parseScript } from "./agent/models/script.ts";
 import { scriptedModel } from "./agent/models/scripted.ts";
 import type { Permission, Template } from "./agent/template.ts";
 import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import { checkForm } from "./config-schema.ts";
-import type { ModelConfig, PermissionConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
+import type { ModelConfig, PermissionConfig, PriceConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { messageOf } from "./lib/text.ts";
@@ -95,23 +96,47 @@ function toolsOf(path: string, config: TriplaneConfig): Map<string, Tool> {
   return tools;
 }
 
-async function modelOf(
+type Made = { readonly model: Model; readonly notes: readonly string[] };
+
+async function modelOf(field: string, folder: string, config: ModelConfig, environment: Environment): Promise<Made> {
+  switch (config.provider) {
+    case "scripted":
+      return { model: await scripted(field, folder, config.script), notes: [] };
+    case "anthropic": {
+      const { model, maxTokens = 8_192, thinking = null, stopSequences = [] } = config;
+      if (thinking !== null && thinking !== "adaptive" && thinking.budgetTokens >= maxTokens)
+        throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
+      const price = priceOf(config.price);
+      if (environment.anthropic === null) return withoutKey(field, folder, "ANTHROPIC_API_KEY", config);
+      return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, stopSequences, price }), notes: [] };
+    }
+    case "openai": {
+      const { model, maxTokens = null } = config;
+      if (environment.openai === null) return withoutKey(field, folder, "OPENAI_API_KEY or OPENAI_BASE_URL", config);
+      return { model: openAiModel({ ...environment.openai, model, maxTokens, price: priceOf(config.price) }), notes: [] };
+    }
+  }
+}
+
+/** The script that stands in for a model whose provider cannot be reached. */
+async function withoutKey(
   field: string,
   folder: string,
-  config: ModelConfig,
-  { anthropic }: Environment,
-): Promise<{ model: Model; notes: string[] }> {
-  if (config.provider === "scripted") return { model: await scripted(field, folder, config.script), notes: [] };
-  if (anthropic !== null)
-    return { model: anthropicModel({ ...anthropic, model: config.model, maxTokens: config.maxTokens ?? 8_192 }), notes: [] };
+  missing: string,
+  config: { readonly model: string; readonly withoutKey?: string },
+): Promise<Made> {
   if (config.withoutKey === undefined)
-    throw new ConfigurationError(`${field} needs ANTHROPIC_API_KEY: set it, or name a script to play without it in withoutKey`);
+    throw new ConfigurationError(`${field} needs ${missing}: set it, or name a script to play without it in withoutKey`);
   return {
     model: await scripted(`${field}.withoutKey`, folder, config.withoutKey),
     notes: [
-      "ANTHROPIC_API_KEY is not set: a scripted model stands in for Claude. It really calls the tools, but knows only a few requests.",
+      `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`,
     ],
   };
+}
+
+function priceOf(config: PriceConfig | undefined): TokenPrice | null {
+  return config === undefined ? null : { cacheRead: config.input, cacheWrite: config.input, ...config };
 }
 
 async function scripted(
@@ -135,10 +160,13 @@ function templateOf(
   models: ReadonlyMap<string, Model>,
   tools: ReadonlyMap<string, Tool>,
 ): Template {
-  if (!models.has(config.model))
-    throw new ConfigurationError(
-      `${field}.model: there is no model ${JSON.stringify(config.model)}: the models are ${[...models.keys()].join(", ")}`,
-    );
+  for (const role of ["model", "fallbackModel"] as const) {
+    const name = config[role];
+    if (name !== undefined && !models.has(name))
+      throw new ConfigurationError(
+        `${field}.${role}: there is no model ${JSON.stringify(name)}: the models are ${[...models.keys()].join(", ")}`,
+      );
+  }
   checkTools(`${field}.tools`, config.tools, tools);
   return {
     id,
@@ -155,7 +183,13 @@ function templateOf(
     maxSteps: config.maxSteps ?? 50,
     contextMessages: config.contextMessages ?? 200,
     modelRetries: config.modelRetries ?? 3,
+    modelRetryMs: config.modelRetryMs ?? 1_000,
     modelIdleMs: config.modelIdleMs ?? 60_000,
+    fallbackModel: config.fallbackModel ?? null,
+    exposeThinking: config.exposeThinking ?? false,
+    retainThinking: config.retainThinking ?? false,
+    slowStepMs: config.slowStepMs ?? 60_000,
+    slowToolMs: config.slowToolMs ?? 30_000,
     selfApproval: config.selfApproval ?? false,
   };
 }

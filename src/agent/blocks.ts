@@ -1,6 +1,6 @@
 import { isJsonObject, nesting, someString, toJson, type Json } from "../lib/json.ts";
 import { messageOf, storable } from "../lib/text.ts";
-import type { ContentBlock, StopReason, TokenUsage } from "./models/model.ts";
+import type { ContentBlock, StopReason, ThinkingBlock, TokenUsage } from "./models/model.ts";
 
 /** Deeper arguments are refused: what judges and stores them is recursive. */
 const NESTING = 100;
@@ -18,23 +18,32 @@ export type Answer = {
   readonly usage: TokenUsage;
 };
 
+/** A block of what a model said, and whether it said it or only thought it. */
+export type SaidBlock = { readonly kind: "text" | "thinking"; readonly block: number; readonly text: string };
+
 /** Collects a model's answer, block by block. Text that is only space is left out: providers refuse it. */
 export class AnswerBuilder {
-  readonly #texts = new Map<number, string>();
+  readonly #said = new Map<number, SaidBlock>();
   readonly #content: { block: number; content: ContentBlock }[] = [];
   readonly #calls: AnsweredCall[] = [];
 
-  /** The blocks of text so far. */
-  get texts(): readonly { readonly block: number; readonly text: string }[] {
-    return [...this.#texts].map(([block, text]) => ({ block, text }));
+  /** What was said and thought so far. */
+  get said(): readonly SaidBlock[] {
+    return [...this.#said.values()];
   }
 
-  startText(block: number): void {
-    this.#texts.set(block, "");
+  start(kind: SaidBlock["kind"], block: number): void {
+    this.#said.set(block, { kind, block, text: "" });
   }
 
-  addText(block: number, text: string): void {
-    this.#texts.set(block, (this.#texts.get(block) ?? "") + text);
+  add(kind: SaidBlock["kind"], block: number, text: string): void {
+    this.#said.set(block, { kind, block, text: (this.#said.get(block)?.text ?? "") + text });
+  }
+
+  /** Keeps what was thought in a block, with what lets its model read it again. */
+  retain(block: number, proof: Pick<ThinkingBlock, "by" | "signature" | "redacted">): void {
+    const thinking = storable(this.#said.get(block)?.text ?? "");
+    this.#content.push({ block, content: { type: "thinking", thinking, ...proof } });
   }
 
   addCall(block: number, id: string, name: string, args: string): void {
@@ -46,8 +55,8 @@ export class AnswerBuilder {
   }
 
   finish(stopReason: StopReason, usage: TokenUsage): Answer {
-    const texts = this.texts.flatMap(({ block, text }) =>
-      text.trim() === "" ? [] : [{ block, content: { type: "text", text: storable(text) } as const }],
+    const texts = this.said.flatMap(({ kind, block, text }) =>
+      kind === "thinking" || text.trim() === "" ? [] : [{ block, content: { type: "text", text: storable(text) } as const }],
     );
     const content = [...texts, ...this.#content].toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
     return { content, calls: this.#calls, stopReason, usage };

@@ -77,9 +77,14 @@ export function finishCall(outcome: CallOutcome, call: CallLook, at: Date): Call
     outcome.kind === "completed"
       ? callStep(call, "COMPLETED", at, { ...common, output: outcome.output }, { details: outcome.details })
       : callStep(call, "FAILED", at, { ...common, ...refusedFacts(outcome.refusal) }, {}, outcome.refusal.type);
-  const warning: EventBody[] =
-    outcome.warning === null ? [] : [{ kind: "ERROR", severity: "WARN", phase: "TOOL", message: outcome.warning, detail: null }];
-  return { transition: step.transition, approval: null, stale: null, events: [...warning, ...endEvents(step.call)] };
+  const warnings = outcome.warnings.map(({ detail, message }): EventBody => ({
+    kind: "ERROR",
+    severity: "WARN",
+    phase: "TOOL",
+    message,
+    detail,
+  }));
+  return { transition: step.transition, approval: null, stale: null, events: [...warnings, ...endEvents(step.call)] };
 }
 
 function ask(agent: Pick<Look, "id" | "tenant">, asked: Judgement & { kind: "asked" }, at: Date, columns: object): CallCommit {

@@ -56,8 +56,11 @@ export type Judgement =
       readonly stages: Stages;
     };
 
+/** Something that operators should know of a call that ran. */
+export type CallWarning = { readonly detail: "slow_tool" | "hook_failed"; readonly message: string };
+
 /** What became of an execution. */
-export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warning: string | null } & (
+export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warnings: readonly CallWarning[] } & (
   | { readonly kind: "completed"; readonly output: string; readonly details: Json }
   | { readonly kind: "refused"; readonly refusal: Refusal }
 );
@@ -184,14 +187,19 @@ export class CallRunner {
     ending.abort();
     clock.add("execution", started);
     const durationMs = performance.now() - started;
-    if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warning: null };
+    const { slowToolMs } = this.#template;
+    const slow: CallWarning[] =
+      durationMs > slowToolMs
+        ? [{ detail: "slow_tool", message: `${tool.name} took ${Math.round(durationMs)} ms; the limit is ${slowToolMs}` }]
+        : [];
+    if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warnings: slow };
     const hooked = await this.#afterUse(
       executed.value.call,
       executed.value.answer,
       AbortSignal.any([interrupt, this.#hold.lost]),
     );
     const formatted = clock.timed("formatting", () => format(hooked.answer));
-    return { kind: "completed", ...formatted, stages: clock.stages, durationMs, warning: hooked.warning };
+    return { kind: "completed", ...formatted, stages: clock.stages, durationMs, warnings: [...slow, ...hooked.warnings] };
   }
 
   #request(call: CallLook): Requested {
@@ -207,16 +215,17 @@ export class CallRunner {
     call: Validated,
     answer: ToolResult | undefined,
     signal: AbortSignal,
-  ): Promise<{ answer: ToolResult | undefined; warning: string | null }> {
+  ): Promise<{ answer: ToolResult | undefined; warnings: readonly CallWarning[] }> {
     let current = answer;
     for (const [index, hook] of this.#template.hooks.postToolUse.entries()) {
       try {
         const result = current;
         if (result !== undefined) current = (await hookAnswer(() => hook(hookCall(call), result), signal)) ?? result;
       } catch (error) {
-        return { answer: current, warning: `the hook postToolUse[${index}] failed for ${call.tool.name}: ${messageOf(error)}` };
+        const message = `the hook postToolUse[${index}] failed for ${call.tool.name}: ${messageOf(error)}`;
+        return { answer: current, warnings: [{ detail: "hook_failed", message }] };
       }
     }
-    return { answer: current, warning: null };
+    return { answer: current, warnings: [] };
   }
 }

@@ -1,24 +1,28 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventBody } from "../events/event.ts";
 import { messageOf, pieces } from "../lib/text.ts";
-import { AnswerBuilder, type Answer } from "./blocks.ts";
+import { AnswerBuilder, type Answer, type SaidBlock } from "./blocks.ts";
 import type { Hold } from "./hold.ts";
 import { ModelError, type Model, type ModelEvent, type ModelRequest } from "./models/model.ts";
+import type { Template } from "./template.ts";
 
 /** Deltas longer than this are split: an event must not grow beyond its limit. */
 const DELTA_CHARACTERS = 8_000;
 /** A longer block's text is not repeated in its TEXT_CHUNK_END; readers join the deltas. */
 const BLOCK_TEXT_CHARACTERS = 16_000;
 
-/** The longest wait before a call is made again, in ms, and the first one where the provider asks for none. */
-const WAIT_MS = { most: 60_000, first: 1_000 };
+/** The longest wait before a call is made again, in ms. */
+const LONGEST_WAIT_MS = 60_000;
 
-/** What bounds a model call: how often it is made again, and how long its stream may be silent. */
-export type ModelLimits = { readonly retries: number; readonly idleMs: number };
+/** How a template wants its model calls: how often made again, how long silent, and what becomes of thinking. */
+export type ModelCallOptions = Pick<
+  Template,
+  "modelRetries" | "modelRetryMs" | "modelIdleMs" | "exposeThinking" | "retainThinking"
+>;
 
 /**
- * How a model call ended. `texts` closes what was said: as kept where it was answered, as aborted where it broke off,
- * and then it goes to no model.
+ * How a model call ended. `texts` closes what was said in the log: as kept where it was answered, as aborted where it
+ * broke off or was refused, and then it goes to no model.
  */
 export type ModelOutcome =
   | { readonly kind: "answered"; readonly answer: Answer; readonly texts: readonly EventBody[]; readonly durationMs: number }
@@ -26,45 +30,57 @@ export type ModelOutcome =
   | { readonly kind: "failed"; readonly error: ModelError; readonly texts: readonly EventBody[] };
 
 /**
- * Makes one model call and streams its text into the log. A call that fails before it said anything is made again,
- * up to `limits.retries` times. Ends at once when `signal` aborts. Never rejects.
+ * Makes one model call and streams what it says into the log. A call that fails before anything of it is in the log is
+ * made again, up to `modelRetries` times. Ends at once when `signal` aborts. Never rejects.
  */
 export async function callModel(
   model: Model,
   request: ModelRequest,
   step: number,
   hold: Hold,
-  limits: ModelLimits,
+  options: ModelCallOptions,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
   const started = performance.now();
   for (let attempt = 0; ; attempt += 1) {
-    const answer = new AnswerBuilder();
-    let hasSpoken = false;
-    const ends = (aborted: boolean): EventBody[] => answer.texts.map(({ block, text }) => endOfText(step, block, text, aborted));
+    const speech = new Speech(model, step, hold, options);
     try {
-      for await (const event of untilAborted(model, request, limits.idleMs, signal)) {
-        if (event.type === "end") {
-          const durationMs = performance.now() - started;
-          return { kind: "answered", answer: answer.finish(event.stopReason, event.usage), texts: ends(false), durationMs };
+      for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
+        if (event.type !== "end") {
+          speech.take(event);
+          continue;
         }
-        hasSpoken = true;
-        take(event, answer, step, hold);
+        if (event.stopReason === "refusal")
+          return { kind: "failed", error: new ModelError("refused", "the model refused to answer"), texts: speech.ends(true) };
+        const durationMs = performance.now() - started;
+        return {
+          kind: "answered",
+          answer: speech.answer.finish(event.stopReason, event.usage),
+          texts: speech.ends(false),
+          durationMs,
+        };
       }
       throw new ModelError("broken", "the model's stream ended without saying why");
     } catch (thrown) {
-      if (signal.aborted) return { kind: "interrupted", texts: ends(true) };
+      if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true) };
       const error = asModelError(thrown);
-      if (hasSpoken || !error.isRetryable || attempt >= limits.retries) return { kind: "failed", error, texts: ends(true) };
-      if (!(await waitToRetry(error, attempt, hold, signal))) return { kind: "interrupted", texts: [] };
+      const texts = speech.ends(true);
+      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries) return { kind: "failed", error, texts };
+      if (!(await waitToRetry(error, attempt, hold, options, signal))) return { kind: "interrupted", texts: [] };
     }
   }
 }
 
 /** Says that a call is made again, and waits: as long as the provider asks, else longer each time. False where `signal` aborted. */
-export async function waitToRetry(failure: ModelError, attempt: number, hold: Hold, signal: AbortSignal): Promise<boolean> {
-  const growing = WAIT_MS.first * 2 ** attempt * (0.8 + Math.random() * 0.4);
-  const waitMs = Math.round(Math.min(WAIT_MS.most, failure.retryAfterMs ?? growing));
+export async function waitToRetry(
+  failure: ModelError,
+  attempt: number,
+  hold: Hold,
+  { modelRetryMs }: Pick<Template, "modelRetryMs">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const growing = modelRetryMs * 2 ** attempt * (0.8 + Math.random() * 0.4);
+  const waitMs = Math.round(Math.min(LONGEST_WAIT_MS, failure.retryAfterMs ?? growing));
   hold.send({
     kind: "ERROR",
     severity: "WARN",
@@ -80,30 +96,68 @@ function asModelError(thrown: unknown): ModelError {
   return thrown instanceof ModelError ? thrown : new ModelError("rejected", messageOf(thrown), { cause: thrown });
 }
 
-/** The end of a block of text. A long text is left to its deltas. */
-export function endOfText(step: number, block: number, text: string, aborted: boolean): EventBody {
-  return { kind: "TEXT_CHUNK_END", step, block, text: text.length > BLOCK_TEXT_CHARACTERS ? null : text, aborted };
+/** The end of a block in the log. A long text is left to its deltas. */
+export function endOfBlock({ kind, block, text }: SaidBlock, step: number, aborted: boolean): EventBody {
+  const short = text.length > BLOCK_TEXT_CHARACTERS ? null : text;
+  return { kind: kind === "text" ? "TEXT_CHUNK_END" : "THINK_CHUNK_END", step, block, text: short, aborted };
 }
 
-function take(event: Exclude<ModelEvent, { type: "end" }>, answer: AnswerBuilder, step: number, hold: Hold): void {
-  if (hold.breakpoint === "PRE_MODEL") {
-    const moved = hold.move({ breakpoint: "STREAMING_MODEL" });
-    hold.commit({ agent: moved.patch }, moved.events).catch(() => hold.lose());
+/** What a model says in one call, as it goes into the log and as it becomes its answer. */
+class Speech {
+  readonly answer = new AnswerBuilder();
+  readonly #model: Model;
+  readonly #step: number;
+  readonly #hold: Hold;
+  readonly #options: ModelCallOptions;
+
+  constructor(model: Model, step: number, hold: Hold, options: ModelCallOptions) {
+    this.#model = model;
+    this.#step = step;
+    this.#hold = hold;
+    this.#options = options;
   }
-  switch (event.type) {
-    case "text_start":
-      answer.startText(event.block);
-      return hold.send({ kind: "TEXT_CHUNK_START", step, block: event.block });
-    case "text_delta":
-      answer.addText(event.block, event.text);
-      for (const delta of pieces(event.text, DELTA_CHARACTERS))
-        hold.send({ kind: "TEXT_CHUNK", step, block: event.block, delta });
-      return;
-    case "text_end":
-      // Whether the text is kept is known only when the whole answer is.
-      return;
-    case "tool_use":
-      return answer.addCall(event.block, event.id, event.name, event.arguments);
+
+  /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
+  ends(aborted: boolean): EventBody[] {
+    const shown = this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
+    return shown.map((said) => endOfBlock(said, this.#step, aborted));
+  }
+
+  take(event: Exclude<ModelEvent, { type: "end" }>): void {
+    const hold = this.#hold;
+    if (hold.breakpoint === "PRE_MODEL") {
+      const moved = hold.move({ breakpoint: "STREAMING_MODEL" });
+      hold.commit({ agent: moved.patch }, moved.events).catch(() => hold.lose());
+    }
+    switch (event.type) {
+      case "text_start":
+        this.answer.start("text", event.block);
+        return hold.send({ kind: "TEXT_CHUNK_START", step: this.#step, block: event.block });
+      case "text_delta":
+        this.answer.add("text", event.block, event.text);
+        return this.#send("TEXT_CHUNK", event.block, event.text);
+      case "text_end":
+        return;
+      case "thinking_start":
+        this.answer.start("thinking", event.block);
+        if (this.#options.exposeThinking) hold.send({ kind: "THINK_CHUNK_START", step: this.#step, block: event.block });
+        return;
+      case "thinking_delta":
+        this.answer.add("thinking", event.block, event.text);
+        if (this.#options.exposeThinking) this.#send("THINK_CHUNK", event.block, event.text);
+        return;
+      case "thinking_end": {
+        const { block, signature, redacted } = event;
+        if (this.#options.retainThinking) this.answer.retain(block, { by: this.#model.name, signature, redacted });
+        return;
+      }
+      case "tool_use":
+        return this.answer.addCall(event.block, event.id, event.name, event.arguments);
+    }
+  }
+
+  #send(kind: "TEXT_CHUNK" | "THINK_CHUNK", block: number, text: string): void {
+    for (const delta of pieces(text, DELTA_CHARACTERS)) this.#hold.send({ kind, step: this.#step, block, delta });
   }
 }
 

@@ -125,6 +125,9 @@ export function stepRow(now: Look, model: string, at: Date): NonNullable<Change[
     stopReason: null,
     inputTokens: null,
     outputTokens: null,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    costUsd: null,
     startedAt: at,
     completedAt: null,
   };

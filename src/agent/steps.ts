@@ -4,7 +4,7 @@ import type { Beside } from "./calls.ts";
 import type { Hold } from "./hold.ts";
 import type { Look } from "./look.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
-import type { Model } from "./models/model.ts";
+import { costOf, totalTokens, type Model } from "./models/model.ts";
 import type { AgentParts } from "./parts.ts";
 import { answerMessage, joinWaiting, newCalls, resultsMessage, stepRow } from "./rows.ts";
 import type { Template } from "./template.ts";
@@ -24,6 +24,8 @@ export class Steps {
   #isStopping = false;
   /** Steps in a row that broke off after they said something. */
   #brokenSteps = 0;
+  /** The turn in which the fallback model answers. */
+  #fallbackTurn: number | null = null;
 
   constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock }: Beside) {
     this.#parts = parts;
@@ -50,8 +52,9 @@ export class Steps {
   }
 
   /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
-  async start(before: Look, template: Template, model: Model): Promise<void> {
+  async start(before: Look, template: Template, first: Model): Promise<void> {
     if (!this.#hold.mayStart()) return this.#hold.lose();
+    const model = (this.#fallbackTurn === before.turn ? this.#fallback(template) : null) ?? first;
     const at = this.#parts.clock.now();
     const results = resultsMessage(before, at);
     const joins = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
@@ -87,10 +90,10 @@ export class Steps {
     const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
     const outcome = await callModel(
       model,
-      { system: template.systemPrompt, messages, tools },
+      { system: template.systemPrompt, messages, tools, exposeThinking: template.exposeThinking },
       now.stepCount,
       this.#hold,
-      { retries: template.modelRetries, idleMs: template.modelIdleMs },
+      template,
       this.#interrupt(),
     );
     if (this.#hold.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
@@ -98,7 +101,7 @@ export class Steps {
     switch (outcome.kind) {
       case "answered":
         return this.#hold.storeOrElse(
-          () => this.#commitAnswer(outcome, now),
+          () => this.#commitAnswer(outcome, now, template, model),
           (problem) =>
             this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
               {
@@ -113,42 +116,72 @@ export class Steps {
       case "interrupted":
         return void (await this.#hold.commit({ stepEnd }, outcome.texts));
       case "failed":
-        return this.#endFailed(outcome, now, template);
+        return this.#endFailed(outcome, now, template, model);
     }
   }
 
-  /** A call that broke off after it said something is made again as a new step; else the turn ends. */
-  async #endFailed({ error, texts }: ModelOutcome & { kind: "failed" }, now: Look, template: Template): Promise<void> {
+  /** A call that broke off after it said something is made again as a new step; then the fallback model answers; then the turn ends. */
+  async #endFailed(
+    { error, texts }: ModelOutcome & { kind: "failed" },
+    now: Look,
+    template: Template,
+    model: Model,
+  ): Promise<void> {
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
     this.#brokenSteps += 1;
     if (error.isRetryable && texts.length > 0 && this.#brokenSteps <= template.modelRetries) {
       if (await this.#hold.commit({ stepEnd }, texts))
-        await waitToRetry(error, this.#brokenSteps - 1, this.#hold, this.#interrupt());
+        await waitToRetry(error, this.#brokenSteps - 1, this.#hold, template, this.#interrupt());
+      return;
+    }
+    const fallback = this.#fallback(template);
+    if (fallback !== null && fallback !== model && error.kind !== "refused") {
+      this.#fallbackTurn = now.turn;
+      this.#brokenSteps = 0;
+      const message = `${error.message}; the rest of the turn is answered by ${fallback.name}`;
+      await this.#hold.commit({ stepEnd }, [
+        ...texts,
+        { kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: error.kind },
+      ]);
       return;
     }
     const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: error.message, detail: error.kind };
     await this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [...texts, failure]);
   }
 
+  #fallback({ fallbackModel }: Template): Model | null {
+    return fallbackModel === null ? null : (this.#parts.models.get(fallbackModel) ?? null);
+  }
+
   /** Stores the answer and its calls; one without calls ends the turn. */
-  async #commitAnswer({ answer, texts, durationMs }: ModelOutcome & { kind: "answered" }, now: Look): Promise<void> {
+  async #commitAnswer(
+    { answer, texts, durationMs }: ModelOutcome & { kind: "answered" },
+    now: Look,
+    { slowStepMs }: Template,
+    { name, price }: Model,
+  ): Promise<void> {
     this.#brokenSteps = 0;
     const at = this.#parts.clock.now();
     const step = now.stepCount;
-    const { inputTokens, outputTokens } = answer.usage;
+    const { stopReason, usage } = answer;
+    const costUsd = costOf(usage, price);
     const message = answerMessage(answer, now, at);
     const after: Look = { ...now, calls: [], transcriptLength: now.transcriptLength + message.rows.length };
     const change: Change = {
-      stepEnd: { step, state: "COMPLETED", stopReason: answer.stopReason, inputTokens, outputTokens, completedAt: at },
+      stepEnd: { step, state: "COMPLETED", stopReason, ...usage, costUsd, completedAt: at },
       messages: message.rows,
       toolCalls: newCalls(answer, now, at),
     };
     const events: EventBody[] = [
       ...texts,
-      { kind: "STEP_COMPLETE", step, durationMs, stopReason: answer.stopReason },
-      { kind: "TOKEN_USAGE", step, inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+      { kind: "STEP_COMPLETE", step, durationMs, stopReason },
+      { kind: "TOKEN_USAGE", step, ...usage, totalTokens: totalTokens(usage), costUsd },
+      ...(durationMs > slowStepMs
+        ? [warning("slow_step", `step ${step} by ${name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
+        : []),
+      ...(stopReason === "max_tokens" ? [warning("max_tokens", `step ${step} by ${name} was cut at its limit of tokens`)] : []),
     ];
-    if (answer.calls.length === 0 && answer.stopReason !== "pause_turn") {
+    if (answer.calls.length === 0 && stopReason !== "pause_turn") {
       await this.#turns.end(after, "COMPLETED", change, events, message.messages);
       return;
     }
@@ -159,4 +192,8 @@ export class Steps {
     );
     if (isCommitted) this.#transcript.remember(message.messages);
   }
+}
+
+function warning(detail: string, message: string): EventBody {
+  return { kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail };
 }

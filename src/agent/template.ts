@@ -33,8 +33,20 @@ export type Template = {
   readonly maxSteps: number;
   /** How often a model call that failed is made again. */
   readonly modelRetries: number;
+  /** The wait before a call is made again for the first time, in ms; doubled each time, up to a minute. A provider may ask for another. */
+  readonly modelRetryMs: number;
   /** How long a model's stream may be silent, in ms. */
   readonly modelIdleMs: number;
+  /** Name of the model that answers where the first one cannot; null for none. */
+  readonly fallbackModel: string | null;
+  /** Whether what the model thinks is shown, as THINK_CHUNK events and in messages. */
+  readonly exposeThinking: boolean;
+  /** Whether what the model thinks is kept with the conversation, so that it can think on after tool calls. */
+  readonly retainThinking: boolean;
+  /** A model call that takes longer, in ms, is reported as an ERROR of severity warn. */
+  readonly slowStepMs: number;
+  /** A tool that runs longer, in ms, is reported likewise. */
+  readonly slowToolMs: number;
   /** Size of the window of messages that the model is given. */
   readonly contextMessages: number;
   /** Whether people may decide on what they asked for themselves. */

@@ -4,7 +4,7 @@ import { callStep, endEvents, snapshot, type CallStep } from "./call-record.ts";
 import { isFinal } from "./gate/refusal.ts";
 import type { Hold } from "./hold.ts";
 import type { CallLook, Look } from "./look.ts";
-import { endOfText } from "./model-call.ts";
+import { endOfBlock } from "./model-call.ts";
 import type { AgentParts } from "./parts.ts";
 import { joinWaiting, resultsMessage } from "./rows.ts";
 import { sealedResult } from "./seal.ts";
@@ -101,7 +101,7 @@ export class Turns {
   async #openTexts(now: Look): Promise<EventBody[]> {
     if (now.lastStep?.state !== "STARTED") return [];
     const open = await this.#parts.log.openBlocks(now.id, now.stepCount);
-    return open.map(({ block, text }) => endOfText(now.stepCount, block, text, true));
+    return open.map((said) => endOfBlock(said, now.stepCount, true));
   }
 }
 

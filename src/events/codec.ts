@@ -1,6 +1,6 @@
 import { mapStrings, storableJson, type Json } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
-import { CHANNEL_OF, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
+import { CHANNEL_OF, type BodyOf, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
 import type { Channel } from "./channel.ts";
 
 /** The largest payload of one event in bytes. */
@@ -50,8 +50,14 @@ export function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
   };
 }
 
+/** Fields that kinds gained later, as they are read in events that were written without them. */
+const GAINED: Readonly<Record<string, object>> = {
+  MESSAGE_RECEIVED: { images: 0 } satisfies Partial<BodyOf<"MESSAGE_RECEIVED">>,
+  TOKEN_USAGE: { cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null } satisfies Partial<BodyOf<"TOKEN_USAGE">>,
+};
+
 function decodeBody(kind: string, payload: string): EventBody {
-  return { kind, ...(JSON.parse(payload) as object) } as EventBody;
+  return { kind, ...GAINED[kind], ...(JSON.parse(payload) as object) } as EventBody;
 }
 
 function fitting(stored: string): string {

@@ -76,11 +76,26 @@ export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
  * What happened, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
  */
 export type EventBody =
-  | { readonly kind: "MESSAGE_RECEIVED"; readonly messageId: string; readonly text: string | null; readonly sentBy: ActorRef }
+  | {
+      readonly kind: "MESSAGE_RECEIVED";
+      readonly messageId: string;
+      readonly text: string | null;
+      readonly images: number;
+      readonly sentBy: ActorRef;
+    }
   | { readonly kind: "TEXT_CHUNK_START"; readonly step: number; readonly block: number }
   | { readonly kind: "TEXT_CHUNK"; readonly step: number; readonly block: number; readonly delta: string }
   | {
       readonly kind: "TEXT_CHUNK_END";
+      readonly step: number;
+      readonly block: number;
+      readonly text: string | null;
+      readonly aborted: boolean;
+    }
+  | { readonly kind: "THINK_CHUNK_START"; readonly step: number; readonly block: number }
+  | { readonly kind: "THINK_CHUNK"; readonly step: number; readonly block: number; readonly delta: string }
+  | {
+      readonly kind: "THINK_CHUNK_END";
       readonly step: number;
       readonly block: number;
       readonly text: string | null;
@@ -114,7 +129,10 @@ export type EventBody =
       readonly step: number;
       readonly inputTokens: number;
       readonly outputTokens: number;
+      readonly cacheReadTokens: number;
+      readonly cacheWriteTokens: number;
       readonly totalTokens: number;
+      readonly costUsd: number | null;
     }
   | { readonly kind: "TOOL_EXECUTED"; readonly call: ToolCallSnapshot }
   | {
@@ -146,6 +164,9 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TEXT_CHUNK_START: "PROGRESS",
   TEXT_CHUNK: "PROGRESS",
   TEXT_CHUNK_END: "PROGRESS",
+  THINK_CHUNK_START: "PROGRESS",
+  THINK_CHUNK: "PROGRESS",
+  THINK_CHUNK_END: "PROGRESS",
   TOOL_START: "PROGRESS",
   TOOL_END: "PROGRESS",
   TOOL_ERROR: "PROGRESS",

@@ -106,16 +106,17 @@ const BEGIN_LOG: Statement = {
 const BLOCK_TEXT: Statement = {
   name: "block_text",
   text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
-    WHERE agent_id = $1 AND kind = 'TEXT_CHUNK' AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4`,
+    WHERE agent_id = $1 AND kind = $5 AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4`,
 };
 
-/** The blocks of text of a step that have begun and not ended, with what was said of them. */
+/** The blocks of text and of thinking of a step that have begun and not ended, with what was said of them. */
 const OPEN_BLOCKS: Statement = {
   name: "open_blocks",
-  text: `SELECT block, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
+  text: `SELECT block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
       SELECT position, kind, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
-      WHERE agent_id = $1 AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END') AND (payload ->> 'step')::int = $2
-    ) said GROUP BY block HAVING count(*) FILTER (WHERE kind = 'TEXT_CHUNK_END') = 0 ORDER BY block`,
+      WHERE agent_id = $1 AND (payload ->> 'step')::int = $2
+        AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
+    ) said GROUP BY 1, 2 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY block`,
 };
 
 type Placement = { agent: string; fenced: boolean; base_seq: number; base_position: string | number };
@@ -248,14 +249,21 @@ export class EventLog {
     return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
   }
 
-  /** The text of a block, joined from its deltas before `position`: for a TEXT_CHUNK_END that could not hold it. */
-  async blockText(agentId: string, position: number, step: number, block: number): Promise<string> {
-    const [row] = await this.#query<{ text: string | null }>(BLOCK_TEXT, [agentId, position, step, block]);
+  /** The text of a block, joined from its deltas before `position`: for an end that could not hold it. */
+  async blockText(
+    kind: "TEXT_CHUNK" | "THINK_CHUNK",
+    { agentId, position }: Pick<TimelineEvent, "agentId" | "position">,
+    { step, block }: { readonly step: number; readonly block: number },
+  ): Promise<string> {
+    const [row] = await this.#query<{ text: string | null }>(BLOCK_TEXT, [agentId, position, step, block, kind]);
     return row?.text ?? "";
   }
 
   /** The blocks of a step that have begun and not ended: where a model call broke off with its server. */
-  async openBlocks(agentId: string, step: number): Promise<{ readonly block: number; readonly text: string }[]> {
+  async openBlocks(
+    agentId: string,
+    step: number,
+  ): Promise<{ readonly kind: "text" | "thinking"; readonly block: number; readonly text: string }[]> {
     return this.#query(OPEN_BLOCKS, [agentId, step]);
   }
 

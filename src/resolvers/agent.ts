@@ -1,5 +1,6 @@
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
+import { totalTokens, type TokenUsage } from "../agent/models/model.ts";
 import type { Template } from "../agent/template.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
@@ -65,6 +66,28 @@ export function templateOf(
   { templateId }: Pick<Agent, "templateId">,
 ): { templateId: string; configured: Template | undefined } {
   return { templateId, configured: parts.templates.get(templateId) };
+}
+
+/** What an agent's complete model calls used. */
+export type AgentUsage = TokenUsage & { readonly totalTokens: number; readonly costUsd: number | null };
+
+export async function usageOf({ prisma }: Context, agentId: string): Promise<AgentUsage> {
+  const { _sum: sum, _count: count } = await prisma.step.aggregate({
+    where: { agentId, state: "COMPLETED" },
+    _sum: { inputTokens: true, outputTokens: true, cacheReadTokens: true, cacheWriteTokens: true, costUsd: true },
+    _count: { _all: true, costUsd: true },
+  });
+  const usage = {
+    inputTokens: sum.inputTokens ?? 0,
+    outputTokens: sum.outputTokens ?? 0,
+    cacheReadTokens: sum.cacheReadTokens ?? 0,
+    cacheWriteTokens: sum.cacheWriteTokens ?? 0,
+  };
+  return {
+    ...usage,
+    totalTokens: totalTokens(usage),
+    costUsd: count.costUsd === count._all ? (sum.costUsd ?? 0) : null,
+  };
 }
 
 export async function createAgent(context: Context, request: CreateAgent): Promise<AgentPayload> {

@@ -1,7 +1,8 @@
-import { sendMessage as send } from "../agent/commands/send-message.ts";
+import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { contentBlocks } from "../agent/blocks.ts";
+import type { ContentBlock } from "../agent/models/model.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
@@ -13,10 +14,7 @@ export type MessagePayload = {
   readonly userErrors: readonly UserError[];
 };
 
-export async function sendMessage(
-  context: Context,
-  request: { agentId: string; text: string; idempotencyKey: string | null },
-): Promise<MessagePayload> {
+export async function sendMessage(context: Context, request: SendMessage): Promise<MessagePayload> {
   const agentId = rowId("Agent", request.agentId) ?? "";
   const result = await send(context.parts, context.actor, { ...request, agentId });
   if (result.ok) context.wake(agentId);
@@ -32,6 +30,15 @@ export async function messageByRow(
   selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">,
 ): Promise<Message | null> {
   return id === null ? null : prisma.message.findUnique({ ...selection, where: { id } });
+}
+
+/** The content blocks of a message. What its model thought is left out where the template does not expose it. */
+export function messageContent(
+  { parts }: Context,
+  { content, agent }: Pick<Message, "content"> & { readonly agent: { readonly templateId: string } },
+): readonly ContentBlock[] {
+  const isExposed = parts.templates.get(agent.templateId)?.exposeThinking === true;
+  return contentBlocks(content).filter((block) => isExposed || block.type !== "thinking");
 }
 
 /** The text of a message's text blocks. */

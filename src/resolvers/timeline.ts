@@ -77,8 +77,12 @@ async function* openThenLater({ parts, tails }: Context, scope: Scope): AsyncGen
 }
 
 /** A field of an event that did not fit into the log, from where it is kept. */
-export async function blockText(context: Context, { event, body }: EventView<BodyOf<"TEXT_CHUNK_END">>): Promise<string> {
-  return body.text ?? context.parts.log.blockText(event.agentId, event.position, body.step, body.block);
+export async function blockText(
+  context: Context,
+  { event, body }: EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>,
+): Promise<string> {
+  const kind = body.kind === "TEXT_CHUNK_END" ? "TEXT_CHUNK" : "THINK_CHUNK";
+  return body.text ?? context.parts.log.blockText(kind, event, body);
 }
 
 /** The text of a message that did not fit into its event, from its row. */

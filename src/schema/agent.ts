@@ -7,7 +7,9 @@ import {
   interruptAgent,
   snapshotCursor,
   templateOf,
+  usageOf,
   type AgentPayload,
+  type AgentUsage,
 } from "../resolvers/agent.ts";
 import { checkPage } from "../resolvers/page.ts";
 import { ActorRef } from "./actor.ts";
@@ -36,6 +38,21 @@ const Template = builder.objectRef<ReturnType<typeof templateOf>>("Template").im
   }),
 });
 
+const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
+  description: "Tokens as whole numbers that may be beyond 32 bits. Input from and into the provider's cache is counted apart.",
+  fields: (t) => ({
+    inputTokens: t.exposeFloat("inputTokens"),
+    outputTokens: t.exposeFloat("outputTokens"),
+    cacheReadTokens: t.exposeFloat("cacheReadTokens"),
+    cacheWriteTokens: t.exposeFloat("cacheWriteTokens"),
+    totalTokens: t.exposeFloat("totalTokens", { description: "All four together." }),
+    costUsd: t.exposeFloat("costUsd", {
+      nullable: true,
+      description: "In US dollars, by the prices at the time; null where a call's model had none.",
+    }),
+  }),
+});
+
 export const Agent = builder.prismaNode("Agent", {
   id: { field: "id" },
   description: "An agent: a conversation that works with tools in a folder.",
@@ -55,6 +72,12 @@ export const Agent = builder.prismaNode("Agent", {
       type: "Cursor",
       description: "The snapshot's cursor: subscribe since it.",
       resolve: (_row, _args, context) => snapshotCursor(context),
+    }),
+    usage: t.field({
+      type: Usage,
+      description: "The tokens of all its complete model calls, and what they cost.",
+      select: { id: true },
+      resolve: (row, _args, context) => usageOf(context, row.id),
     }),
     lastSfpIndex: t.exposeInt("lastSfpIndex", {
       description: "Index of the newest message from which it can be safely forked; -1 for none.",

@@ -45,6 +45,16 @@ export const MessageKind = builder.enumType("MessageKind", {
   values: Object.values(stored.MessageKind),
 });
 
+export const ImageType = builder.enumType("ImageType", {
+  description: "The types of images that models read.",
+  values: {
+    PNG: { value: "image/png" },
+    JPEG: { value: "image/jpeg" },
+    GIF: { value: "image/gif" },
+    WEBP: { value: "image/webp" },
+  } as const,
+});
+
 export const Risk = builder.enumType("Risk", {
   description: "How much a call could change.",
   values: ["LOW", "MEDIUM", "HIGH"] as const,

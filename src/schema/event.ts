@@ -61,6 +61,7 @@ eventType("MESSAGE_RECEIVED").implement({
   fields: (t) => ({
     messageId: t.id({ resolve: ({ body }) => globalId("Message", body.messageId) }),
     text: t.string({ resolve: (view, _args, context) => receivedText(context, view) }),
+    images: t.int({ description: "How many images came with it: the message has them.", resolve: ({ body }) => body.images }),
     sentBy: t.field({ type: ActorRef, resolve: ({ body }) => body.sentBy }),
     receivedMessage: t.prismaField({
       type: Message,
@@ -71,31 +72,60 @@ eventType("MESSAGE_RECEIVED").implement({
   }),
 });
 
+type BlockKind = Extract<Kind, `${"TEXT" | "THINK"}_CHUNK${string}`>;
+
+const BlockEvent = builder.interfaceRef<EventView<BodyOf<BlockKind>>>("BlockEvent").implement({
+  description: "Something that happened to a block of what the model says.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    step: t.int({ resolve: ({ body }) => body.step }),
+    block: t.int({ description: "Number of the block in the step.", resolve: ({ body }) => body.block }),
+  }),
+});
+
+const ChunkEvent = builder.interfaceRef<EventView<BodyOf<"TEXT_CHUNK" | "THINK_CHUNK">>>("ChunkEvent").implement({
+  description: "This much more of a block.",
+  interfaces: [TimelineEvent, BlockEvent],
+  fields: (t) => ({ delta: t.string({ resolve: ({ body }) => body.delta }) }),
+});
+
+const BlockEndEvent = builder.interfaceRef<EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>>("BlockEndEvent").implement({
+  description: "A block is complete, or was aborted.",
+  interfaces: [TimelineEvent, BlockEvent],
+  fields: (t) => ({
+    text: t.string({ description: "The whole text of the block.", resolve: (view, _args, context) => blockText(context, view) }),
+    aborted: t.boolean({ description: "Whether it is no part of the conversation.", resolve: ({ body }) => body.aborted }),
+  }),
+});
+
 eventType("TEXT_CHUNK_START").implement({
   description: "A block of the agent's text begins.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({ step: t.int({ resolve: ({ body }) => body.step }), block: t.int({ resolve: ({ body }) => body.block }) }),
+  interfaces: [TimelineEvent, BlockEvent],
 });
 
 eventType("TEXT_CHUNK").implement({
   description: "The agent wrote this much more of a block.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    step: t.int({ resolve: ({ body }) => body.step }),
-    block: t.int({ resolve: ({ body }) => body.block }),
-    delta: t.string({ resolve: ({ body }) => body.delta }),
-  }),
+  interfaces: [TimelineEvent, BlockEvent, ChunkEvent],
 });
 
 eventType("TEXT_CHUNK_END").implement({
   description: "A block of text is complete, or was aborted: then no model reads it.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    step: t.int({ resolve: ({ body }) => body.step }),
-    block: t.int({ resolve: ({ body }) => body.block }),
-    text: t.string({ resolve: (view, _args, context) => blockText(context, view) }),
-    aborted: t.boolean({ resolve: ({ body }) => body.aborted }),
-  }),
+  interfaces: [TimelineEvent, BlockEvent, BlockEndEvent],
+});
+
+eventType("THINK_CHUNK_START").implement({
+  description: "The model begins to think. Only where the template exposes thinking, as the two kinds after it.",
+  interfaces: [TimelineEvent, BlockEvent],
+});
+
+eventType("THINK_CHUNK").implement({
+  description: "The model thought this much more.",
+  interfaces: [TimelineEvent, BlockEvent, ChunkEvent],
+});
+
+eventType("THINK_CHUNK_END").implement({
+  description: "A block of thinking is complete, or was aborted.",
+  interfaces: [TimelineEvent, BlockEvent, BlockEndEvent],
 });
 
 const ToolEvent = builder
@@ -222,7 +252,20 @@ eventType("TOKEN_USAGE").implement({
     step: t.int({ resolve: ({ body }) => body.step }),
     inputTokens: t.int({ resolve: ({ body }) => body.inputTokens }),
     outputTokens: t.int({ resolve: ({ body }) => body.outputTokens }),
-    totalTokens: t.int({ resolve: ({ body }) => body.totalTokens }),
+    cacheReadTokens: t.int({
+      description: "Input that the provider had in its cache, besides inputTokens.",
+      resolve: ({ body }) => body.cacheReadTokens,
+    }),
+    cacheWriteTokens: t.int({
+      description: "Input that the provider put into its cache, besides inputTokens.",
+      resolve: ({ body }) => body.cacheWriteTokens,
+    }),
+    totalTokens: t.int({ description: "All four together.", resolve: ({ body }) => body.totalTokens }),
+    costUsd: t.float({
+      nullable: true,
+      description: "In US dollars, by the model's price in the configuration; null where it has none.",
+      resolve: ({ body }) => body.costUsd,
+    }),
   }),
 });
 

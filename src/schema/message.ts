@@ -1,8 +1,8 @@
-import { messageByRow, messageText, sendMessage, type MessagePayload } from "../resolvers/message.ts";
+import { messageByRow, messageContent, messageText, sendMessage, type MessagePayload } from "../resolvers/message.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
-import { MessageKind } from "./enums.ts";
+import { ImageType, MessageKind } from "./enums.ts";
 import { UserError } from "./user-error.ts";
 
 export const Message = builder.prismaNode("Message", {
@@ -11,7 +11,13 @@ export const Message = builder.prismaNode("Message", {
   fields: (t) => ({
     kind: t.expose("kind", { type: MessageKind }),
     text: t.string({ description: "The text of its text blocks.", select: { content: true }, resolve: messageText }),
-    content: t.expose("content", { type: "JSON", description: "All content blocks, in Anthropic's form." }),
+    content: t.field({
+      type: "JSON",
+      description:
+        "Its content blocks, in Anthropic's form: text, images, tool calls and results, and what the model thought where the template exposes that.",
+      select: { content: true, agent: { select: { templateId: true } } },
+      resolve: (row, _args, context) => messageContent(context, row),
+    }),
     turn: t.exposeInt("turn", { nullable: true, description: "The turn that it belongs to; null while it waits to join." }),
     step: t.exposeInt("step", { nullable: true }),
     sentBy: t.field({
@@ -29,10 +35,19 @@ export const Message = builder.prismaNode("Message", {
 
 export const MessageConnection = connectionOf("Message", Message);
 
+const ImageInput = builder.inputType("ImageInput", {
+  description: "An image for the model to see.",
+  fields: (t) => ({
+    mediaType: t.field({ type: ImageType, required: true }),
+    data: t.string({ required: true, description: "The file in base64, at most 3.75 MB of it." }),
+  }),
+});
+
 const SendMessageInput = builder.inputType("SendMessageInput", {
   fields: (t) => ({
     agentId: t.id({ required: true }),
-    text: t.string({ required: true, description: "At most 1 MB." }),
+    text: t.string({ required: true, description: "At most 1 MB. It may be empty where there are images." }),
+    images: t.field({ type: [ImageInput], description: "At most 20, of 5 MB together. They come before the text." }),
     idempotencyKey: t.string({ description: "The same key with the same input sends once and answers the same message." }),
   }),
 });
@@ -54,6 +69,7 @@ builder.mutationField("sendMessage", (t) =>
     type: SendMessagePayload,
     description: "Sends a message to an agent. It starts a turn, or joins the one under way at its next step.",
     args: { input: t.arg({ type: SendMessageInput, required: true }) },
-    resolve: (_root, { input }, context) => sendMessage(context, { ...input, idempotencyKey: input.idempotencyKey ?? null }),
+    resolve: (_root, { input }, context) =>
+      sendMessage(context, { ...input, images: input.images ?? [], idempotencyKey: input.idempotencyKey ?? null }),
   }),
 );

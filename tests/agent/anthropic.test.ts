@@ -1,15 +1,29 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { anthropicModel } from "../../src/agent/models/anthropic.ts";
+import { anthropicModel, type AnthropicOptions } from "../../src/agent/models/anthropic.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
-import { hangsAfter, playedModel, says } from "../support/models.ts";
-import { anthropicServer, messageStream, type WireAnswer } from "../support/anthropic-server.ts";
+import { answers, messageStream, streamed, type MessagesBody } from "../support/anthropic-stream.ts";
+import { providerServer, type ProviderAnswer } from "../support/provider-server.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { SendMessageDocument } from "../generated/documents.ts";
 
-async function appWith(answers: readonly WireAnswer[], template: TestAppOptions["template"] = {}) {
-  const provider = await anthropicServer(answers);
-  const model = anthropicModel({ apiKey: "sk-test", baseUrl: provider.url, model: "claude-test", maxTokens: 1_000 });
+const PLAIN = {
+  apiKey: "sk-test",
+  model: "claude-test",
+  maxTokens: 1_000,
+  thinking: null,
+  stopSequences: [],
+  price: null,
+} as const;
+
+async function appWith(
+  script: readonly ProviderAnswer[],
+  template: TestAppOptions["template"] = {},
+  options: Partial<AnthropicOptions> = {},
+) {
+  const provider = await providerServer<MessagesBody>(script);
+  const model = anthropicModel({ ...PLAIN, baseUrl: provider.url, ...options });
   const app = await startTestApp({ model, template });
   await writeFile(join(app.workspace, "a.txt"), "alpha");
   await writeFile(join(app.workspace, "b.txt"), "beta");
@@ -20,18 +34,16 @@ async function appWith(answers: readonly WireAnswer[], template: TestAppOptions[
 describe("Claude by the real SDK, over the wire", () => {
   it("streams text, runs parallel tool calls whose JSON comes in fragments, and answers with the results (M18)", async () => {
     const { provider, client, agent } = await appWith([
-      {
-        events: messageStream(
-          [
-            { text: ["I will ", "read both."] },
-            { tool: "fs_read", id: "toolu_a", json: ['{"pa', 'th": "a', '.txt"}'] },
-            { tool: "fs_read", id: "toolu_b", json: ['{"path": "b.txt"}'] },
-            { tool: "todo_read", id: "toolu_c", json: [] },
-          ],
-          "tool_use",
-        ),
-      },
-      { events: messageStream([{ text: ["alpha ", "and beta"] }], "end_turn") },
+      answers(
+        [
+          { text: ["I will ", "read both."] },
+          { tool: "fs_read", id: "toolu_a", json: ['{"pa', 'th": "a', '.txt"}'] },
+          { tool: "fs_read", id: "toolu_b", json: ['{"path": "b.txt"}'] },
+          { tool: "todo_read", id: "toolu_c", json: [] },
+        ],
+        "tool_use",
+      ),
+      answers([{ text: ["alpha ", "and beta"] }], "end_turn"),
     ]);
     const events = await client.turn(agent.id, "read them");
     expect(ofType(events, "TextChunk").map((event) => event.delta)).toEqual(["I will ", "read both.", "alpha ", "and beta"]);
@@ -45,8 +57,8 @@ describe("Claude by the real SDK, over the wire", () => {
         model: "claude-test",
         max_tokens: 1_000,
         stream: true,
-        system: "You are tested.",
-        messages: [{ role: "user", content: [{ type: "text", text: "read them" }] }],
+        system: [{ type: "text", text: "You are tested.", cache_control: { type: "ephemeral" } }],
+        messages: [{ role: "user", content: [{ type: "text", text: "read them", cache_control: { type: "ephemeral" } }] }],
       },
     });
     expect(provider.requests[0]?.body["tools"]).toMatchObject([
@@ -73,7 +85,13 @@ describe("Claude by the real SDK, over the wire", () => {
         content: [
           { type: "tool_result", tool_use_id: "toolu_a", content: "alpha", is_error: false },
           { type: "tool_result", tool_use_id: "toolu_b", content: "beta", is_error: false },
-          { type: "tool_result", tool_use_id: "toolu_c", content: "The list is empty.", is_error: false },
+          {
+            type: "tool_result",
+            tool_use_id: "toolu_c",
+            content: "The list is empty.",
+            is_error: false,
+            cache_control: { type: "ephemeral" },
+          },
         ],
       },
     ]);
@@ -81,8 +99,8 @@ describe("Claude by the real SDK, over the wire", () => {
 
   it("fails broken arguments without running them, and sends an input that the provider accepts (D10)", async () => {
     const { provider, client, agent } = await appWith([
-      { events: messageStream([{ tool: "fs_read", id: "toolu_a", json: ['{"path": "a.t'] }], "tool_use") },
-      { events: messageStream([{ text: ["sorry"] }], "end_turn") },
+      answers([{ tool: "fs_read", id: "toolu_a", json: ['{"path": "a.t'] }], "tool_use"),
+      answers([{ text: ["sorry"] }], "end_turn"),
     ]);
     const events = await client.turn(agent.id, "read");
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED", error: { type: "invalid_params" } } }]);
@@ -98,7 +116,7 @@ describe("Claude by the real SDK, over the wire", () => {
   it("ends the turn with the provider's own words where it refuses, and never says the key (invariant 11)", async () => {
     const { client, agent, app } = await appWith([
       { status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "prompt is too long" } } },
-      { events: messageStream([{ text: ["Hello."] }], "end_turn") },
+      answers([{ text: ["Hello."] }], "end_turn"),
     ]);
     const events = await client.turn(agent.id, "hi");
     expect(ofType(events, "Error")).toMatchObject([
@@ -110,53 +128,11 @@ describe("Claude by the real SDK, over the wire", () => {
     expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
   });
 
-  it("makes a call again that failed before it said anything, when the provider asks for it (429, 500, 529, cut before a block)", async () => {
-    const wait = { "retry-after-ms": "5" };
-    const failure = (status: number, type: string): WireAnswer => ({
-      status,
-      headers: wait,
-      body: { type: "error", error: { type, message: type } },
-    });
-    const { provider, client, agent } = await appWith([
-      failure(429, "rate_limit_error"),
-      failure(500, "api_error"),
-      failure(529, "overloaded_error"),
-      { events: messageStream([{ text: ["Hello."] }], "end_turn") },
-    ]);
-    const events = await client.turn(agent.id, "hi");
-    expect(provider.requests).toHaveLength(4);
-    expect(ofType(events, "Error").map((event) => [event.severity, event.detail])).toEqual([
-      ["WARN", "rate_limited"],
-      ["WARN", "unavailable"],
-      ["WARN", "overloaded"],
-    ]);
-    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 1 }]);
-    expect(textOf(events)).toBe("Hello.");
-  });
-
-  it("gives up after the retries, and says why", async () => {
-    const { provider, client, agent } = await appWith([
-      {
-        status: 529,
-        headers: { "retry-after": "0" },
-        body: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
-      },
-    ]);
-    const events = await client.turn(agent.id, "hi");
-    expect(provider.requests).toHaveLength(4);
-    expect(ofType(events, "Error").at(-1)).toMatchObject({
-      severity: "ERROR",
-      detail: "overloaded",
-      message: expect.stringContaining("529: Overloaded"),
-    });
-    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
-  });
-
   it("makes a stream that broke off in its text again as a new step: the conversation keeps exactly the texts that are not aborted", async () => {
     const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     const { provider, client, agent } = await appWith([
-      { events: [...messageStream([{ text: ["first block"] }, { text: ["half of"] }], "end_turn").slice(0, 7), overloaded] },
-      { events: messageStream([{ text: ["All of it."] }], "end_turn") },
+      streamed([...messageStream([{ text: ["first block"] }, { text: ["half of"] }], "end_turn").slice(0, 7), overloaded]),
+      answers([{ text: ["All of it."] }], "end_turn"),
     ]);
     const events = await client.turn(agent.id, "hi");
     expect(ofType(events, "TextChunkEnd").map((event) => [event.step, event.text, event.aborted])).toEqual([
@@ -170,34 +146,170 @@ describe("Claude by the real SDK, over the wire", () => {
     expect(JSON.stringify(provider.requests[1]?.body.messages)).not.toContain("first block");
   });
 
-  it("gives up a stream that falls silent", async () => {
-    const model = playedModel(
-      () => hangsAfter("I was"),
-      () => says("Hello."),
-    );
-    const app = await startTestApp({ model, template: { modelIdleMs: 60 } });
-    const client = connect(app.url);
-    const agent = await client.createAgent();
-    const events = await client.turn(agent.id, "hi");
-    expect(ofType(events, "Error")).toMatchObject([
-      { severity: "WARN", detail: "silent", message: expect.stringContaining("said nothing for 60 ms") },
-    ]);
-    expect(ofType(events, "TextChunkEnd").map((event) => event.aborted)).toEqual([true, false]);
-    expect(model.calls[0]?.signal.aborted).toBe(true);
-  });
-
-  it("ends the turn with an error where the stream is cut for good, and the partial text goes to no model", async () => {
+  it("refuses streams that break the protocol, and makes the call again", async () => {
+    const whole = messageStream([{ text: ["half"] }], "end_turn");
+    const block = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } };
+    const stray = { type: "content_block_delta", index: 7, delta: { type: "text_delta", text: "stray" } };
+    const misplaced = { type: "content_block_delta", index: 0, delta: { type: "thinking_delta", thinking: "?" } };
     const { provider, client, agent } = await appWith(
       [
-        { events: messageStream([{ text: ["half of an"] }], "end_turn").slice(0, 4), cut: true },
-        { events: messageStream([{ text: ["Hello."] }], "end_turn") },
+        streamed([...whole.slice(0, 2), stray]),
+        streamed([...whole.slice(0, 3), block]),
+        streamed([...whole.slice(0, 3), misplaced]),
+        streamed([...whole.slice(0, 2), { type: "content_block_stop", index: 0 }]),
+        streamed([{ type: "message_start" }]),
+        answers([{ text: ["Hello."] }], "end_turn"),
       ],
-      { modelRetries: 0 },
+      { modelRetries: 10, modelRetryMs: 1 },
     );
     const events = await client.turn(agent.id, "hi");
-    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "half of an", aborted: true }]);
-    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+    expect(provider.requests).toHaveLength(6);
+    expect(ofType(events, "Error").map((event) => event.detail)).toEqual(["broken", "broken", "broken", "broken", "broken"]);
+    expect(ofType(events, "TextChunkEnd").filter((event) => !event.aborted)).toMatchObject([{ text: "Hello." }]);
+  });
+
+  it("ignores events and blocks that it does not know, as the protocol asks", async () => {
+    const whole = messageStream([{ text: ["Hello."] }], "end_turn");
+    const unknown = [
+      { type: "something_new", detail: 1 },
+      { type: "content_block_start", index: 1, content_block: { type: "something_new" } },
+      { type: "content_block_delta", index: 1, delta: { type: "something_delta" } },
+      { type: "content_block_stop", index: 1 },
+    ];
+    const { client, agent } = await appWith([streamed([...whole.slice(0, 5), ...unknown, ...whole.slice(5)])]);
+    expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
+  });
+
+  it("goes on after pause_turn with what was said so far, and ends the turn at a stop sequence", async () => {
+    const { provider, client, agent } = await appWith(
+      [answers([{ text: ["Let me see."] }], "pause_turn"), answers([{ text: ["Hello."] }], "stop_sequence")],
+      {},
+      { stopSequences: ["###"] },
+    );
+    const events = await client.turn(agent.id, "hi");
+    expect(textOf(events)).toBe("Let me see.Hello.");
+    expect(ofType(events, "StepComplete").map((event) => event.stopReason)).toEqual(["pause_turn", "stop_sequence"]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 2 }]);
+    expect(provider.requests[1]?.body).toMatchObject({
+      stop_sequences: ["###"],
+      messages: [
+        { role: "user" },
+        { role: "assistant", content: [{ text: "Let me see.", cache_control: { type: "ephemeral" } }] },
+      ],
+    });
+  });
+
+  it("counts what came from the cache and went into it, and what it cost, for the step and for the agent (E14)", async () => {
+    const cached = { input_tokens: 5, cache_creation_input_tokens: 200, cache_read_input_tokens: 1_000 };
+    const { client, agent, app } = await appWith(
+      [answers([{ text: ["Hello."] }], "end_turn", cached)],
+      {},
+      { price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } },
+    );
+    const events = await client.turn(agent.id, "hi");
+    const cost = (5 * 3 + 7 * 15 + 1_000 * 0.3 + 200 * 3.75) / 1_000_000;
+    expect(ofType(events, "TokenUsage")).toMatchObject([
+      { inputTokens: 5, outputTokens: 7, cacheReadTokens: 1_000, cacheWriteTokens: 200, totalTokens: 1_212, costUsd: cost },
+    ]);
     await client.turn(agent.id, "again");
-    expect(JSON.stringify(provider.requests.at(-1)?.body.messages)).not.toContain("half of an");
+    const { usage } = await client.agent(agent.id);
+    expect(usage).toMatchObject({
+      inputTokens: 10,
+      outputTokens: 14,
+      cacheReadTokens: 2_000,
+      cacheWriteTokens: 400,
+      totalTokens: 2_424,
+    });
+    expect(usage.costUsd).toBeCloseTo(2 * cost, 10);
+    const most = { name: "t", text: "UPDATE step SET input_tokens = 2147483647 RETURNING step" };
+    expect(await app.database.sql.query(most, [])).toHaveLength(2);
+    expect((await client.agent(agent.id)).usage.inputTokens).toBe(2 * 2_147_483_647);
+  });
+
+  it("says that there is no cost where the model has no price", async () => {
+    const { client, agent } = await appWith([answers([{ text: ["Hello."] }], "end_turn")]);
+    expect(ofType(await client.turn(agent.id, "hi"), "TokenUsage")).toMatchObject([{ costUsd: null }]);
+    expect((await client.agent(agent.id)).usage).toMatchObject({ totalTokens: 18, costUsd: null });
+  });
+
+  it("sends the images of a message, before its text", async () => {
+    const { provider, client, agent } = await appWith([answers([{ text: ["A dot."] }], "end_turn")]);
+    const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const { sendMessage } = await client.get(SendMessageDocument, {
+      input: { agentId: agent.id, text: "what is it?", images: [{ mediaType: "PNG", data }] },
+    });
+    expect(sendMessage.userErrors).toEqual([]);
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "MessageReceived")).toMatchObject([{ text: "what is it?", images: 1 }]);
+    expect(provider.requests[0]?.body.messages[0]?.content).toMatchObject([
+      { type: "image", source: { type: "base64", media_type: "image/png", data } },
+      { type: "text", text: "what is it?" },
+    ]);
+  });
+});
+
+describe("Thinking (E3, M19)", () => {
+  const TURN = [
+    answers(
+      [
+        { thinking: ["Let me ", "read it."], signature: "sig-1" },
+        { redacted: "enc-1" },
+        { text: ["I read."] },
+        { tool: "fs_read", id: "toolu_a", json: ['{"path": "a.txt"}'] },
+      ],
+      "tool_use",
+    ),
+    answers([{ text: ["alpha"] }], "end_turn"),
+  ];
+  const thinking = { thinking: { budgetTokens: 1_024 }, maxTokens: 4_000 } as const;
+
+  it("is neither shown nor kept unless the template says so; then the model does not think on after the tool call", async () => {
+    const { provider, client, agent } = await appWith(TURN, {}, thinking);
+    const events = await client.turn(agent.id, "read it");
+    expect(events.filter((event) => event.kind.startsWith("THINK"))).toEqual([]);
+    expect(textOf(events)).toBe("I read.alpha");
+    expect(provider.requests[0]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1_024 });
+    expect(provider.requests[1]?.body["thinking"]).toBeUndefined();
+    expect(provider.requests[1]?.body.messages[1]?.content.map((block) => block["type"])).toEqual(["text", "tool_use"]);
+  });
+
+  it("is shown where the template exposes it, and is no part of the text", async () => {
+    const { client, agent, provider } = await appWith(TURN, { exposeThinking: true }, { thinking: "adaptive" });
+    const events = await client.turn(agent.id, "read it");
+    expect(ofType(events, "ThinkChunkStart")).toMatchObject([
+      { step: 1, block: 0 },
+      { step: 1, block: 1 },
+    ]);
+    expect(ofType(events, "ThinkChunk").map((event) => event.delta)).toEqual(["Let me ", "read it."]);
+    expect(ofType(events, "ThinkChunkEnd")).toMatchObject([
+      { block: 0, text: "Let me read it.", aborted: false },
+      { block: 1, text: "", aborted: false },
+    ]);
+    expect(textOf(events)).toBe("I read.alpha");
+    expect(provider.requests[0]?.body["thinking"]).toEqual({ type: "adaptive", display: "summarized" });
+  });
+
+  it("goes back to its model with its signature where the template retains it, and people see it only where it is exposed", async () => {
+    const { provider, client, agent } = await appWith(TURN, { retainThinking: true }, thinking);
+    await client.turn(agent.id, "read it");
+    expect(provider.requests[1]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1_024 });
+    expect(provider.requests[1]?.body.messages[1]?.content).toMatchObject([
+      { type: "thinking", thinking: "Let me read it.", signature: "sig-1" },
+      { type: "redacted_thinking", data: "enc-1" },
+      { type: "text", text: "I read." },
+      { type: "tool_use", id: "toolu_a" },
+    ]);
+    expect(JSON.stringify((await client.agent(agent.id)).messages)).not.toContain("Let me");
+  });
+
+  it("that broke off is closed as aborted, and the call is made again", async () => {
+    const cut = messageStream([{ thinking: ["Let me "], signature: "" }], "end_turn").slice(0, 4);
+    const { client, agent } = await appWith([streamed(cut, "cut"), answers([{ text: ["Hello."] }], "end_turn")], {
+      exposeThinking: true,
+      modelRetryMs: 1,
+    });
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "ThinkChunkEnd")).toMatchObject([{ step: 1, text: "Let me ", aborted: true }]);
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ step: 2, text: "Hello.", aborted: false }]);
   });
 });

@@ -42,7 +42,7 @@ it("an agent never parks past a message that arrives between its look and its pa
     idempotencyKey: null,
   });
   const agentId = created.ok ? created.value.id : "";
-  const send = (text: string) => sendMessage(parts, ANNA, { agentId, text, idempotencyKey: null });
+  const send = (text: string) => sendMessage(parts, ANNA, { agentId, text, images: [], idempotencyKey: null });
   await send("first");
 
   // The look that finds nothing left to do is answered only after another message has been committed.

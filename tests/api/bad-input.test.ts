@@ -9,6 +9,7 @@ import {
   NodeDocument,
   PollTimelineDocument,
   SendMessageDocument,
+  type ImageInput,
   TimelineDocument,
   ToolCallsDocument,
 } from "../generated/documents.ts";
@@ -104,6 +105,41 @@ describe("texts", () => {
     const agent = await client.createAgent();
     const events = await client.turn(agent.id, "a\0b\ud800c");
     expect(textOf(events)).toBe("a\u2400b\ufffdc");
+  });
+});
+
+describe("images", () => {
+  it("that are no images of their type, too large or too many are refused, each at its field", async () => {
+    const client = connect((await startTestApp()).url);
+    const agent = await client.createAgent();
+    const png = "iVBORw0KGgoAAAANSUhEUg==";
+    const cases: readonly [readonly ImageInput[], string, readonly string[]][] = [
+      [[{ mediaType: "PNG", data: "not base64!" }], "INVALID", ["images", "0", "data"]],
+      [[{ mediaType: "PNG", data: "" }], "INVALID", ["images", "0", "data"]],
+      [
+        [
+          { mediaType: "PNG", data: png },
+          { mediaType: "JPEG", data: png },
+        ],
+        "INVALID",
+        ["images", "1", "data"],
+      ],
+      [[{ mediaType: "PNG", data: png + "A".repeat(6_000_000) }], "INVALID", ["images", "0", "data"]],
+      [[{ mediaType: "PNG", data: `${png.slice(0, -4)}${"A".repeat(6_000_000)}` }], "TOO_LARGE", ["images", "0", "data"]],
+      [
+        Array.from({ length: 3 }, () => ({ mediaType: "PNG", data: `${png.slice(0, -4)}${"A".repeat(2_400_000)}` })),
+        "TOO_LARGE",
+        ["images"],
+      ],
+      [Array.from({ length: 21 }, () => ({ mediaType: "PNG", data: png })), "TOO_LARGE", ["images"]],
+    ];
+    for (const [images, code, field] of cases) {
+      const { sendMessage } = await client.get(SendMessageDocument, {
+        input: { agentId: agent.id, text: "look", images: [...images] },
+      });
+      expect(sendMessage.userErrors).toMatchObject([{ code, field }]);
+    }
+    expect((await client.agent(agent.id)).messages.nodes).toEqual([]);
   });
 });
 

@@ -96,4 +96,58 @@ describe("interruptAgent", () => {
     await client.until(agent.id, "DONE");
     expect(ofType(await client.turn(agent.id, "hi"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   });
+
+  it("on a node that is not the owner aborts the owner's request", async () => {
+    const model = playedModel(
+      () => hangsAfter("I was"),
+      () => says("Hello."),
+    );
+    const owner = await startTestApp({ model });
+    const other = await startTestApp({ model, database: owner.database.config, config: { workspaceRoots: [owner.workspace] } });
+    const [here, there] = [connect(owner.url), connect(other.url)];
+    const agent = await here.createAgent();
+    await here.send(agent.id, "go");
+    await there.until(agent.id, "TEXT_CHUNK");
+    await interrupt(there, agent.id);
+    expect(ofType(await there.until(agent.id, "DONE"), "Done")).toMatchObject([{ reason: "INTERRUPTED" }]);
+    expect(model.calls[0]?.signal.aborted).toBe(true);
+    expect(textOf(await there.turn(agent.id, "hi"))).toBe("Hello.");
+  });
+
+  it("together with a decision: one of them is first, the call has one result, and the turn ends once", async () => {
+    const runs: string[] = [];
+    const tool = ownTool(
+      "effect",
+      (_input, { callId }) => {
+        runs.push(callId);
+        return Promise.resolve({ output: "ran", details: null });
+      },
+      false,
+    );
+    const model = playedModel(...Array.from({ length: 20 }, () => () => calls("effect")));
+    const app = await startTestApp({
+      model,
+      config: { tools: [tool] },
+      template: { permission: { mode: "approval" }, maxSteps: 1 },
+    });
+    const client = connect(app.url);
+    for (let round = 0; round < 20; round += 1) {
+      const agent = await client.createAgent();
+      await client.send(agent.id, "go");
+      const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+      const { approvalId = "", inputHash = "" } = required?.request ?? {};
+      const [decided] = await Promise.all([
+        client.decide({ approvalId, inputHash, decision: "ALLOW" }),
+        interrupt(client, agent.id),
+      ]);
+      const events = await client.until(agent.id, "DONE");
+      const ends = ofType(events, "ToolEnd");
+      expect(ends).toHaveLength(1);
+      const { callId = "", state } = ends[0]?.call ?? {};
+      expect(runs.filter((run) => run === callId)).toHaveLength(state === "COMPLETED" ? 1 : 0);
+      expect(["COMPLETED", "SEALED", "FAILED"]).toContain(state);
+      if (decided.userErrors.length > 0) expect(decided.userErrors).toMatchObject([{ code: "SEALED" }]);
+      expect((await client.agent(agent.id)).pendingApprovals).toEqual([]);
+    }
+  });
 });

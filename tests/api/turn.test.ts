@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Script } from "../../src/agent/models/script.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
 const READ_NOTES: Script = {
@@ -189,6 +190,35 @@ describe("a turn", () => {
     const [done] = ofType(events, "Done");
     expect(done?.messageIds).toHaveLength(2);
     expect(done?.messageIds).toContain(joining);
+  });
+
+  it("that is in its final step leaves a new message to the next turn, and messages of two people at once have an order", async () => {
+    const asked = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    const model = playedModel(
+      async function* () {
+        asked.resolve();
+        await sent.promise;
+        yield* says("The end.");
+      },
+      () => says("Both of you."),
+    );
+    const app = await startTestApp({ model });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const first = await client.send(agent.id, "go");
+    await asked.promise;
+    const later = await Promise.all([client.send(agent.id, "from one"), client.send(agent.id, "from another")]);
+    sent.resolve();
+    const ending = await client.until(agent.id, "DONE");
+    const next = await client.until(agent.id, "DONE", ending.at(-1)?.cursor);
+    expect(ofType(ending, "Done")).toMatchObject([{ messageIds: [first] }]);
+    const [done] = ofType(next, "Done");
+    expect(done).toMatchObject({ reason: "COMPLETED" });
+    expect(done?.messageIds.toSorted()).toEqual(later.toSorted());
+    const received = ofType([...ending, ...next], "MessageReceived").map((event) => event.messageId);
+    expect(done?.messageIds).toEqual(received.filter((id) => later.includes(id)));
+    expect(model.calls).toHaveLength(2);
   });
 
   it("ends with MAX_STEPS where the model never stops", async () => {

@@ -38,7 +38,15 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     workspaceRoots: [workspace],
     ...options.config,
   };
-  const environment = { port: 0, host: "127.0.0.1", database, configPath: "test", folder: workspace, anthropic: null };
+  const environment = {
+    port: 0,
+    host: "127.0.0.1",
+    database,
+    configPath: "test",
+    folder: workspace,
+    anthropic: null,
+    openai: null,
+  };
   const settings = await makeSettings(environment, join(workspace, "triplane.config.ts"), config);
   const model = options.model ?? scriptedModel("test", script);
   const complaints: string[] = [];

@@ -1,4 +1,4 @@
-import type { Model, ModelEvent, ModelRequest } from "../../src/agent/models/model.ts";
+import { NO_TOKENS, type Model, type ModelEvent, type ModelRequest } from "../../src/agent/models/model.ts";
 
 /** A model that the test plays itself: each call waits for the next player. */
 export function playedModel(
@@ -7,6 +7,7 @@ export function playedModel(
   const calls: { request: ModelRequest; signal: AbortSignal }[] = [];
   return {
     name: "played by the test",
+    price: null,
     calls,
     stream(request, signal) {
       calls.push({ request, signal });
@@ -22,7 +23,7 @@ export async function* says(text: string): AsyncGenerator<ModelEvent> {
   yield { type: "text_start", block: 0 };
   yield { type: "text_delta", block: 0, text };
   yield { type: "text_end", block: 0 };
-  yield { type: "end", stopReason: "end_turn", usage: { inputTokens: 1, outputTokens: 1 } };
+  yield { type: "end", stopReason: "end_turn", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
 }
 
 /** Begins to say the text, and then never goes on, whatever its signal says. */
@@ -36,5 +37,5 @@ export async function* hangsAfter(text: string): AsyncGenerator<ModelEvent> {
 export async function* calls(...names: readonly string[]): AsyncGenerator<ModelEvent> {
   for (const [block, name] of names.entries())
     yield { type: "tool_use", block, id: `call-${name}-${block}`, name, arguments: "{}" };
-  yield { type: "end", stopReason: "tool_use", usage: { inputTokens: 1, outputTokens: 1 } };
+  yield { type: "end", stopReason: "tool_use", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
 }

@@ -13,7 +13,13 @@ export function testTemplate(): Template {
     toolConcurrency: 3,
     maxSteps: 50,
     modelRetries: 3,
+    modelRetryMs: 1_000,
     modelIdleMs: 60_000,
+    fallbackModel: null,
+    exposeThinking: false,
+    retainThinking: false,
+    slowStepMs: 60_000,
+    slowToolMs: 30_000,
     contextMessages: 200,
     selfApproval: true,
   };

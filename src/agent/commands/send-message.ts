@@ -6,11 +6,17 @@ import { actorRef, maySteer, type Actor } from "../actor.ts";
 import type { AgentParts } from "../parts.ts";
 import type { Created } from "./create-agent.ts";
 import { findAgent } from "./find-agent.ts";
+import { imageBlock, imagesProblem, type SentImage } from "./image.ts";
 import { earlierResult, keyRow } from "./idempotency.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 /** What sendMessage is asked for. `agentId` is the row's id. */
-export type SendMessage = { readonly agentId: string; readonly text: string; readonly idempotencyKey: string | null };
+export type SendMessage = {
+  readonly agentId: string;
+  readonly text: string;
+  readonly images: readonly SentImage[];
+  readonly idempotencyKey: string | null;
+};
 
 /** The largest text of a message, in bytes of UTF-8. */
 export const MESSAGE_BYTES = 1024 * 1024;
@@ -18,7 +24,7 @@ export const MESSAGE_BYTES = 1024 * 1024;
 const EVENT_TEXT_CHARACTERS = 16_000;
 
 /** What may wait for an agent at most. */
-const QUEUE = { messages: 100, bytes: 8 * 1024 * 1024 };
+const QUEUE = { messages: 100, bytes: 32 * 1024 * 1024 };
 
 const WAITING: Statement = {
   name: "waiting_messages",
@@ -40,7 +46,9 @@ export async function sendMessage(
       message: "sending to an agent needs the role user and an agent of one's own, or the role admin",
     });
   const text = storable(request.text);
-  if (text.trim() === "") return refused({ code: "INVALID", field: ["text"], message: "the text is empty: say something" });
+  const { images } = request;
+  if (text.trim() === "" && images.length === 0)
+    return refused({ code: "INVALID", field: ["text"], message: "the text is empty: say something" });
   if (byteLength(text) > MESSAGE_BYTES)
     return refused({
       code: "TOO_LARGE",
@@ -48,17 +56,27 @@ export async function sendMessage(
       message: `the text has ${byteLength(text)} bytes, and ${MESSAGE_BYTES} is the most: put it into a file of the workspace and name the file`,
     });
 
+  const problem = imagesProblem(images);
+  if (problem !== null) return refused(problem);
+  const content = [...images.map(imageBlock), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
+  const contentBytes = byteLength(JSON.stringify(content));
+
   const keyed =
     request.idempotencyKey === null
       ? null
-      : { actor, operation: "sendMessage", key: request.idempotencyKey, body: { agentId: request.agentId, text } };
+      : {
+          actor,
+          operation: "sendMessage",
+          key: request.idempotencyKey,
+          body: images.length === 0 ? { agentId: request.agentId, text } : { agentId: request.agentId, text, images },
+        };
   if (keyed !== null) {
     const earlier = await earlierResult(parts.sql, keyed);
     if (!earlier.ok) return earlier;
     if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
   }
   const [queue] = await parts.sql.query<{ messages: number; bytes: number }>(WAITING, [found.value.id]);
-  if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + byteLength(text) > QUEUE.bytes)) {
+  if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + contentBytes > QUEUE.bytes)) {
     return refused({
       code: "QUEUE_FULL",
       field: null,
@@ -80,6 +98,7 @@ export async function sendMessage(
             kind: "MESSAGE_RECEIVED",
             messageId: id,
             text: text.length > EVENT_TEXT_CHARACTERS ? null : text,
+            images: images.length,
             sentBy: actorRef(actor),
           },
         },
@@ -93,7 +112,7 @@ export async function sendMessage(
         tenant: actor.tenant,
         agentId: found.value.id,
         kind: "USER",
-        content: [{ type: "text", text }],
+        content,
         ordinal: null,
         turn: null,
         step: null,

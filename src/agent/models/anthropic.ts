@@ -1,16 +1,20 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { isJsonObject } from "../../lib/json.ts";
-import { messageOf } from "../../lib/text.ts";
 import {
   ModelError,
-  type ModelErrorKind,
+  NO_TOKENS,
   type ContentBlock,
   type Model,
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
   type StopReason,
+  type TokenPrice,
+  type TokenUsage,
 } from "./model.ts";
+import { brokenStream, providerError, unreachable } from "./provider-error.ts";
+
+/** How much a Claude model thinks before it answers: as much as it sees fit, so many tokens, or null for the model's default. */
+export type AnthropicThinking = "adaptive" | { readonly budgetTokens: number } | null;
 
 /** How a Claude model is reached. */
 export type AnthropicOptions = {
@@ -18,6 +22,10 @@ export type AnthropicOptions = {
   readonly baseUrl: string | null;
   readonly model: string;
   readonly maxTokens: number;
+  readonly thinking: AnthropicThinking;
+  /** Texts at which the model stops. */
+  readonly stopSequences: readonly string[];
+  readonly price: TokenPrice | null;
 };
 
 /** Stop reasons of the Messages API by what they mean to the loop; one that is not listed ends the turn. */
@@ -31,95 +39,155 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   pause_turn: "pause_turn",
 };
 
-/** A Claude model by the official SDK's streaming Messages API. Calls are repeated by the loop, not by the SDK. */
-export function anthropicModel({ apiKey, baseUrl, model, maxTokens }: AnthropicOptions): Model {
-  const client = new Anthropic({ apiKey, authToken: null, maxRetries: 0, ...(baseUrl === null ? {} : { baseURL: baseUrl }) });
+type TurnParam = { readonly role: "user" | "assistant"; readonly content: Anthropic.ContentBlockParam[] };
+type Body = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
+
+/**
+ * A Claude model by the official SDK's streaming Messages API. Calls are repeated by the loop, not by the SDK. Tools
+ * and system prompt, and the conversation up to its newest message, are marked for the provider's prompt cache.
+ */
+export function anthropicModel(options: AnthropicOptions): Model {
+  const { apiKey, baseUrl } = options;
+  const client = new Anthropic({
+    apiKey,
+    authToken: null,
+    maxRetries: 0,
+    // It logs what it cannot read, which may hold what people wrote.
+    logLevel: "off",
+    ...(baseUrl === null ? {} : { baseURL: baseUrl }),
+  });
+  const name = `anthropic ${options.model}`;
   return {
-    name: `anthropic ${model}`,
+    name,
+    price: options.price,
     async *stream(request, signal) {
       try {
-        const stream = await client.messages.create({ ...body(request), model, max_tokens: maxTokens, stream: true }, { signal });
+        const stream = await client.messages.create({ ...body(request, name, options), stream: true }, { signal });
         yield* translate(stream);
       } catch (error) {
         signal.throwIfAborted();
-        throw error instanceof ModelError ? error : modelError(error);
+        throw modelError(error);
       }
     },
   };
 }
 
-function body(request: ModelRequest): Pick<Anthropic.MessageCreateParamsStreaming, "system" | "messages" | "tools"> {
+function body(request: ModelRequest, name: string, { model, maxTokens, thinking, stopSequences }: AnthropicOptions): Body {
   return {
-    system: request.system,
-    messages: request.messages.map(messageParam),
-    tools: request.tools.map(({ name, description, inputSchema }) => ({
-      name,
+    model,
+    max_tokens: maxTokens,
+    system: [{ type: "text", text: request.system, cache_control: { type: "ephemeral" } }],
+    messages: cachedUpToLast(request.messages.flatMap((message) => messageParam(message, name))),
+    tools: request.tools.map(({ name: tool, description, inputSchema }) => ({
+      name: tool,
       description,
       input_schema: { ...inputSchema, type: "object" },
     })),
+    ...(thinking === null || !mayThink(request.messages, name)
+      ? {}
+      : { thinking: thinkingParam(thinking, request.exposeThinking) }),
+    ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
   };
 }
 
-function messageParam({ role, content }: ModelMessage): Anthropic.MessageParam {
-  return { role, content: content.map(blockParam) };
+function thinkingParam(thinking: NonNullable<AnthropicThinking>, isExposed: boolean): Anthropic.ThinkingConfigParam {
+  const display = isExposed ? ({ display: "summarized" } as const) : {};
+  return thinking === "adaptive"
+    ? { type: "adaptive", ...display }
+    : { type: "enabled", budget_tokens: thinking.budgetTokens, ...display };
 }
 
-function blockParam(block: ContentBlock): Anthropic.ContentBlockParam {
+/**
+ * A turn is thought through as a whole or not at all: after tool calls whose thinking was not retained, or was
+ * another model's, the provider refuses to think on.
+ */
+function mayThink(messages: readonly ModelMessage[], name: string): boolean {
+  const person = messages.findLastIndex(
+    ({ role, content }) => role === "user" && content.some((block) => block.type !== "tool_result"),
+  );
+  return messages
+    .slice(person + 1)
+    .every(
+      ({ role, content }) =>
+        role === "user" ||
+        !content.some((block) => block.type === "tool_use") ||
+        content.some((block) => block.type === "thinking" && block.by === name),
+    );
+}
+
+/** A message without content is left out: the provider refuses it. */
+function messageParam({ role, content }: ModelMessage, name: string): TurnParam[] {
+  const blocks = content.flatMap((block) => blockParam(block, name));
+  return blocks.length === 0 ? [] : [{ role, content: blocks }];
+}
+
+function blockParam(block: ContentBlock, name: string): Anthropic.ContentBlockParam[] {
   switch (block.type) {
     case "text":
-      return { type: "text", text: block.text };
+      return [{ type: "text", text: block.text }];
+    case "image":
+      return [{ type: "image", source: { ...block.source } }];
+    case "thinking":
+      if (block.by !== name) return [];
+      if (block.redacted !== null) return [{ type: "redacted_thinking", data: block.redacted }];
+      return block.signature === null ? [] : [{ type: "thinking", thinking: block.thinking, signature: block.signature }];
     case "tool_use":
-      return { type: "tool_use", id: block.id, name: block.name, input: block.input };
+      return [{ type: "tool_use", id: block.id, name: block.name, input: block.input }];
     case "tool_result":
-      return { type: "tool_result", tool_use_id: block.tool_use_id, content: block.content, is_error: block.is_error };
+      return [{ type: "tool_result", tool_use_id: block.tool_use_id, content: block.content, is_error: block.is_error }];
   }
+}
+
+/** Marks the end of the conversation: the next call finds everything before it in the cache. */
+function cachedUpToLast(messages: TurnParam[]): TurnParam[] {
+  const last = messages.at(-1);
+  if (last === undefined) return messages;
+  const content = [...last.content];
+  for (let place = content.length - 1; place >= 0; place -= 1) {
+    const block = content[place];
+    // Thinking cannot carry the mark.
+    if (block === undefined || block.type === "thinking" || block.type === "redacted_thinking") continue;
+    content[place] = { ...block, cache_control: { type: "ephemeral" } };
+    break;
+  }
+  return [...messages.slice(0, -1), { ...last, content }];
 }
 
 type OpenBlock =
   | { readonly type: "text" }
+  | { readonly type: "thinking"; signature: string }
+  | { readonly type: "redacted_thinking"; readonly data: string }
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; arguments: string }
   | { readonly type: "other" };
 
 async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>): AsyncGenerator<ModelEvent> {
   const open = new Map<number, OpenBlock>();
   let stopReason: StopReason | null = null;
-  let inputTokens = 0;
-  let outputTokens = 0;
+  let usage = NO_TOKENS;
   for await (const event of stream) {
     switch (event.type) {
       case "message_start":
-        inputTokens = event.message.usage.input_tokens;
-        outputTokens = event.message.usage.output_tokens;
+        usage = usageOf(event.message.usage, usage);
         break;
-      case "content_block_start":
-        open.set(event.index, openBlock(event.content_block));
-        if (event.content_block.type === "text") yield { type: "text_start", block: event.index };
-        break;
-      case "content_block_delta": {
-        const block = open.get(event.index);
-        if (event.delta.type === "text_delta" && block?.type === "text")
-          yield { type: "text_delta", block: event.index, text: event.delta.text };
-        if (event.delta.type === "input_json_delta" && block?.type === "tool_use") block.arguments += event.delta.partial_json;
+      case "content_block_start": {
+        if (open.has(event.index)) throw malformed(`block ${event.index} began twice`);
+        const block = openBlock(event.content_block);
+        open.set(event.index, block);
+        yield* begin(event.index, block);
         break;
       }
+      case "content_block_delta":
+        yield* extend(event.index, open.get(event.index), event.delta);
+        break;
       case "content_block_stop": {
         const block = open.get(event.index);
-        if (block?.type === "text") yield { type: "text_end", block: event.index };
-        // A call without any argument comes without a single fragment.
-        if (block?.type === "tool_use")
-          yield {
-            type: "tool_use",
-            block: event.index,
-            id: block.id,
-            name: block.name,
-            arguments: block.arguments === "" ? "{}" : block.arguments,
-          };
+        if (block === undefined) throw malformed(`block ${event.index} ended and never began`);
         open.delete(event.index);
+        yield* end(event.index, block);
         break;
       }
       case "message_delta":
-        outputTokens = event.usage.output_tokens;
-        inputTokens = event.usage.input_tokens ?? inputTokens;
+        usage = usageOf(event.usage, usage);
         if (event.delta.stop_reason !== null) stopReason = STOP_REASONS[event.delta.stop_reason] ?? "end_turn";
         break;
       case "message_stop":
@@ -127,60 +195,90 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
     }
   }
   if (stopReason === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
-  for (const [index, block] of open) {
-    if (block.type === "text") yield { type: "text_end", block: index };
-    if (block.type === "tool_use")
-      yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: block.arguments };
-  }
-  yield { type: "end", stopReason, usage: { inputTokens, outputTokens } };
+  for (const [index, block] of open) yield* end(index, block);
+  yield { type: "end", stopReason, usage };
 }
 
 function openBlock(block: Anthropic.ContentBlock): OpenBlock {
-  if (block.type === "text") return { type: "text" };
-  if (block.type === "tool_use") return { type: "tool_use", id: block.id, name: block.name, arguments: "" };
-  return { type: "other" };
+  switch (block.type) {
+    case "text":
+      return { type: "text" };
+    case "thinking":
+      return { type: "thinking", signature: "" };
+    case "redacted_thinking":
+      return { type: "redacted_thinking", data: block.data };
+    case "tool_use":
+      return { type: "tool_use", id: block.id, name: block.name, arguments: "" };
+    default:
+      return { type: "other" };
+  }
 }
 
-/** Kinds by the error types of the Messages API: errors inside of a stream have no status. */
-const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
-  rate_limit_error: "rate_limited",
-  overloaded_error: "overloaded",
-  api_error: "unavailable",
-  timeout_error: "unavailable",
-};
+function* begin(index: number, block: OpenBlock): Generator<ModelEvent> {
+  if (block.type === "text") yield { type: "text_start", block: index };
+  if (block.type === "thinking" || block.type === "redacted_thinking") yield { type: "thinking_start", block: index };
+}
 
-/** The provider's own words, without headers or the request. */
+function* extend(index: number, block: OpenBlock | undefined, delta: Anthropic.RawContentBlockDelta): Generator<ModelEvent> {
+  if (block === undefined) throw malformed(`block ${index} goes on and never began`);
+  switch (delta.type) {
+    case "text_delta":
+      if (block.type !== "text") throw malformed(`block ${index} is ${block.type} and has text`);
+      yield { type: "text_delta", block: index, text: delta.text };
+      return;
+    case "thinking_delta":
+      if (block.type !== "thinking") throw malformed(`block ${index} is ${block.type} and has thinking`);
+      yield { type: "thinking_delta", block: index, text: delta.thinking };
+      return;
+    case "signature_delta":
+      if (block.type !== "thinking") throw malformed(`block ${index} is ${block.type} and has a signature`);
+      block.signature += delta.signature;
+      return;
+    case "input_json_delta":
+      if (block.type === "tool_use") block.arguments += delta.partial_json;
+      return;
+    default:
+      return;
+  }
+}
+
+function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
+  switch (block.type) {
+    case "text":
+      yield { type: "text_end", block: index };
+      return;
+    case "thinking":
+      yield { type: "thinking_end", block: index, signature: block.signature || null, redacted: null };
+      return;
+    case "redacted_thinking":
+      yield { type: "thinking_end", block: index, signature: null, redacted: block.data };
+      return;
+    case "tool_use": {
+      // A call without any argument comes without a single fragment.
+      const args = block.arguments === "" ? "{}" : block.arguments;
+      yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: args };
+      return;
+    }
+    case "other":
+  }
+}
+
+/** The counts so far: those of a later event are totals, and stand in the place of the earlier ones. */
+function usageOf(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage, before: TokenUsage): TokenUsage {
+  return {
+    inputTokens: usage.input_tokens ?? before.inputTokens,
+    outputTokens: usage.output_tokens,
+    cacheReadTokens: usage.cache_read_input_tokens ?? before.cacheReadTokens,
+    cacheWriteTokens: usage.cache_creation_input_tokens ?? before.cacheWriteTokens,
+  };
+}
+
+function malformed(what: string): ModelError {
+  return new ModelError("broken", `the model's stream is malformed: ${what}`);
+}
+
 function modelError(error: unknown): ModelError {
-  if (error instanceof Anthropic.APIConnectionError)
-    return new ModelError("unavailable", `the model's provider does not answer (${messageOf(error)})`, { cause: error });
-  if (!(error instanceof Anthropic.APIError))
-    return new ModelError("broken", `the model's stream broke off: ${messageOf(error)}`, { cause: error });
-  const { type, message } = providerError(error.error);
-  const said = message ?? error.message;
-  if (error.status === undefined)
-    return new ModelError(KIND_OF_TYPE[type ?? ""] ?? "broken", `the model's stream broke off: ${said}`, { cause: error });
-  return new ModelError(kindOf(error.status), `the model's provider answered ${error.status}: ${said}`, {
-    cause: error,
-    retryAfterMs: retryAfterOf(error.headers),
-  });
-}
-
-function kindOf(status: number): ModelErrorKind {
-  if (status === 429) return "rate_limited";
-  if (status === 529) return "overloaded";
-  return status >= 500 || status === 408 || status === 409 ? "unavailable" : "rejected";
-}
-
-function retryAfterOf(headers: Headers | undefined): number | null {
-  const milliseconds = Number(headers?.get("retry-after-ms") ?? Number.NaN);
-  const seconds = Number(headers?.get("retry-after") ?? Number.NaN);
-  if (Number.isFinite(milliseconds)) return milliseconds;
-  return Number.isFinite(seconds) ? seconds * 1_000 : null;
-}
-
-/** `{ error: { type, message } }`, as the Messages API answers, in a response or inside of a stream. */
-function providerError(body: unknown): { type: string | undefined; message: string | undefined } {
-  const inner = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : {};
-  const { type, message } = inner;
-  return { type: typeof type === "string" ? type : undefined, message: typeof message === "string" ? message : undefined };
+  if (error instanceof Anthropic.APIConnectionError) return unreachable(error);
+  if (!(error instanceof Anthropic.APIError)) return brokenStream(error);
+  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error });
 }

@@ -1,10 +1,30 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 
+/** The image types that every provider reads. */
+export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+
 /** A piece of a message, in Anthropic's form. Adapters of other providers translate. */
 export type ContentBlock =
   | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "image";
+      readonly source: { readonly type: "base64"; readonly media_type: ImageType; readonly data: string };
+    }
+  | ThinkingBlock
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: Json }
   | { readonly type: "tool_result"; readonly tool_use_id: string; readonly content: string; readonly is_error: boolean };
+
+/**
+ * What a model thought before it answered, with what its provider needs to take it back: a signature, or all of it
+ * encrypted (`redacted`). Only the model `by` which it was thought can read it again.
+ */
+export type ThinkingBlock = {
+  readonly type: "thinking";
+  readonly by: string;
+  readonly thinking: string;
+  readonly signature: string | null;
+  readonly redacted: string | null;
+};
 
 /** A message of the conversation as a model reads it. */
 export type ModelMessage = { readonly role: "user" | "assistant"; readonly content: readonly ContentBlock[] };
@@ -17,13 +37,31 @@ export type ModelRequest = {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDescription[];
+  /** Whether people will see what the model thinks: a model that only summarises on demand is asked to. */
+  readonly exposeThinking: boolean;
 };
 
 /** Why a model stopped. Only after `tool_use` may its tool calls run. */
 export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "refusal" | "pause_turn";
 
-/** Tokens of one model call. */
-export type TokenUsage = { readonly inputTokens: number; readonly outputTokens: number };
+/** Tokens of one model call. Input that came from the provider's cache, or was written into it, is counted apart. */
+export type TokenUsage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+};
+
+/** A call whose provider counted nothing. */
+export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** What a model's tokens cost, in US dollars per million. */
+export type TokenPrice = {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+};
 
 /**
  * What a model says, as it says it. Blocks come one after the other, numbered from 0; a tool_use comes whole, with its
@@ -33,6 +71,14 @@ export type ModelEvent =
   | { readonly type: "text_start"; readonly block: number }
   | { readonly type: "text_delta"; readonly block: number; readonly text: string }
   | { readonly type: "text_end"; readonly block: number }
+  | { readonly type: "thinking_start"; readonly block: number }
+  | { readonly type: "thinking_delta"; readonly block: number; readonly text: string }
+  | {
+      readonly type: "thinking_end";
+      readonly block: number;
+      readonly signature: string | null;
+      readonly redacted: string | null;
+    }
   | { readonly type: "tool_use"; readonly block: number; readonly id: string; readonly name: string; readonly arguments: string }
   | { readonly type: "end"; readonly stopReason: StopReason; readonly usage: TokenUsage };
 
@@ -43,14 +89,34 @@ export type ModelEvent =
 export type Model = {
   /** How the model is named to people: provider and model. */
   readonly name: string;
+  /** Null where nobody said what it costs. */
+  readonly price: TokenPrice | null;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 };
 
+/** All tokens of a call. */
+export function totalTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: TokenUsage): number {
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+/** What the tokens cost in US dollars; null where the model's price is not known. */
+export function costOf(usage: TokenUsage, price: TokenPrice | null): number | null {
+  if (price === null) return null;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
+  const millionths =
+    inputTokens * price.input +
+    outputTokens * price.output +
+    cacheReadTokens * price.cacheRead +
+    cacheWriteTokens * price.cacheWrite;
+  return millionths / 1_000_000;
+}
+
 /**
- * Why a model call failed. All but `rejected` may go well when they are tried again: the provider limits or is
- * overloaded, does not answer, falls silent, or its stream breaks off.
+ * Why a model call failed. Some may go well when they are tried again: the provider limits or is overloaded, does not
+ * answer, falls silent, or its stream breaks off. A request that the provider rejects, or to which the model refuses
+ * an answer, fails again.
  */
-export type ModelErrorKind = "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "rejected";
+export type ModelErrorKind = "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "rejected" | "refused";
 
 /** A model call failed. The message is shown to people and holds no secret. */
 export class ModelError extends Error {
@@ -71,6 +137,6 @@ export class ModelError extends Error {
 
   /** Whether the same call may go well later. */
   get isRetryable(): boolean {
-    return this.kind !== "rejected";
+    return this.kind !== "rejected" && this.kind !== "refused";
   }
 }

@@ -27,6 +27,8 @@ export type ScriptReply = {
   readonly when: ScriptCondition;
   /** Takes the lines that match out of the newest result of a tool; named groups become the fields of `item`. */
   readonly find?: { readonly result: string; readonly line: string };
+  /** What the model thinks before it says anything. */
+  readonly think?: string;
   readonly say?: readonly ScriptLine[];
   readonly call?: readonly ScriptCall[];
   readonly stop?: StopReason;
@@ -84,6 +86,7 @@ const SCHEMA = {
             additionalProperties: false,
             properties: { result: text, line: text },
           },
+          think: text,
           say: {
             type: "array",
             items: {

@@ -2,7 +2,15 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isJsonObject, type Json } from "../../lib/json.ts";
 import { pieces } from "../../lib/text.ts";
-import { ModelError, type ContentBlock, type Model, type ModelEvent, type ModelMessage, type ModelRequest } from "./model.ts";
+import {
+  ModelError,
+  NO_TOKENS,
+  type ContentBlock,
+  type Model,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+} from "./model.ts";
 import type { Script, ScriptLine, ScriptReply } from "./script.ts";
 
 type Fields = Readonly<Record<string, string>>;
@@ -17,13 +25,22 @@ const UNPACED = { characters: Number.MAX_SAFE_INTEGER, delayMs: 0 };
 export function scriptedModel(name: string, script: Script): Model {
   return {
     name: `scripted ${name}`,
+    price: null,
     async *stream(request, signal) {
       const [reply, scene] = chooseReply(script, request);
       let block = 0;
       let written = 0;
+      const pace = script.pace ?? UNPACED;
+      if (reply.think !== undefined) {
+        yield* paced("thinking", fill(reply.think, scene.values), block, pace, signal);
+        yield { type: "thinking_end", block, signature: null, redacted: null };
+        written += reply.think.length;
+        block += 1;
+      }
       const text = (reply.say ?? []).map((line) => speak(line, scene)).join("");
       if (text !== "") {
-        yield* speakPaced(text, block, script.pace ?? UNPACED, signal);
+        yield* paced("text", text, block, pace, signal);
+        yield { type: "text_end", block };
         written += text.length;
         block += 1;
       }
@@ -38,25 +55,29 @@ export function scriptedModel(name: string, script: Script): Model {
       yield {
         type: "end",
         stopReason,
-        usage: { inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4), outputTokens: Math.ceil(written / 4) },
+        usage: {
+          ...NO_TOKENS,
+          inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4),
+          outputTokens: Math.ceil(written / 4),
+        },
       };
     },
   };
 }
 
-async function* speakPaced(
+async function* paced(
+  kind: "text" | "thinking",
   text: string,
   block: number,
   pace: { characters: number; delayMs: number },
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  yield { type: "text_start", block };
+  yield { type: `${kind}_start`, block };
   for (const piece of pieces(text, pace.characters)) {
     signal.throwIfAborted();
     if (pace.delayMs > 0) await delay(pace.delayMs, undefined, { signal });
-    yield { type: "text_delta", block, text: piece };
+    yield { type: `${kind}_delta`, block, text: piece };
   }
-  yield { type: "text_end", block };
 }
 
 function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene] {

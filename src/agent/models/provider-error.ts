@@ -1,0 +1,70 @@
+import { isJsonObject } from "../../lib/json.ts";
+import { messageOf } from "../../lib/text.ts";
+import { ModelError, type ModelErrorKind } from "./model.ts";
+
+/** What a provider's SDK says of a failed call. `status` is null where the stream had already begun, or nothing answered. */
+export type ProviderFailure = {
+  readonly status: number | null;
+  readonly headers: Headers | undefined;
+  /** The body of the error, as the provider sent it. */
+  readonly body: unknown;
+  readonly cause: Error;
+};
+
+/** Kinds by the error types that come inside of a stream, where there is no status. */
+const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
+  rate_limit_error: "rate_limited",
+  rate_limit_exceeded: "rate_limited",
+  overloaded_error: "overloaded",
+  api_error: "unavailable",
+  server_error: "unavailable",
+  timeout_error: "unavailable",
+};
+
+/** The failure in the provider's own words, without headers or the request: they may hold the key. */
+export function providerError({ status, headers, body, cause }: ProviderFailure): ModelError {
+  const { type, message } = wordsOf(body);
+  const said = message ?? cause.message;
+  if (status === null)
+    return new ModelError(KIND_OF_TYPE[type ?? ""] ?? "broken", `the model's stream broke off: ${said}`, { cause });
+  return new ModelError(kindOf(status), `the model's provider answered ${status}: ${said}`, {
+    cause,
+    retryAfterMs: retryAfterOf(headers),
+  });
+}
+
+/** The provider was not reached, or went away before it answered. */
+export function unreachable(cause: Error): ModelError {
+  return new ModelError("unavailable", `the model's provider does not answer (${messageOf(cause)})`, { cause });
+}
+
+/** What is thrown while a stream is read, and is no answer of the provider: a cut connection, an event that cannot be read. */
+export function brokenStream(thrown: unknown): ModelError {
+  return thrown instanceof ModelError
+    ? thrown
+    : new ModelError("broken", `the model's stream broke off: ${messageOf(thrown)}`, { cause: thrown });
+}
+
+function kindOf(status: number): ModelErrorKind {
+  if (status === 429) return "rate_limited";
+  if (status === 529) return "overloaded";
+  return status >= 500 || status === 408 || status === 409 ? "unavailable" : "rejected";
+}
+
+/** Seconds, milliseconds or a date (RFC 9110, 10.2.3). */
+function retryAfterOf(headers: Headers | undefined): number | null {
+  const milliseconds = headers?.get("retry-after-ms") ?? "";
+  if (milliseconds !== "" && Number.isFinite(Number(milliseconds))) return Math.max(0, Number(milliseconds));
+  const after = headers?.get("retry-after") ?? "";
+  if (after === "") return null;
+  const wait = Number.isFinite(Number(after)) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
+  return Number.isFinite(wait) ? Math.max(0, wait) : null;
+}
+
+/** `{ error: { type, message } }`, as Anthropic answers, or what is inside of it, as OpenAI's SDK hands on. */
+function wordsOf(body: unknown): { type: string | undefined; message: string | undefined } {
+  const inner = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : body;
+  if (!isJsonObject(inner)) return { type: undefined, message: typeof inner === "string" ? inner : undefined };
+  const { type, message } = inner;
+  return { type: typeof type === "string" ? type : undefined, message: typeof message === "string" ? message : undefined };
+}
