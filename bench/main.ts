@@ -1,5 +1,8 @@
 import { append } from "./append.ts";
+import { fanOut } from "./fan-out.ts";
+import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
+import { idle } from "./idle.ts";
 import { replay } from "./replay.ts";
 import { withPostgres } from "./postgres.ts";
 
@@ -15,10 +18,13 @@ export type Figure = {
 const wanted = process.argv.slice(2);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
-/** `npm run bench [-- append replay gate]`: prints one JSON line a figure. */
+/** `npm run bench [-- append replay fan-out first-token idle gate]`: prints one JSON line a figure. */
 await withPostgres(async (url) => {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);
   if (isWanted("replay")) print(await replay(url));
+  if (isWanted("fan-out")) print(await fanOut(url));
+  if (isWanted("first-token")) print(await firstToken(url));
+  if (isWanted("idle")) for (const figure of await idle(url)) print(figure);
 });
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
 

@@ -72,7 +72,8 @@ async function* readPages(
         toldAt = performance.now();
       }
       wasCaughtUp = isCaughtUp;
-      await macrotask();
+      // At the head there is something to wait for; before it, others must have their turn.
+      if (!isCaughtUp) await macrotask();
       const { covered } = page;
       const next = (): Promise<LogPage> =>
         isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered);

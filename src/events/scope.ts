@@ -23,3 +23,21 @@ export function inScope(scope: Scope, event: TimelineEvent): boolean {
     (scope.kinds === null || scope.kinds.includes(event.body.kind))
   );
 }
+
+const keys = new WeakMap<Scope, string>();
+
+/** The same text for scopes that want the same. */
+export function scopeKey(scope: Scope): string {
+  const known = keys.get(scope);
+  if (known !== undefined) return known;
+  const { tenant, agentId, createdBy, channels, kinds } = scope;
+  const key = JSON.stringify([
+    tenant,
+    agentId,
+    createdBy,
+    [...channels].toSorted(),
+    kinds === null ? null : [...kinds].toSorted(),
+  ]);
+  keys.set(scope, key);
+  return key;
+}

@@ -2,23 +2,28 @@ import type { LogHead } from "./cursor.ts";
 import { CHANNELS } from "./channel.ts";
 import type { TimelineEvent } from "./event.ts";
 import type { EventLog, LogPage } from "./log.ts";
-import { inScope, type Scope } from "./scope.ts";
+import { inScope, scopeKey, type Scope } from "./scope.ts";
 
 /** What a tail keeps at most, in bytes of payload. Half of it is dropped when it is full. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 /** The bounds of a page that is answered from memory. */
 const PAGE = { events: 500, bytes: 256 * 1024 };
+/** Pages from memory that are kept for others who ask for the same. */
+const KEPT_PAGES = 16;
 /** A waiting follower whose scope is silent is woken after so many positions, so that its cursor moves. */
 const SKIPPED_POSITIONS = 10_000;
 /** How often waiting followers are looked through for that, in positions. */
 const SKIP_CHECK = 1_000;
 
-type Waiter = { readonly scope: Scope; readonly after: number; readonly wake: (page: LogPage) => void };
+type Waiter = { readonly after: number; readonly wake: (page: LogPage) => void };
+/** Those who wait for the same. */
+type Group = { readonly scope: Scope; readonly waiters: Set<Waiter> };
 
 /**
  * The newest events of one tenant, in memory: all of them from `floor` to `head`, without a hole. It grows by the
  * node's own commits and by reads of the log, one at a time however many follow. Followers at the head wait here,
- * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10).
+ * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10). Those who want
+ * the same from the same place are given the very same page, so that its answer can be shared.
  */
 export class Tail {
   readonly #log: EventLog;
@@ -29,7 +34,10 @@ export class Tail {
   #bytes = 0;
   /** Own commits beyond a hole, by the position after which they lie. */
   readonly #ahead = new Map<number, readonly TimelineEvent[]>();
-  readonly #waiters = new Map<string | null, Set<Waiter>>();
+  /** By agent, or null for all agents, and by scope. */
+  readonly #waiters = new Map<string | null, Map<string, Group>>();
+  /** Pages answered from memory since the tail last grew. */
+  #pages = new Map<string, LogPage>();
   #reading: Promise<void> | null = null;
   #isStale = false;
 
@@ -67,7 +75,7 @@ export class Tail {
   /** A page of the scope after `after`: from memory where it is covered, else from the log. */
   async read(scope: Scope, after: number): Promise<LogPage> {
     const isCovered = after >= this.#floor && after <= this.#head.position;
-    return isCovered ? this.#page(scope, after) : this.#log.read(scope, after);
+    return isCovered ? this.#pageOnce(scope, after) : this.#log.read(scope, after);
   }
 
   /**
@@ -81,18 +89,26 @@ export class Tail {
       const settle = (page: LogPage): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", giveUp);
-        const group = this.#waiters.get(scope.agentId);
-        group?.delete(waiter);
-        if (group?.size === 0) this.#waiters.delete(scope.agentId);
+        this.#leave(scope, waiter);
         resolve(page);
       };
       const giveUp = (): void => settle(this.#emptyPage(after));
-      const waiter: Waiter = { scope, after, wake: settle };
+      const waiter: Waiter = { after, wake: settle };
       const timer = setTimeout(giveUp, patience);
       signal.addEventListener("abort", giveUp);
-      const group = this.#waiters.get(scope.agentId) ?? new Set();
-      this.#waiters.set(scope.agentId, group.add(waiter));
+      const groups = this.#waiters.get(scope.agentId) ?? new Map<string, Group>();
+      const group = groups.get(scopeKey(scope)) ?? { scope, waiters: new Set() };
+      group.waiters.add(waiter);
+      this.#waiters.set(scope.agentId, groups.set(scopeKey(scope), group));
     });
+  }
+
+  #leave(scope: Scope, waiter: Waiter): void {
+    const groups = this.#waiters.get(scope.agentId);
+    const group = groups?.get(scopeKey(scope));
+    group?.waiters.delete(waiter);
+    if (group?.waiters.size === 0) groups?.delete(scopeKey(scope));
+    if (groups?.size === 0) this.#waiters.delete(scope.agentId);
   }
 
   async #readOn(): Promise<void> {
@@ -127,6 +143,7 @@ export class Tail {
     this.#events.push(...events);
     this.#bytes += events.reduce((sum, event) => sum + event.bytes, 0);
     this.#head = { ...this.#head, position: last.position };
+    this.#pages.clear();
     if (this.#bytes > KEPT_BYTES) this.#drop();
     this.#wake(events);
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
@@ -143,25 +160,48 @@ export class Tail {
   }
 
   #wake(events: readonly TimelineEvent[]): void {
-    const found = new Map<Waiter, TimelineEvent[]>();
+    const found = new Map<Group, TimelineEvent[]>();
     for (const event of events) {
-      for (const group of [this.#waiters.get(event.agentId), this.#waiters.get(null)]) {
-        for (const waiter of group ?? []) {
-          if (event.position <= waiter.after || !inScope(waiter.scope, event)) continue;
-          const own = found.get(waiter);
-          if (own === undefined) found.set(waiter, [event]);
+      for (const groups of [this.#waiters.get(event.agentId), this.#waiters.get(null)]) {
+        for (const group of groups?.values() ?? []) {
+          if (!inScope(group.scope, event)) continue;
+          const own = found.get(group);
+          if (own === undefined) found.set(group, [event]);
           else own.push(event);
         }
       }
     }
-    for (const [waiter, own] of found) waiter.wake({ head: this.#head, events: own, covered: this.#head.position });
+    for (const [group, own] of found) {
+      const page = { head: this.#head, events: own, covered: this.#head.position };
+      const first = own[0]?.position ?? 0;
+      for (const waiter of group.waiters) {
+        if (waiter.after < first) waiter.wake(page);
+        else this.#wakeAhead(waiter, page);
+      }
+    }
+  }
+
+  /** A waiter that read the log itself, and is ahead of the tail. */
+  #wakeAhead(waiter: Waiter, page: LogPage): void {
+    const events = page.events.filter((event) => event.position > waiter.after);
+    if (events.length > 0) waiter.wake({ ...page, events });
   }
 
   #wakeSkipped(): void {
-    for (const group of this.#waiters.values()) {
-      for (const waiter of group)
-        if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage(waiter.after));
+    for (const groups of this.#waiters.values()) {
+      for (const { waiters } of groups.values()) {
+        for (const waiter of waiters)
+          if (this.#head.position - waiter.after >= SKIPPED_POSITIONS) waiter.wake(this.#emptyPage(waiter.after));
+      }
     }
+  }
+
+  #pageOnce(scope: Scope, after: number): LogPage {
+    const key = `${after} ${scopeKey(scope)}`;
+    const page = this.#pages.get(key) ?? this.#page(scope, after);
+    if (this.#pages.size >= KEPT_PAGES) this.#pages.clear();
+    this.#pages.set(key, page);
+    return page;
   }
 
   #page(scope: Scope, after: number): LogPage {

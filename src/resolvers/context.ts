@@ -19,6 +19,4 @@ export type Context = {
   readonly snapshot: () => Promise<LogHead>;
   /** Whether the actor would still be admitted as the same, with the same roles: asked anew every few seconds. */
   readonly isStillAdmitted: () => Promise<boolean>;
-  /** Forgets the snapshot: each page of a subscription has its own. */
-  readonly renew: () => void;
 };

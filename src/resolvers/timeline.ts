@@ -149,12 +149,20 @@ function firstOf(page: LogPage, first: number): LogPage {
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
 }
 
-function pageOf({ head, events, covered }: LogPage): TimelinePage {
-  return {
+const pages = new WeakMap<LogPage, TimelinePage>();
+
+/** The page as clients get it: one for one, so that those who are given the same page can share its answer. */
+function pageOf(page: LogPage): TimelinePage {
+  const known = pages.get(page);
+  if (known !== undefined) return known;
+  const { head, events, covered } = page;
+  const made = {
     events: events.map((event) => ({ event, body: event.body, epoch: head.epoch })),
     cursor: formatCursor(head, covered),
     caughtUp: covered === head.position,
   };
+  pages.set(page, made);
+  return made;
 }
 
 /**
@@ -171,7 +179,6 @@ function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): Asyn
         await source.return();
         return { done: true, value: undefined };
       }
-      context.renew();
       return { done: false, value: pageOf(result.value) };
     },
     async return() {

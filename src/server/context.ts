@@ -26,8 +26,21 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
       const present = await admission();
       return present?.id === actor.id && present.tenant === actor.tenant && String(present.roles) === String(actor.roles);
     },
-    renew: () => {
-      head = null;
+  };
+}
+
+/**
+ * The context in which a page is answered for all who may see the same. It has a snapshot of its own, and nobody asks:
+ * what depended on who does would be shown to others, so that asking is an error.
+ */
+export function sharedContext(context: Context): Context {
+  const { tenant } = context.actor;
+  let head: Promise<LogHead> | null = null;
+  return {
+    ...context,
+    get actor(): never {
+      throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
     },
+    snapshot: () => (head ??= context.parts.log.head(tenant)),
   };
 }

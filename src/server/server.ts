@@ -3,7 +3,9 @@ import type { AddressInfo } from "node:net";
 import type { Logger } from "../lib/log.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
+import { maskError } from "./errors.ts";
 import { originProblem } from "./origin.ts";
+import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 
@@ -33,7 +35,9 @@ export async function startServer(
   probes: Probes,
   logger: Logger,
 ): Promise<RunningServer> {
-  const yoga = makeYoga(options, shared, logger);
+  const mask = maskError(logger);
+  const subscribe = subscribePages(mask);
+  const yoga = makeYoga(options, shared, mask, subscribe);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -60,7 +64,7 @@ export async function startServer(
       }
     },
   );
-  const closeSockets = serveWebSocket(server, yoga, options);
+  const closeSockets = serveWebSocket(server, yoga, subscribe, options);
   await listen(server, options.port, options.host);
   return {
     port: (server.address() as AddressInfo).port,

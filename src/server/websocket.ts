@@ -10,6 +10,7 @@ import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { Admission } from "./context.ts";
+import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
 
 /** The largest message that a client may send, in bytes. */
@@ -23,15 +24,16 @@ type SocketExtra = { admission: Admission };
 export function serveWebSocket(
   server: Server,
   yoga: YogaServerInstance<TransportContext, Context>,
+  subscribe: Subscribe,
   access: Access,
 ): () => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
-  // Yoga's own parse, validate, execute and subscribe, so that errors are masked on every transport alike.
+  // Yoga's own parse, validate and execute, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
     {
       execute: (args) => enveloped.get(args)?.execute(args),
-      subscribe: (args) => enveloped.get(args)?.subscribe(args),
+      subscribe,
       onConnect: async ({ connectionParams, extra }) => {
         const authorization =
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;

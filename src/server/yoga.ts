@@ -1,16 +1,15 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
+import type { GraphQLError } from "graphql";
 import { createYoga, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actor.ts";
-import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken } from "./authenticate.ts";
 import { makeContext, type Admission, type SharedContext } from "./context.ts";
-import { endAfterFailure } from "./end-after-failure.ts";
-import { maskError } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
+import type { Subscribe } from "./subscribe-pages.ts";
 
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
@@ -19,7 +18,12 @@ export const BODY_BYTES = 8 * 1024 * 1024;
 export type TransportContext = { readonly socketAdmission?: Admission };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
-export function makeYoga(access: Access, shared: SharedContext, logger: Logger): YogaServerInstance<TransportContext, Context> {
+export function makeYoga(
+  access: Access,
+  shared: SharedContext,
+  mask: (error: unknown) => GraphQLError,
+  subscribe: Subscribe,
+): YogaServerInstance<TransportContext, Context> {
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",
@@ -28,8 +32,8 @@ export function makeYoga(access: Access, shared: SharedContext, logger: Logger):
     renderGraphiQL,
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
-    plugins: [endAfterFailure()],
-    maskedErrors: { maskError: maskError(logger), errorMessage: "Unexpected error." },
+    plugins: [{ onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) }],
+    maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
     context: async ({ socketAdmission, request }) => {
       const byHeader = (): Promise<Actor | null> =>

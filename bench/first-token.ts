@@ -1,0 +1,95 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createClient } from "graphql-ws";
+import WebSocket from "ws";
+import type { Figure } from "./main.ts";
+import { startServerProcess } from "./server-process.ts";
+
+const TURNS = 200;
+const WARM = 30;
+
+type Answer = { readonly data?: Record<string, { readonly agent: { readonly id: string } | null }> };
+
+/** What commit and delivery add to the model's time until the first token is with a subscriber, p50, against the SDK alone. */
+export async function firstToken(url: string): Promise<Figure> {
+  let wroteAt = 0;
+  const provider = createServer((request, response) => {
+    request.resume().once("end", () => speak(response, () => (wroteAt = performance.now())));
+  });
+  await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
+  const providerUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+
+  const server = await startServerProcess("triplane-server.ts", url, providerUrl);
+  const api = `http://127.0.0.1:${server.port}/graphql`;
+  const post = async (query: string, variables: object): Promise<Answer> => {
+    const response = await fetch(api, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+    return (await response.json()) as Answer;
+  };
+  const created = await post('mutation { createAgent(input: { templateId: "wire" }) { agent { id } } }', {});
+  const agentId = created.data?.["createAgent"]?.agent?.id;
+  const client = createClient({ url: api.replace("http", "ws"), webSocketImpl: WebSocket });
+  const pages = client.iterate<{ progress: { events: { kind: string }[] } }>({
+    query: "subscription ($agentId: ID!) { progress(agentId: $agentId) { events { kind ... on TextChunk { delta } } } }",
+    variables: { agentId },
+  });
+  await pages.next();
+  const ours: number[] = [];
+  for (let turn = 0; turn < WARM + TURNS; turn += 1) {
+    await post("mutation ($input: SendMessageInput!) { sendMessage(input: $input) { cursor } }", {
+      input: { agentId, text: "go" },
+    });
+    for (let isDone = false; !isDone;) {
+      const { value } = (await pages.next()) as { value: { data: { progress: { events: { kind: string }[] } } } };
+      const kinds = value.data.progress.events.map((event) => event.kind);
+      if (kinds.includes("TEXT_CHUNK")) ours.push(performance.now() - wroteAt);
+      isDone = kinds.includes("DONE");
+    }
+  }
+  await client.dispose();
+  await server.stop();
+
+  const sdk = new Anthropic({ apiKey: "bench", baseURL: providerUrl });
+  const straight: number[] = [];
+  for (let turn = 0; turn < WARM + TURNS; turn += 1) {
+    const messages = [{ role: "user", content: "go" }] as const;
+    for await (const event of await sdk.messages.create({
+      model: "bench",
+      max_tokens: 10,
+      messages: [...messages],
+      stream: true,
+    }))
+      if (event.type === "content_block_delta") straight.push(performance.now() - wroteAt);
+  }
+  provider.close();
+  const [value, baseline] = [median(ours.slice(WARM)), median(straight.slice(WARM))];
+  return { name: "first token", value: value - baseline, unit: "ms added", baseline, ratio: value / baseline };
+}
+
+/** One token, told apart from what comes before it: the clock starts when it is written. */
+function speak(response: ServerResponse, wrote: () => void): void {
+  const write = (event: { readonly type: string; readonly [field: string]: unknown }): void =>
+    void response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  write({ type: "message_start", message: { id: "m", type: "message", role: "assistant", model: "bench", content: [], usage } });
+  setTimeout(() => {
+    wrote();
+    write({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+    write({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello." } });
+    setTimeout(() => {
+      write({ type: "content_block_stop", index: 0 });
+      write({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 1 } });
+      write({ type: "message_stop" });
+      response.end();
+    }, 10);
+  }, 20);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,129 @@
+import {
+  createSourceEventStream,
+  executeSubscriptionEvent,
+  Kind,
+  validateSubscriptionArgs,
+  visit,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+} from "graphql";
+import { isAsyncIterable } from "graphql-yoga";
+import { visibleCreator } from "../resolvers/visibility.ts";
+import type { Context } from "../resolvers/context.ts";
+import { sharedContext } from "./context.ts";
+
+type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
+type Answer = ExecutionResult | Promise<ExecutionResult>;
+
+/** What subscribes, on every transport. */
+export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>>;
+
+/**
+ * Answers subscriptions page by page. Subscribers who are given the same page, ask for the same of it and may see the
+ * same share one execution: it is done in a context without an actor. Where a page cannot be answered as a whole, the
+ * subscription ends after it: going on would skip that page silently, since the client has no cursor of it, and would
+ * take the next one for its continuation (invariant 2). Errors are shown as `mask` makes them.
+ */
+export function subscribePages(mask: (error: unknown) => GraphQLError): Subscribe {
+  return async (args) => {
+    const validated = validateSubscriptionArgs(args);
+    if (!("schema" in validated)) return { errors: validated };
+    const source = await createSourceEventStream(validated);
+    if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
+    return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask);
+  };
+}
+
+/** `return()` goes straight to the source, since a generator that waits would not hear it. */
+function answers(
+  source: AsyncIterator<object>,
+  execute: (page: object) => Answer,
+  mask: (error: unknown) => GraphQLError,
+): AsyncIterableIterator<ExecutionResult> {
+  let hasFailed = false;
+  const fail = (value: ExecutionResult): IteratorYieldResult<ExecutionResult> => {
+    hasFailed = true;
+    return { done: false, value };
+  };
+  return {
+    async next() {
+      if (hasFailed) return { done: true, value: undefined };
+      try {
+        const page = await source.next();
+        if (page.done === true) return { done: true, value: undefined };
+        const value = await execute(page.value);
+        if (value.data !== null && value.data !== undefined) return { done: false, value };
+        await source.return?.();
+        return fail(value);
+      } catch (error) {
+        return fail({ errors: [mask(error)] });
+      }
+    },
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Answers under way or done, for as long as somebody holds the page. */
+const shared = new WeakMap<object, Map<string, Answer>>();
+
+/** What answers a page for this subscriber, and for all who ask as they do. */
+function executing(
+  { document, operationName, variableValues, contextValue }: ExecutionArgs,
+  validated: Validated,
+  mask: (error: unknown) => GraphQLError,
+): (page: object) => Answer {
+  const context = contextValue as Context;
+  const { number, variables } = askedOf(document);
+  const given = Object.entries(variableValues ?? {}).filter(([name]) => variables.has(name));
+  const key = JSON.stringify([number, operationName ?? null, given, context.actor.tenant, visibleCreator(context.actor)]);
+  const execute = (page: object): Answer => {
+    const result = executeSubscriptionEvent({ ...validated, rootValue: page, contextValue: sharedContext(context) });
+    return result instanceof Promise ? result.then((settled) => masked(settled, mask)) : masked(result, mask);
+  };
+  return (page) => {
+    const known = shared.get(page) ?? new Map<string, Answer>();
+    const answer = known.get(key) ?? execute(page);
+    shared.set(page, known.set(key, answer));
+    return answer;
+  };
+}
+
+function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError): ExecutionResult {
+  return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
+}
+
+type Asked = { readonly number: number; readonly variables: ReadonlySet<string> };
+const asked = new WeakMap<DocumentNode, Asked>();
+let documents = 0;
+
+/** A number for the document, and the variables that reach a page: all but those of the root field's arguments, which choose the pages. */
+function askedOf(document: DocumentNode): Asked {
+  const known = asked.get(document);
+  if (known !== undefined) return known;
+  const variables = new Set<string>();
+  visit(document, {
+    VariableDefinition: () => false,
+    Argument: (_node, _key, _parent, _path, ancestors) => (isOfRootField(ancestors) ? false : undefined),
+    Variable: ({ name }) => void variables.add(name.value),
+  });
+  documents += 1;
+  const found = { number: documents, variables };
+  asked.set(document, found);
+  return found;
+}
+
+/** Whether the path leads from the operation straight to a field. */
+function isOfRootField(ancestors: readonly unknown[]): boolean {
+  const kinds = ancestors.flatMap((ancestor) =>
+    typeof ancestor === "object" && ancestor !== null && "kind" in ancestor ? [ancestor.kind] : [],
+  );
+  return String(kinds) === String([Kind.DOCUMENT, Kind.OPERATION_DEFINITION, Kind.SELECTION_SET, Kind.FIELD]);
+}

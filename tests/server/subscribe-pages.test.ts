@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
+import { describe, expect, it, vi } from "vitest";
+import { schema } from "../../src/schema/index.ts";
+import { makeContext, sharedContext, type SharedContext } from "../../src/server/context.ts";
+import { maskError } from "../../src/server/errors.ts";
+import { subscribePages } from "../../src/server/subscribe-pages.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import { Tails } from "../../src/events/tails.ts";
+import { silentBell } from "../../src/events/bell.ts";
+import type { Actor } from "../../src/agent/actor.ts";
+import { onTestFinished } from "vitest";
+
+const subscribe = subscribePages(maskError(silentLogger));
+const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
+
+/** A subscriber below the transports, and how often an event's `delta` was resolved for it or for others. */
+function subscriberOf(app: TestApp) {
+  const tails = new Tails(app.parts.log, silentBell(), silentLogger);
+  onTestFinished(() => tails.close());
+  const shared: SharedContext = { prisma: app.database.prisma, parts: app.parts, tails, wake: () => {} };
+  return async (document: ReturnType<typeof parse>, variables: object, actor: Actor = ADMIN) => {
+    const args: ExecutionArgs = {
+      schema,
+      document,
+      variableValues: { ...variables },
+      contextValue: makeContext(shared, actor, () => Promise.resolve(actor)),
+    };
+    const pages = await subscribe(args);
+    if (!(Symbol.asyncIterator in pages)) throw new Error(JSON.stringify(pages));
+    onTestFinished(async () => void (await pages.return?.()));
+    const next = async (): Promise<ExecutionResult> => {
+      const page = await pages.next();
+      if (page.done === true) throw new Error("the subscription ended");
+      return page.value;
+    };
+    await next();
+    return next;
+  };
+}
+
+describe("subscribers who are given the same page", () => {
+  it("share one execution of the same document, and only then", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const subscribeTo = subscriberOf(app);
+    const text =
+      "subscription ($id: ID!, $full: Boolean!) { progress(agentId: $id) { cursor events { kind seq @include(if: $full) } } }";
+    const document = parse(text);
+    const same = [
+      await subscribeTo(document, { id: agent.id, full: true }),
+      await subscribeTo(document, { id: agent.id, full: true }),
+    ];
+    const short = await subscribeTo(document, { id: agent.id, full: false });
+    const other = await subscribeTo(parse(text), { id: agent.id, full: true });
+    const narrow = await subscribeTo(document, { id: agent.id, full: true }, { ...ADMIN, roles: ["user"] });
+    await client.send(agent.id, "hi");
+    const [first, second] = await Promise.all(same.map((next) => next()));
+    expect(first).toBe(second);
+    expect(first?.data).toMatchObject({ progress: { events: [{ kind: "MESSAGE_RECEIVED", seq: expect.any(Number) }] } });
+    expect((await short()).data).toEqual({
+      progress: { cursor: expect.any(String), events: [{ kind: "MESSAGE_RECEIVED" }] },
+    });
+    for (const next of [other, narrow]) {
+      const page = await next();
+      expect(page).not.toBe(first);
+      expect(page.data).toEqual(first?.data);
+    }
+  });
+
+  it("resume from places of their own all the same: since is no part of what is shared", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    const subscribeTo = subscriberOf(app);
+    const document = parse(
+      "subscription ($id: ID!, $since: Cursor) { timeline(agentId: $id, since: $since) { caughtUp events { kind } } }",
+    );
+    const { cursor } = await client.agent(agent.id);
+    const [early, late] = [
+      await subscribeTo(document, { id: agent.id, since: "0" }),
+      await subscribeTo(document, { id: agent.id, since: cursor }),
+    ];
+    await client.send(agent.id, "again");
+    expect(await early()).toBe(await late());
+  });
+
+  it("are answered without an actor: asking who it is fails, rather than showing one person's answer to another (invariant 12)", async () => {
+    const app = await startTestApp();
+    const tails = vi.fn() as unknown as Tails;
+    const context = makeContext({ prisma: app.database.prisma, parts: app.parts, tails, wake: () => {} }, ADMIN, () =>
+      Promise.resolve(ADMIN),
+    );
+    expect(() => sharedContext(context).actor).toThrow("must not depend on who asks");
+    expect((await sharedContext(context).snapshot()).tenant).toBe("local");
+  });
+
+  it("see only what each of them may see, also at the same moment (invariant 12)", async () => {
+    const actor = (id: string, roles: readonly ("user" | "viewer")[]) =>
+      ({ id, tokenHash: createHash("sha256").update(id).digest("hex"), tenant: "acme", roles }) as const;
+    const app = await startTestApp({
+      config: { actors: [actor("anna", ["user"]), actor("ben", ["user"]), actor("vera", ["viewer"])] },
+    });
+    const [anna, ben, vera] = ["anna", "ben", "vera"].map((token) => connect(app.url, token));
+    if (!anna || !ben || !vera) throw new Error("three people");
+    const [hers, his] = [await anna.createAgent(), await ben.createAgent()];
+    const seen = async (client: typeof anna): Promise<number> => {
+      const agents = new Set<string>();
+      const done = new Set<string>();
+      for await (const page of client.timeline({ since: "0" })) {
+        for (const event of page.events) {
+          agents.add(event.agent.id);
+          if (event.kind === "DONE") done.add(event.agent.id);
+        }
+        if (done.size === (client === vera ? 2 : 1) && page.caughtUp) return agents.size;
+      }
+      throw new Error("the timeline ended");
+    };
+    const watching = Promise.all([seen(anna), seen(ben), seen(vera)]);
+    await Promise.all([anna.send(hers.id, "hi"), ben.send(his.id, "hi")]);
+    expect(await watching).toEqual([1, 1, 2]);
+  });
+});
