@@ -177,7 +177,7 @@ function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): Asyn
       if (result.done === true) return { done: true, value: undefined };
       if (!(await context.isStillAdmitted())) {
         await source.return();
-        return { done: true, value: undefined };
+        throw clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
       }
       return { done: false, value: pageOf(result.value) };
     },

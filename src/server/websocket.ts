@@ -18,6 +18,9 @@ const MESSAGE_BYTES = 8 * 1024 * 1024;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
 
+/** The socket of somebody who is no longer admitted closes: with a new token they may open another. */
+const NOT_ADMITTED = 4403;
+
 type SocketExtra = { admission: Admission };
 
 /** GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients connect anew. */
@@ -63,6 +66,10 @@ export function serveWebSocket(
         };
         enveloped.set(args, envelope);
         return args;
+      },
+      onNext: ({ extra }, _id, _payload, _args, { errors }) => {
+        if (errors?.some((error) => error.extensions["code"] === "UNAUTHENTICATED") === true)
+          extra.socket.close(NOT_ADMITTED, "Forbidden");
       },
     },
     sockets,

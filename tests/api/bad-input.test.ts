@@ -328,7 +328,7 @@ describe("streams", () => {
     expect(new Set(seen)).toEqual(new Set([own.id]));
   });
 
-  it("end where their actor is no longer admitted", async () => {
+  it("end where their actor is no longer admitted, and say so", async () => {
     let isAdmitted = true;
     let time = Date.now();
     const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
@@ -350,8 +350,11 @@ describe("streams", () => {
     time += 6_000;
     const secret = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 9, block: 0, delta: "not for anna" } } as const;
     await app.parts.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", epoch: null, events: [secret] }]);
-    const rest = [];
-    for await (const page of stream) rest.push(...page.events);
+    const rest: unknown[] = [];
+    const drained = (async () => {
+      for await (const page of stream) rest.push(...page.events);
+    })();
+    await expect(drained).rejects.toMatchObject({ code: 4403 });
     expect(JSON.stringify(rest)).not.toContain("not for anna");
   });
 

@@ -1,0 +1,4 @@
+export { iterate } from "./iterate.ts";
+export { ResumeError, type ResumeErrorCode } from "./errors.ts";
+export { resume, type Outage, type ResumeOptions, type ResumeStatus } from "./resume.ts";
+export type { Request, Result, ServerError, Sink, Transport } from "./transport.ts";

@@ -1,0 +1,193 @@
+import { codeOf, isCursorCode, ResumeError } from "./errors.ts";
+import type { Request, Result, ServerError, Sink, Transport } from "./transport.ts";
+
+/** The server's database does not answer: events wait. */
+export type Outage = { readonly since: string; readonly bufferedEvents: number };
+
+/** How a subscription stands. */
+export type ResumeStatus =
+  /** An attempt is made; `failures` went wrong since the last page. */
+  | { readonly kind: "connecting"; readonly failures: number }
+  /** Pages come, and what is shown is not yet the present. */
+  | { readonly kind: "catching up"; readonly cursor: string }
+  /** What is shown is the present. */
+  | { readonly kind: "caught up"; readonly cursor: string }
+  /** The connection stands, and the server's database is away. */
+  | { readonly kind: "outage"; readonly cursor: string; readonly outage: Outage }
+  /** The connection was lost; the next attempt is made in `waitMs`. */
+  | { readonly kind: "lost"; readonly cursor: string | null; readonly error: unknown; readonly waitMs: number };
+
+/** How subscriptions resume. */
+export type ResumeOptions = {
+  readonly onStatus?: (status: ResumeStatus) => void;
+  /** How long to wait after so many failures in a row, in ms. By default 0.25 s, doubled up to 10 s, at random less. */
+  readonly waitMs?: (failures: number) => number;
+  /** The variable that the operation passes as `since`. By default `since`. */
+  readonly sinceVariable?: string;
+};
+
+/** After so many answers in a row that are the server's fault, not the network's, it is given up. */
+const SERVER_FAILURES = 8;
+/** Close codes of graphql-transport-ws after which the same again would end the same: the client breaks the protocol. */
+const FATAL_CLOSE_CODES: ReadonlySet<number> = new Set([4004, 4005, 4400, 4401, 4406, 4409, 4429]);
+/** Answers that may be another the next time. */
+const PASSING_CODES: ReadonlySet<unknown> = new Set([
+  "STORAGE_UNAVAILABLE",
+  "INTERNAL_SERVER_ERROR",
+  "TOO_MANY_OPERATIONS",
+  // A new connection may come with a new token.
+  "UNAUTHENTICATED",
+]);
+
+/**
+ * Subscribes, and stays subscribed: after each loss of the connection it subscribes again `since` the last page's
+ * `cursor`, so that every event comes once and in order, whatever happens in between. Ends with `complete` where the
+ * server ends the stream (`until`), with a `ResumeError` where it cannot go on, and where the server refuses the
+ * operation with its errors as a result. Returns the end of the subscription.
+ */
+export function resume<Data>(
+  transport: Transport,
+  request: Request,
+  sink: Sink<Result<Data>>,
+  { onStatus, waitMs = growingWait, sinceVariable = "since" }: ResumeOptions = {},
+): () => void {
+  let cursor = startOf(request, sinceVariable);
+  let failures = 0;
+  let serverFailures = 0;
+  let endAttempt = (): void => {};
+  let isOver = false;
+
+  const end = (): void => {
+    isOver = true;
+    endAttempt();
+  };
+  const fail = (error: ResumeError): void => {
+    end();
+    sink.error(error);
+  };
+  const again = (error: unknown): void => {
+    failures += 1;
+    const wait = waitMs(failures);
+    onStatus?.({ kind: "lost", cursor, error, waitMs: wait });
+    const timer = setTimeout(attempt, wait);
+    endAttempt = () => clearTimeout(timer);
+  };
+  const refused = (errors: readonly ServerError[]): void => {
+    const code = codeOf(errors);
+    if (isCursorCode(code)) return fail(new ResumeError(code, errors[0]?.message ?? code, cursor, errors));
+    serverFailures += 1;
+    if (PASSING_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
+    end();
+    sink.next({ errors });
+    sink.complete();
+  };
+  const take = (result: Result<Data>): void => {
+    const page = pageOf(result.data);
+    if (page === null)
+      return fail(new ResumeError("NOT_RESUMABLE", "the subscription must select `cursor` and `caughtUp` of its page", cursor));
+    failures = 0;
+    serverFailures = 0;
+    ({ cursor } = page);
+    sink.next(result);
+    onStatus?.(
+      page.outage === null
+        ? { kind: page.caughtUp ? "caught up" : "catching up", cursor }
+        : { kind: "outage", cursor, outage: page.outage },
+    );
+  };
+
+  function attempt(): void {
+    onStatus?.({ kind: "connecting", failures });
+    // What an attempt says after it has ended counts for nothing.
+    let isPast = false;
+    const last = (say: () => void): void => {
+      if (isPast || isOver) return;
+      isPast = true;
+      say();
+    };
+    const stop = transport.subscribe(since(request, sinceVariable, cursor), {
+      next(result) {
+        if (isPast || isOver) return;
+        if (result.data === null || result.data === undefined) {
+          last(() => {
+            stop?.();
+            refused(result.errors ?? []);
+          });
+        } else take(result as Result<Data>);
+      },
+      error: (error) =>
+        last(() => {
+          if (Array.isArray(error)) return refused(error as readonly ServerError[]);
+          if (isRefusal(error)) serverFailures += 1;
+          if (isFatal(error) || serverFailures > SERVER_FAILURES)
+            return fail(
+              new ResumeError("CONNECTION_REFUSED", `the server refuses the connection: ${reasonOf(error)}`, cursor, error),
+            );
+          again(error);
+        }),
+      complete: () =>
+        last(() => {
+          isOver = true;
+          sink.complete();
+        }),
+    });
+    if (!isPast && !isOver) endAttempt = stop;
+    else if (isOver) stop();
+  }
+
+  if (new RegExp(`\\$${sinceVariable}\\b`).test(request.query)) attempt();
+  else
+    fail(
+      new ResumeError(
+        "NOT_RESUMABLE",
+        `the subscription must have a variable $${sinceVariable}: Cursor, and pass it as since`,
+        cursor,
+      ),
+    );
+  return end;
+}
+
+function startOf({ variables }: Request, name: string): string | null {
+  const given = variables?.[name];
+  return typeof given === "string" ? given : null;
+}
+
+function since(request: Request, name: string, cursor: string | null): Request {
+  return cursor === null ? request : { ...request, variables: { ...request.variables, [name]: cursor } };
+}
+
+type Page = { readonly cursor: string; readonly caughtUp: boolean; readonly outage: Outage | null };
+
+/** The page of a subscription's one root field. */
+function pageOf(data: unknown): Page | null {
+  const [root] = typeof data === "object" && data !== null ? (Object.values(data) as unknown[]) : [];
+  if (typeof root !== "object" || root === null || !("cursor" in root) || typeof root.cursor !== "string") return null;
+  if (!("caughtUp" in root) || typeof root.caughtUp !== "boolean") return null;
+  const outage = "outage" in root ? (root.outage as Outage | null) : null;
+  return { cursor: root.cursor, caughtUp: root.caughtUp, outage };
+}
+
+/** Half of it at random, so that the clients of a server that went away do not come back as one. */
+function growingWait(failures: number): number {
+  return Math.min(10_000, 250 * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+}
+
+function closeCodeOf(error: unknown): number | null {
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "number" ? error.code : null;
+}
+
+function isFatal(error: unknown): boolean {
+  return FATAL_CLOSE_CODES.has(closeCodeOf(error) ?? 0);
+}
+
+/** Not admitted (a new token may help), or an error of the server's own. */
+function isRefusal(error: unknown): boolean {
+  const code = closeCodeOf(error);
+  return code === 4403 || code === 4500;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  const reason = typeof error === "object" && error !== null && "reason" in error ? String(error.reason) : "";
+  return `${closeCodeOf(error) ?? "?"} ${reason}`.trim();
+}

@@ -1,0 +1,51 @@
+import { subscriptionExchange, type Exchange, type Operation } from "@urql/core";
+import { resume, type ResumeOptions, type ResumeStatus } from "./resume.ts";
+import type { Transport } from "./transport.ts";
+
+/** As ResumeOptions, but one exchange serves many operations: the status says whose it is. */
+export type ResumeExchangeOptions = Omit<ResumeOptions, "onStatus"> & {
+  readonly onStatus?: (status: ResumeStatus, operation: Operation) => void;
+};
+
+/**
+ * The exchange for subscriptions in urql. It takes the place of `subscriptionExchange`, after `fetchExchange`. A stream
+ * that the server ends has one more result, with `hasNext: false` and an empty page: urql itself would repeat the last.
+ */
+export function resumeExchange(transport: Transport, { onStatus, ...options }: ResumeExchangeOptions = {}): Exchange {
+  return subscriptionExchange({
+    forwardSubscription: ({ query, variables, extensions }, operation) => ({
+      subscribe: (sink) => {
+        let last: Data = {};
+        const unsubscribe = resume<Data>(
+          transport,
+          { query: query ?? "", variables: (variables ?? {}) as Data, extensions },
+          {
+            next: (result) => {
+              last = result.data ?? last;
+              sink.next(result as Parameters<typeof sink.next>[0]);
+            },
+            error: (error) => sink.error(error),
+            complete: () => {
+              sink.next({ data: emptied(last), hasNext: false });
+              sink.complete();
+            },
+          },
+          onStatus === undefined ? options : { ...options, onStatus: (status) => onStatus(status, operation) },
+        );
+        return { unsubscribe };
+      },
+    }),
+  });
+}
+
+type Data = Record<string, unknown>;
+
+/** The same page without events. */
+function emptied(data: Data): Data {
+  return mapFields<Data>(data, (page) => mapFields(page, (field) => (Array.isArray(field) ? [] : field)));
+}
+
+function mapFields<Value>(value: Value, change: (field: unknown) => unknown): Value | Data {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, change(field)]));
+}

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** What stands between clients and servers, and fails as networks do. */
+export type CuttingProxy = {
+  readonly port: number;
+  /** Connections that were cut so far. */
+  readonly cuts: number;
+  /** Where new connections go. */
+  leadTo(port: number): void;
+  /** Cuts every connection that now carries answers, each after so many more bytes of them: also in the middle of a frame. */
+  cutAfter(bytes: () => number): void;
+};
+
+/** A TCP proxy on a free port. It closes when the test ends. */
+export async function cuttingProxy(target: number): Promise<CuttingProxy> {
+  let leadsTo = target;
+  let cuts = 0;
+  const pairs = new Map<Socket, { readonly server: Socket; left: number }>();
+  const proxy = createServer((client) => {
+    const server = connect(leadsTo, "127.0.0.1");
+    const pair = { server, left: Infinity };
+    pairs.set(client, pair);
+    const end = (): void => {
+      client.destroy();
+      server.destroy();
+      pairs.delete(client);
+    };
+    for (const socket of [client, server]) socket.on("error", end).on("close", end);
+    client.on("data", (chunk) => server.write(chunk));
+    server.on("data", (chunk) => {
+      client.write(chunk.subarray(0, Math.min(chunk.length, pair.left)));
+      pair.left -= chunk.length;
+      if (pair.left > 0) return;
+      cuts += 1;
+      client.destroySoon();
+      server.destroy();
+      pairs.delete(client);
+    });
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  onTestFinished(() => {
+    for (const [client, { server }] of pairs) {
+      client.destroy();
+      server.destroy();
+    }
+    proxy.close();
+  });
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    get cuts() {
+      return cuts;
+    },
+    leadTo: (port) => (leadsTo = port),
+    cutAfter: (bytes) => pairs.forEach((pair) => (pair.left = Math.min(pair.left, bytes()))),
+  };
+}
