@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
 import { CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
+import { defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
 
 const HELP = `npm run demo -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
@@ -13,9 +14,6 @@ const HELP = `npm run demo -- [options]
   --message TEXT    what to ask for
   --yes | --no      answer every approval
   --monitor         show the monitor plane too`;
-
-/** Something that the person at the terminal should read, without a stack. */
-class DemoError extends Error {}
 
 type Options = {
   readonly url: string;
@@ -49,10 +47,10 @@ function readOptions(): Options | null {
     },
   });
   if (values.help) return null;
-  if (values.yes && values.no) throw new DemoError("give --yes or --no, not both");
+  if (values.yes && values.no) throw new TerminalError("give --yes or --no, not both");
   const calledFrom = process.env["TRIPLANE_CALLED_FROM"] ?? process.cwd();
   return {
-    url: socketUrl(values.url ?? `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`),
+    url: socketUrl(values.url ?? defaultUrl()),
     token: values.token,
     workspace:
       values.workspace === undefined
@@ -62,15 +60,6 @@ function readOptions(): Options | null {
     answer: values.yes ? "yes" : values.no ? "no" : "ask",
     showsMonitor: values.monitor,
   };
-}
-
-/** The address of the WebSocket; a server's address alone means its /graphql. */
-function socketUrl(text: string): string {
-  if (!URL.canParse(text) || !/^(http|ws)s?:$/.test(new URL(text).protocol))
-    throw new DemoError(`${text} is not the address of a server: give one like http://127.0.0.1:4000/graphql`);
-  const url = new URL(text);
-  if (url.pathname === "/") url.pathname = "/graphql";
-  return url.href.replace(/^http/, "ws");
 }
 
 async function runDemo(options: Options): Promise<void> {
@@ -94,13 +83,13 @@ async function runDemo(options: Options): Promise<void> {
     });
     await mutate(client, SEND, { agentId: agent.id, text: options.message });
     for await (const { data, errors } of events) {
-      if (errors) throw new DemoError(errors.map((error) => error.message).join("; "));
+      if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
       for (const event of data?.timeline.events ?? []) {
         await show(event, client, options);
         if (event.__typename === "Done") return;
       }
     }
-    throw new DemoError("the stream ended before the turn was done");
+    throw new TerminalError("the stream ended before the turn was done");
   } finally {
     await client.dispose();
   }
@@ -130,7 +119,7 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
     case "PermissionRequired":
       return decide(event, client, options);
     case "Done":
-      if (event.reason !== "COMPLETED") throw new DemoError(`the turn ended with ${event.reason}`);
+      if (event.reason !== "COMPLETED") throw new TerminalError(`the turn ended with ${event.reason}`);
       console.log(`Done after ${event.step} ${event.step === 1 ? "step" : "steps"}.`);
       return;
     default:
@@ -155,7 +144,7 @@ async function decide(
 
 async function ask(): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw new DemoError("the agent asks for an approval, and there is no terminal to ask at: give --yes or --no");
+    throw new TerminalError("the agent asks for an approval, and there is no terminal to ask at: give --yes or --no");
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
     for (;;) {
@@ -166,21 +155,6 @@ async function ask(): Promise<boolean> {
   } finally {
     terminal.close();
   }
-}
-
-type Payload = { readonly userErrors: readonly { readonly message: string }[] };
-
-async function mutate<Data extends Record<string, Payload>>(
-  client: Client,
-  query: string,
-  input: Record<string, unknown>,
-): Promise<Data> {
-  for await (const { data, errors } of client.iterate<Data>({ query, variables: { input } })) {
-    const problems = errors ?? Object.values(data ?? {}).flatMap((payload) => payload.userErrors);
-    if (problems.length > 0) throw new DemoError(problems.map((problem) => problem.message).join("; "));
-    if (data) return data;
-  }
-  throw new DemoError("the server answered nothing");
 }
 
 function monitorText(event: WatchedEvent): string {
@@ -202,20 +176,4 @@ function monitorText(event: WatchedEvent): string {
     default:
       return "";
   }
-}
-
-function describe(error: unknown): string {
-  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED")
-    return "no server answers there: start one with `npm start`, or give its address with --url";
-  if (error instanceof Error && /EPROTO|SSL|wrong version number/.test(error.message))
-    return "the server there does not speak TLS: use http instead of https";
-  if (error instanceof Error) return error.message;
-  if (typeof error === "object" && error !== null && "code" in error && "reason" in error) {
-    return error.code === 4403
-      ? "the server does not admit you: give a valid --token"
-      : `the connection closed (${String(error.code)} ${String(error.reason)})`;
-  }
-  if (Array.isArray(error)) return error.map((item: { message?: string }) => item.message).join("; ");
-  if (typeof error === "object" && error !== null && "error" in error) return describe(error.error);
-  return "the server cannot be reached: start one with `npm start`, or give its address with --url";
 }

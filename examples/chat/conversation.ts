@@ -1,0 +1,91 @@
+import { createClient, type Client } from "graphql-ws";
+import WebSocket from "ws";
+import { iterate, type ResumeStatus } from "../../clients/src/index.ts";
+import { overWebSocket } from "../../clients/src/websocket.ts";
+import { CREATE, DECIDE, SEND } from "../demo/operations.ts";
+import { mutate, request, TerminalError, type Payload } from "../demo/server.ts";
+import { AGENT, CHAT, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
+
+/** How the server is reached. */
+export type Server = { readonly url: string; readonly token: string | undefined };
+
+/** A question that the agent asks. */
+export type Question = { readonly approvalId: string; readonly inputHash: string };
+
+/** One agent on one server, as a person talks with it. The connection may be lost in between. */
+export class Conversation {
+  readonly agent: ChatAgent;
+  readonly #client: Client;
+  readonly #server: Server;
+
+  private constructor(agent: ChatAgent, client: Client, server: Server) {
+    this.agent = agent;
+    this.#client = client;
+    this.#server = server;
+  }
+
+  /** Opens the conversation with this agent, or with a new one. */
+  static async open(
+    server: Server,
+    chosen: { readonly agentId: string } | { readonly templateId: string; readonly workspace: string | null },
+  ): Promise<Conversation> {
+    const client = createClient({ ...connection(server), retryAttempts: 5 });
+    const agentId = "agentId" in chosen ? chosen.agentId : await create(client, chosen);
+    const { agent } = await request<{ agent: ChatAgent | null }>(client, AGENT, { id: agentId });
+    if (agent === null) throw new TerminalError(`there is no agent ${agentId}: leave --agent out to begin with a new one`);
+    return new Conversation(agent, client, server);
+  }
+
+  /** Everything after `since`, for ever: a connection that is lost is opened again. */
+  async *events(since: string, onStatus: (status: ResumeStatus) => void): AsyncGenerator<ChatEvent, void> {
+    const transport = overWebSocket(connection(this.#server));
+    try {
+      const variables = { agentId: this.agent.id, since };
+      for await (const { data, errors } of iterate<{ timeline: { events: ChatEvent[] } }>(
+        transport,
+        { query: CHAT, variables },
+        { onStatus },
+      )) {
+        if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
+        yield* data?.timeline.events ?? [];
+      }
+    } finally {
+      transport.dispose();
+    }
+  }
+
+  async send(text: string): Promise<void> {
+    await mutate(this.#client, SEND, { agentId: this.agent.id, text });
+  }
+
+  async decide({ approvalId, inputHash }: Question, isAllowed: boolean): Promise<void> {
+    await mutate(this.#client, DECIDE, { approvalId, decision: isAllowed ? "ALLOW" : "DENY", inputHash });
+  }
+
+  async interrupt(): Promise<void> {
+    await mutate(this.#client, INTERRUPT, { agentId: this.agent.id });
+  }
+
+  async close(): Promise<void> {
+    await this.#client.dispose();
+  }
+}
+
+function connection({ url, token }: Server) {
+  return {
+    url,
+    webSocketImpl: WebSocket,
+    connectionParams: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  };
+}
+
+async function create(
+  client: Client,
+  { templateId, workspace }: { templateId: string; workspace: string | null },
+): Promise<string> {
+  const { createAgent } = await mutate<{ createAgent: Payload & { agent: { id: string } } }>(client, CREATE, {
+    templateId,
+    workspace,
+  });
+  return createAgent.agent.id;
+}

@@ -1,0 +1,81 @@
+import type { Call, WatchedEvent } from "../demo/operations.ts";
+
+/** The operations that the chat has beyond those of the demo. */
+
+export const AGENT = `
+  query Agent($id: ID!) {
+    agent(id: $id) {
+      id model workspace state cursor
+      pendingApprovals { id inputHash reason input toolCall { name } }
+    }
+  }
+`;
+
+export const INTERRUPT = `
+  mutation InterruptAgent($input: InterruptAgentInput!) {
+    interruptAgent(input: $input) { agent { state } userErrors { message } }
+  }
+`;
+
+export const CHAT = `
+  subscription Chat($agentId: ID!, $since: Cursor) {
+    timeline(agentId: $agentId, since: $since) {
+      cursor
+      caughtUp
+      events {
+        __typename
+        ... on TimelineEvent { seq kind channel }
+        ... on MessageReceived { text images }
+        ... on TextChunk { delta }
+        ... on TextChunkEnd { aborted }
+        ... on ThinkChunk { delta }
+        ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name } } approval { state input } }
+        ... on PermissionDecided { approvalId decision decidedBy { id } note }
+        ... on Error { severity message }
+        ... on Done { reason }
+      }
+    }
+  }
+`;
+
+/** What the chat reads of an agent. */
+export type ChatAgent = {
+  readonly id: string;
+  readonly model: string;
+  readonly workspace: string;
+  readonly state: string;
+  readonly cursor: string;
+  readonly pendingApprovals: readonly {
+    readonly id: string;
+    readonly inputHash: string;
+    readonly reason: string;
+    readonly input: unknown;
+    readonly toolCall: { readonly name: string };
+  }[];
+};
+
+/** What the chat reads of an event. */
+export type ChatEvent =
+  | { readonly __typename: "MessageReceived"; readonly text: string; readonly images: number }
+  | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
+  | { readonly __typename: "ThinkChunk"; readonly delta: string }
+  | {
+      readonly __typename: "PermissionRequired";
+      readonly request: {
+        readonly approvalId: string;
+        readonly inputHash: string;
+        readonly reason: string;
+        readonly call: Pick<Call, "name">;
+      };
+      readonly approval: { readonly state: string; readonly input: unknown } | null;
+    }
+  | {
+      readonly __typename: "PermissionDecided";
+      readonly approvalId: string;
+      readonly decision: string;
+      readonly decidedBy: { readonly id: string } | null;
+      readonly note: string | null;
+    }
+  | { readonly __typename: "ToolStart" | "ToolEnd"; readonly call: Call & { readonly callId: string } }
+  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "Error" | "Done" }>;

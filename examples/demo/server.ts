@@ -1,0 +1,59 @@
+import type { Client } from "graphql-ws";
+
+/** Something that the person at the terminal should read, without a stack. */
+export class TerminalError extends Error {}
+
+/** The address of the WebSocket; a server's address alone means its /graphql. */
+export function socketUrl(text: string): string {
+  if (!URL.canParse(text) || !/^(http|ws)s?:$/.test(new URL(text).protocol))
+    throw new TerminalError(`${text} is not the address of a server: give one like http://127.0.0.1:4000/graphql`);
+  const url = new URL(text);
+  if (url.pathname === "/") url.pathname = "/graphql";
+  return url.href.replace(/^http/, "ws");
+}
+
+/** The address where nothing else is said. */
+export function defaultUrl(): string {
+  return `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`;
+}
+
+/** What the server answers to one query or mutation. */
+export async function request<Data>(client: Client, query: string, variables: Record<string, unknown>): Promise<Data> {
+  for await (const { data, errors } of client.iterate<Data>({ query, variables })) {
+    if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
+    if (data) return data;
+  }
+  throw new TerminalError("the server answered nothing");
+}
+
+/** What every mutation's payload has. */
+export type Payload = { readonly userErrors: readonly { readonly message: string }[] };
+
+/** What a mutation answers; its refusal is thrown. */
+export async function mutate<Data extends Record<string, Payload>>(
+  client: Client,
+  query: string,
+  input: Record<string, unknown>,
+): Promise<Data> {
+  const data = await request<Data>(client, query, { input });
+  const problems = Object.values(data).flatMap((payload) => payload.userErrors);
+  if (problems.length > 0) throw new TerminalError(problems.map((problem) => problem.message).join("; "));
+  return data;
+}
+
+/** Why it did not work, for the person at the terminal. */
+export function describe(error: unknown): string {
+  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED")
+    return "no server answers there: start one with `npm start`, or give its address with --url";
+  if (error instanceof Error && /EPROTO|SSL|wrong version number/.test(error.message))
+    return "the server there does not speak TLS: use http instead of https";
+  if (error instanceof Error) return error.message;
+  if (typeof error === "object" && error !== null && "code" in error && "reason" in error) {
+    return error.code === 4403
+      ? "the server does not admit you: give a valid --token"
+      : `the connection closed (${String(error.code)} ${String(error.reason)})`;
+  }
+  if (Array.isArray(error)) return error.map((item: { message?: string }) => item.message).join("; ");
+  if (typeof error === "object" && error !== null && "error" in error) return describe(error.error);
+  return "the server cannot be reached: start one with `npm start`, or give its address with --url";
+}
