@@ -8,16 +8,28 @@ import { schema } from "./src/schema/index.ts";
 /** A file that follows from the source and is committed all the same: readers and reviewers want to see it. */
 export type GeneratedFile = { readonly path: string; readonly content: string };
 
-/** The printed schema, the typed documents of the tests, and what the migrations amount to. */
+/** The printed schema, the typed documents of tests and example apps, and what the migrations amount to. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   const printed = `${printSchema(schema)}\n`;
+  return [
+    { path: "schema.graphql", content: printed },
+    { path: "tests/generated/documents.ts", content: await typedDocuments(printed, "tests/documents/*.graphql") },
+    {
+      path: "examples/react-shared/src/generated/documents.ts",
+      content: await typedDocuments(printed, "examples/react-shared/*.graphql"),
+    },
+    { path: "prisma/catalog.sql", content: await embeddedCatalog() },
+  ];
+}
+
+async function typedDocuments(schema: string, documents: string): Promise<string> {
   const outputs = (await generate(
     {
-      schema: printed,
-      documents: "tests/documents/*.graphql",
+      schema,
+      documents,
       silent: true,
       generates: {
-        "tests/generated/": {
+        "generated/": {
           preset: "client",
           presetConfig: { fragmentMasking: false },
           config: {
@@ -30,13 +42,9 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
     },
     false,
   )) as { filename: string; content: string }[];
-  const documents = outputs.find((output) => output.filename.endsWith("graphql.ts"));
-  if (documents === undefined) throw new Error("codegen wrote no documents");
-  return [
-    { path: "schema.graphql", content: printed },
-    { path: "tests/generated/documents.ts", content: documents.content },
-    { path: "prisma/catalog.sql", content: await embeddedCatalog() },
-  ];
+  const written = outputs.find((output) => output.filename.endsWith("graphql.ts"));
+  if (written === undefined) throw new Error(`codegen wrote nothing for ${documents}`);
+  return written.content;
 }
 
 async function embeddedCatalog(): Promise<string> {

@@ -4,7 +4,8 @@ import { generatedDrift } from "./generated-drift.ts";
 /** `npm run check`: types, lint with the boundaries, format, generated files, tests. `--static` leaves the tests out. */
 const MODULES = "node_modules";
 
-step("types", [`${MODULES}/typescript/bin/tsc`, "-p", "."]);
+for (const project of [".", "examples/react-apollo", "examples/react-urql"])
+  step(`types of ${project}`, [`${MODULES}/typescript/bin/tsc`, "-p", project]);
 step("lint and boundaries", [`${MODULES}/oxlint/bin/oxlint`, "-c", "oxlint.config.ts", "--deny-warnings", "."]);
 step("format", [`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=warn", "."]);
 console.log("\ngenerated files …");

@@ -1,0 +1,4 @@
+import { defineConfig } from "vite";
+import { shared } from "@triplane/example-react-shared/vite";
+
+export default defineConfig(shared());
