@@ -16,7 +16,7 @@ import {
   type View,
   type WatchSubscription,
 } from "@triplane/example-react-shared";
-import { useMutation, useQuery, useSubscription, type AnyVariables, type OperationResult } from "urql";
+import { useMutation, useQuery, useSubscription, type OperationResult } from "urql";
 
 type Refusals = readonly { readonly message: string }[] | undefined;
 
@@ -36,10 +36,7 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
   );
 
   /** Refusals come as data. */
-  const attempt = async <Data,>(
-    work: Promise<OperationResult<Data, AnyVariables>>,
-    refusalsOf: (data: Data) => Refusals,
-  ): Promise<void> => {
+  const attempt = async <Data,>(work: Promise<OperationResult<Data>>, refusalsOf: (data: Data) => Refusals): Promise<void> => {
     const { data: answer, error } = await work;
     const refusals = answer === undefined || answer === null ? [] : (refusalsOf(answer) ?? []);
     setProblem([...(error ? [error.message] : []), ...refusals.map(({ message }) => message)].join("; ") || null);
