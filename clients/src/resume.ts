@@ -78,7 +78,7 @@ export function resume<Data>(
     serverFailures += 1;
     if (PASSING_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
     end();
-    sink.next({ errors });
+    deliver(sink, { errors });
     sink.complete();
   };
   const take = (result: Result<Data>): void => {
@@ -88,7 +88,7 @@ export function resume<Data>(
     failures = 0;
     serverFailures = 0;
     ({ cursor } = page);
-    sink.next(result);
+    deliver(sink, result);
     onStatus?.(
       page.outage === null
         ? { kind: page.caughtUp ? "caught up" : "catching up", cursor }
@@ -105,15 +105,16 @@ export function resume<Data>(
       isPast = true;
       say();
     };
-    const stop = transport.subscribe(since(request, sinceVariable, cursor), {
+    let stop = (): void => {};
+    endAttempt = () => stop();
+    stop = transport.subscribe(since(request, sinceVariable, cursor), {
       next(result) {
         if (isPast || isOver) return;
-        if (result.data === null || result.data === undefined) {
-          last(() => {
-            stop?.();
-            refused(result.errors ?? []);
-          });
-        } else take(result as Result<Data>);
+        if (result.data !== null && result.data !== undefined) return take(result as Result<Data>);
+        last(() => {
+          stop();
+          refused(result.errors ?? []);
+        });
       },
       error: (error) =>
         last(() => {
@@ -131,8 +132,7 @@ export function resume<Data>(
           sink.complete();
         }),
     });
-    if (!isPast && !isOver) endAttempt = stop;
-    else if (isOver) stop();
+    if (isPast || isOver) stop();
   }
 
   if (new RegExp(`\\$${sinceVariable}\\b`).test(request.query)) attempt();
@@ -145,6 +145,17 @@ export function resume<Data>(
       ),
     );
   return end;
+}
+
+/** What the consumer throws is the consumer's: it must not end the socket that others share. */
+function deliver<Value>(sink: Sink<Value>, value: Value): void {
+  try {
+    sink.next(value);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
 }
 
 function startOf({ variables }: Request, name: string): string | null {

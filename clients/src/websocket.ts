@@ -7,7 +7,7 @@ export type WebSocketOptions = Omit<
   "retryAttempts" | "retryWait" | "shouldRetry" | "generateID" | "lazy" | "on" | "onNonLazyError"
 >;
 
-/** How often the connection is tried, in ms, where nothing else is said. */
+/** How often the connection is tried, and how long it may take to answer, in ms, where nothing else is said. */
 const KEEP_ALIVE_MS = 12_000;
 
 /** The connection closed without a word of the server. */

@@ -15,7 +15,7 @@ import type { Context } from "../resolvers/context.ts";
 import { sharedContext } from "./context.ts";
 
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
-type Answer = ExecutionResult | Promise<ExecutionResult>;
+type Answer = Promise<ExecutionResult>;
 
 /** What subscribes, on every transport. */
 export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>>;
@@ -54,7 +54,7 @@ function answers(
         const page = await source.next();
         if (page.done === true) return { done: true, value: undefined };
         const value = await execute(page.value);
-        if (value.data !== null && value.data !== undefined) return { done: false, value };
+        if (!isFailed(value)) return { done: false, value };
         await source.return?.();
         return fail(value);
       } catch (error) {
@@ -84,16 +84,22 @@ function executing(
   const { number, variables } = askedOf(document);
   const given = Object.entries(variableValues ?? {}).filter(([name]) => variables.has(name));
   const key = JSON.stringify([number, operationName ?? null, given, context.actor.tenant, visibleCreator(context.actor)]);
-  const execute = (page: object): Answer => {
-    const result = executeSubscriptionEvent({ ...validated, rootValue: page, contextValue: sharedContext(context) });
-    return result instanceof Promise ? result.then((settled) => masked(settled, mask)) : masked(result, mask);
+  const execute = async (page: object, known: Map<string, Answer>): Promise<ExecutionResult> => {
+    const result = await executeSubscriptionEvent({ ...validated, rootValue: page, contextValue: sharedContext(context) });
+    // Whoever comes back for a page that failed is answered anew.
+    if (isFailed(result)) known.delete(key);
+    return masked(result, mask);
   };
   return (page) => {
     const known = shared.get(page) ?? new Map<string, Answer>();
-    const answer = known.get(key) ?? execute(page);
+    const answer = known.get(key) ?? execute(page, known);
     shared.set(page, known.set(key, answer));
     return answer;
   };
+}
+
+function isFailed({ data }: ExecutionResult): boolean {
+  return data === null || data === undefined;
 }
 
 function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError): ExecutionResult {

@@ -302,6 +302,14 @@ describe("Thinking (E3, M19)", () => {
     expect(JSON.stringify((await client.agent(agent.id)).messages)).not.toContain("Let me");
   });
 
+  it("is not asked for in the turn after one that was interrupted in its tool calls, whose results stand before the new message", async () => {
+    const { provider, client, agent } = await appWith(TURN, { maxSteps: 1 }, thinking);
+    await client.turn(agent.id, "read it");
+    await client.turn(agent.id, "go on");
+    expect(provider.requests[1]?.body.messages.at(-1)?.content.map((block) => block["type"])).toEqual(["tool_result", "text"]);
+    expect(provider.requests[1]?.body["thinking"]).toBeUndefined();
+  });
+
   it("that broke off is closed as aborted, and the call is made again", async () => {
     const cut = messageStream([{ thinking: ["Let me "], signature: "" }], "end_turn").slice(0, 4);
     const { client, agent } = await appWith([streamed(cut, "cut"), answers([{ text: ["Hello."] }], "end_turn")], {

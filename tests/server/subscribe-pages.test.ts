@@ -36,8 +36,7 @@ function subscriberOf(app: TestApp) {
       if (page.done === true) throw new Error("the subscription ended");
       return page.value;
     };
-    await next();
-    return next;
+    return { first: await next(), next };
   };
 }
 
@@ -58,13 +57,13 @@ describe("subscribers who are given the same page", () => {
     const other = await subscribeTo(parse(text), { id: agent.id, full: true });
     const narrow = await subscribeTo(document, { id: agent.id, full: true }, { ...ADMIN, roles: ["user"] });
     await client.send(agent.id, "hi");
-    const [first, second] = await Promise.all(same.map((next) => next()));
+    const [first, second] = await Promise.all(same.map(({ next }) => next()));
     expect(first).toBe(second);
     expect(first?.data).toMatchObject({ progress: { events: [{ kind: "MESSAGE_RECEIVED", seq: expect.any(Number) }] } });
-    expect((await short()).data).toEqual({
+    expect((await short.next()).data).toEqual({
       progress: { cursor: expect.any(String), events: [{ kind: "MESSAGE_RECEIVED" }] },
     });
-    for (const next of [other, narrow]) {
+    for (const { next } of [other, narrow]) {
       const page = await next();
       expect(page).not.toBe(first);
       expect(page.data).toEqual(first?.data);
@@ -86,7 +85,25 @@ describe("subscribers who are given the same page", () => {
       await subscribeTo(document, { id: agent.id, since: cursor }),
     ];
     await client.send(agent.id, "again");
-    expect(await early()).toBe(await late());
+    expect(await early.next()).toBe(await late.next());
+  });
+
+  it("that failed for one of them is answered anew for whoever comes back for it", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    const document = parse(
+      "subscription ($since: Cursor) { timeline(since: $since) { cursor caughtUp events { agent { stepCount } } } }",
+    );
+    const subscribeTo = subscriberOf(app);
+    const keeper = await subscribeTo(document, {});
+    const since = (keeper.first.data?.["timeline"] as { cursor: string }).cursor;
+    await client.turn(agent.id, "again");
+    const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new Error("once"));
+    expect((await subscribeTo(document, { since })).first).toMatchObject({ errors: [{ message: "Unexpected error." }] });
+    expect((await subscribeTo(document, { since })).first).toMatchObject({ data: { timeline: { caughtUp: true } } });
+    find.mockRestore();
   });
 
   it("are answered without an actor: asking who it is fails, rather than showing one person's answer to another (invariant 12)", async () => {

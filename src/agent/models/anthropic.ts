@@ -103,7 +103,7 @@ function thinkingParam(thinking: NonNullable<AnthropicThinking>, isExposed: bool
  */
 function mayThink(messages: readonly ModelMessage[], name: string): boolean {
   const person = messages.findLastIndex(
-    ({ role, content }) => role === "user" && content.some((block) => block.type !== "tool_result"),
+    ({ role, content }) => role === "user" && content.every((block) => block.type !== "tool_result"),
   );
   return messages
     .slice(person + 1)
