@@ -9,12 +9,12 @@ export type Environment = {
   readonly configPath: string;
   /** The folder in which the server was started. */
   readonly folder: string;
-  readonly anthropic: ProviderAccess | null;
-  readonly openai: ProviderAccess | null;
+  /** How the providers of models are reached; null where they are not. `baseUrl` is null for the provider's own. */
+  readonly anthropic: { readonly apiKey: string; readonly baseUrl: string | null } | null;
+  readonly openai: { readonly apiKey: string | null; readonly baseUrl: string | null } | null;
 };
 
-/** How a provider of models is reached. `baseUrl` is null for its own. */
-export type ProviderAccess = { readonly apiKey: string; readonly baseUrl: string | null };
+type Read = (name: string) => string | null;
 
 /** An environment variable or a field of the configuration is wrong; the message names it and says what it must be. */
 export class ConfigurationError extends Error {
@@ -26,7 +26,7 @@ const CONNECTIONS = 10;
 
 /** Reads the variables that the README names. An empty variable counts as absent. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
-  const read = (name: string): string | null => variables[name]?.trim() || null;
+  const read: Read = (name) => variables[name]?.trim() || null;
   const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
   return {
     port: portOf(read("PORT") ?? "4000"),
@@ -34,20 +34,22 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     database: databaseOf(read("DATABASE_URL"), read("TRIPLANE_DATA_DIR") ?? "./data"),
     configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
     folder: process.cwd(),
-    anthropic: accessOf(read, "ANTHROPIC", null),
-    // Servers of one's own mostly ask for no key, but the protocol wants one.
-    openai: accessOf(read, "OPENAI", "none"),
+    anthropic: anthropicOf(read),
+    openai: openAiOf(read),
   };
 }
 
-function accessOf(
-  read: (name: string) => string | null,
-  provider: "ANTHROPIC" | "OPENAI",
-  keyOfOwnServer: string | null,
-): ProviderAccess | null {
-  const baseUrl = urlOf(`${provider}_BASE_URL`, read(`${provider}_BASE_URL`));
-  const apiKey = read(`${provider}_API_KEY`) ?? (baseUrl === null ? null : keyOfOwnServer);
+function anthropicOf(read: Read): Environment["anthropic"] {
+  const baseUrl = urlOf("ANTHROPIC_BASE_URL", read("ANTHROPIC_BASE_URL"));
+  const apiKey = read("ANTHROPIC_API_KEY");
   return apiKey === null ? null : { apiKey, baseUrl };
+}
+
+/** Servers of one's own mostly ask for no key. */
+function openAiOf(read: Read): Environment["openai"] {
+  const baseUrl = urlOf("OPENAI_BASE_URL", read("OPENAI_BASE_URL"));
+  const apiKey = read("OPENAI_API_KEY");
+  return apiKey === null && baseUrl === null ? null : { apiKey, baseUrl };
 }
 
 function portOf(text: string): number {

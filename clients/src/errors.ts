@@ -5,6 +5,7 @@ import type { ServerError } from "./transport.ts";
  * CURSOR_EXPIRED, CURSOR_RESTORED, CURSOR_FUTURE, CURSOR_FOREIGN, CURSOR_MALFORMED: the server does not go on from the
  * cursor; query again, and subscribe since the cursor that the query gives.
  * NOT_RESUMABLE: the operation does not select `cursor` or has no variable for `since`; mend the document.
+ * DISPOSED: the transport was disposed of.
  * CONNECTION_REFUSED: the server refuses the connection for good (a close code of the protocol), or again and again.
  */
 export type ResumeErrorCode =
@@ -14,7 +15,8 @@ export type ResumeErrorCode =
   | "CURSOR_FOREIGN"
   | "CURSOR_MALFORMED"
   | "NOT_RESUMABLE"
-  | "CONNECTION_REFUSED";
+  | "CONNECTION_REFUSED"
+  | "DISPOSED";
 
 /** The subscription has ended and will not resume by itself. `cursor` is the last place that was reached, or null. */
 export class ResumeError extends Error {

@@ -1,5 +1,13 @@
 import { codeOf, isCursorCode, ResumeError } from "./errors.ts";
-import type { Request, Result, ServerError, Sink, Transport } from "./transport.ts";
+import {
+  AttemptRefused,
+  TransportDisposed,
+  type Request,
+  type Result,
+  type ServerError,
+  type Sink,
+  type Transport,
+} from "./transport.ts";
 
 /** The server's database does not answer: events wait. */
 export type Outage = { readonly since: string; readonly bufferedEvents: number };
@@ -15,7 +23,9 @@ export type ResumeStatus =
   /** The connection stands, and the server's database is away. */
   | { readonly kind: "outage"; readonly cursor: string; readonly outage: Outage }
   /** The connection was lost; the next attempt is made in `waitMs`. */
-  | { readonly kind: "lost"; readonly cursor: string | null; readonly error: unknown; readonly waitMs: number };
+  | { readonly kind: "lost"; readonly cursor: string | null; readonly error: unknown; readonly waitMs: number }
+  /** It is over: null where the server ended it, else why. */
+  | { readonly kind: "ended"; readonly cursor: string | null; readonly error: unknown };
 
 /** How subscriptions resume. */
 export type ResumeOptions = {
@@ -57,18 +67,21 @@ export function resume<Data>(
   let endAttempt = (): void => {};
   let isOver = false;
 
+  const tell = (status: ResumeStatus): void => guarded(() => onStatus?.(status));
   const end = (): void => {
     isOver = true;
     endAttempt();
   };
   const fail = (error: ResumeError): void => {
     end();
+    tell({ kind: "ended", cursor, error });
     sink.error(error);
   };
   const again = (error: unknown): void => {
     failures += 1;
     const wait = waitMs(failures);
-    onStatus?.({ kind: "lost", cursor, error, waitMs: wait });
+    tell({ kind: "lost", cursor, error, waitMs: wait });
+    if (isOver) return;
     const timer = setTimeout(attempt, wait);
     endAttempt = () => clearTimeout(timer);
   };
@@ -78,7 +91,8 @@ export function resume<Data>(
     serverFailures += 1;
     if (PASSING_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
     end();
-    deliver(sink, { errors });
+    tell({ kind: "ended", cursor, error: errors });
+    guarded(() => sink.next({ errors }));
     sink.complete();
   };
   const take = (result: Result<Data>): void => {
@@ -88,8 +102,9 @@ export function resume<Data>(
     failures = 0;
     serverFailures = 0;
     ({ cursor } = page);
-    deliver(sink, result);
-    onStatus?.(
+    guarded(() => sink.next(result));
+    if (isOver) return;
+    tell(
       page.outage === null
         ? { kind: page.caughtUp ? "caught up" : "catching up", cursor }
         : { kind: "outage", cursor, outage: page.outage },
@@ -97,7 +112,8 @@ export function resume<Data>(
   };
 
   function attempt(): void {
-    onStatus?.({ kind: "connecting", failures });
+    tell({ kind: "connecting", failures });
+    if (isOver) return;
     // What an attempt says after it has ended counts for nothing.
     let isPast = false;
     const last = (say: () => void): void => {
@@ -119,6 +135,7 @@ export function resume<Data>(
       error: (error) =>
         last(() => {
           if (Array.isArray(error)) return refused(error as readonly ServerError[]);
+          if (error instanceof TransportDisposed) return fail(new ResumeError("DISPOSED", error.message, cursor, error));
           if (isRefusal(error)) serverFailures += 1;
           if (isFatal(error) || serverFailures > SERVER_FAILURES)
             return fail(
@@ -129,6 +146,7 @@ export function resume<Data>(
       complete: () =>
         last(() => {
           isOver = true;
+          tell({ kind: "ended", cursor, error: null });
           sink.complete();
         }),
     });
@@ -148,9 +166,9 @@ export function resume<Data>(
 }
 
 /** What the consumer throws is the consumer's: it must not end the socket that others share. */
-function deliver<Value>(sink: Sink<Value>, value: Value): void {
+function guarded(tell: () => void): void {
   try {
-    sink.next(value);
+    tell();
   } catch (error) {
     queueMicrotask(() => {
       throw error;
@@ -191,10 +209,10 @@ function isFatal(error: unknown): boolean {
   return FATAL_CLOSE_CODES.has(closeCodeOf(error) ?? 0);
 }
 
-/** Not admitted (a new token may help), or an error of the server's own. */
+/** Not admitted (a new token may help), an HTTP status that refuses, or an error of the server's own. */
 function isRefusal(error: unknown): boolean {
   const code = closeCodeOf(error);
-  return code === 4403 || code === 4500;
+  return error instanceof AttemptRefused || code === 4403 || code === 4500;
 }
 
 function reasonOf(error: unknown): string {

@@ -1,17 +1,25 @@
 import { createClient, NetworkError, type ClientOptions } from "graphql-sse";
-import type { Result, Sink, Transport } from "./transport.ts";
+import { AttemptRefused, disposable, type Result, type Sink, type Transport } from "./transport.ts";
 
 /** The options of graphql-sse, without those that would repeat subscriptions behind our back. */
-export type SseOptions = Omit<ClientOptions, "singleConnection" | "retryAttempts" | "retry" | "lazy" | "onNonLazyError">;
+export type SseOptions = Omit<
+  ClientOptions,
+  "singleConnection" | "retryAttempts" | "retry" | "lazy" | "onNonLazyError" | "fetchFn"
+> & {
+  /** How long the stream may be silent, in ms: 30 s where omitted. The server sends a comment each 12 s. */
+  readonly silenceMs?: number;
+};
+
+const SILENCE_MS = 30_000;
 
 /**
  * Subscriptions over server-sent events, one HTTP request each: through proxies that know no WebSockets. Browsers open
  * at most six connections to one HTTP/1.1 server: use HTTP/2 for more.
  */
-export function overSse(options: SseOptions): Transport {
-  const client = createClient({ ...options, singleConnection: false, retryAttempts: 0 });
-  return {
-    subscribe({ query, operationName, variables, extensions }, sink) {
+export function overSse({ silenceMs = SILENCE_MS, ...options }: SseOptions): Transport {
+  const client = createClient({ ...options, singleConnection: false, retryAttempts: 0, fetchFn: fetchUntilSilent(silenceMs) });
+  return disposable(
+    ({ query, operationName, variables, extensions }, sink) => {
       const payload = { query, operationName: operationName ?? null, variables: variables ?? {}, extensions: extensions ?? {} };
       return client.subscribe<unknown>(payload as Parameters<typeof client.subscribe>[0], {
         next: (result) => sink.next(result as Result<unknown>),
@@ -19,7 +27,37 @@ export function overSse(options: SseOptions): Transport {
         complete: () => sink.complete(),
       });
     },
-    dispose: () => client.dispose(),
+    () => client.dispose(),
+  );
+}
+
+/** `fetch` whose answer breaks off when it neither begins nor goes on for so long. */
+function fetchUntilSilent(silenceMs: number): typeof fetch {
+  return async (input, init) => {
+    const silence = new AbortController();
+    const lost = new Error(`the stream was silent for ${silenceMs} ms`);
+    let timer = setTimeout(() => silence.abort(lost), silenceMs);
+    const heard = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(lost), silenceMs);
+    };
+    const signals = [silence.signal, ...(init?.signal ? [init.signal] : [])];
+    for (const signal of signals) signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    try {
+      const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+      heard();
+      const listening = new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          heard();
+          controller.enqueue(chunk);
+        },
+        flush: () => clearTimeout(timer),
+      });
+      return new Response(response.body?.pipeThrough(listening) ?? null, response);
+    } catch (error) {
+      clearTimeout(timer);
+      throw error;
+    }
   };
 }
 
@@ -27,11 +65,18 @@ async function fail(sink: Sink<Result<unknown>>, error: unknown): Promise<void> 
   sink.error((await refusalOf(error)) ?? error);
 }
 
-/** A refusal comes as plain JSON, with its errors in it. */
-async function refusalOf(error: unknown): Promise<readonly unknown[] | null> {
+/** A refusal comes as plain JSON with its errors, or as an HTTP status alone. */
+async function refusalOf(error: unknown): Promise<unknown> {
   if (!(error instanceof NetworkError)) return null;
   const response: unknown = error.response;
-  if (!(response instanceof Response) || response.bodyUsed) return null;
+  if (!(response instanceof Response)) return null;
+  const errors = response.bodyUsed ? null : await errorsOf(response);
+  if (errors !== null) return errors;
+  const mayPass = response.status < 400 || response.status >= 500 || response.status === 408 || response.status === 429;
+  return mayPass ? null : new AttemptRefused(`the server answered ${response.status}`, { cause: error });
+}
+
+async function errorsOf(response: Response): Promise<readonly unknown[] | null> {
   try {
     const body = (await response.json()) as { errors?: unknown };
     return Array.isArray(body.errors) ? body.errors : null;

@@ -32,6 +32,52 @@ export type Sink<Value> = {
  */
 export type Transport = {
   subscribe(request: Request, sink: Sink<Result<unknown>>): () => void;
-  /** Closes what is open. */
+  /** Closes what is open, for good: every subscription ends with TransportDisposed. */
   dispose(): void;
 };
+
+/** The transport was disposed of: nothing is tried again. */
+export class TransportDisposed extends Error {
+  override readonly name = "TransportDisposed";
+}
+
+/** The server answered the attempt with an HTTP status that refuses it. */
+export class AttemptRefused extends Error {
+  override readonly name = "AttemptRefused";
+}
+
+/** A transport of one attempt a subscription, with the end of all of them. */
+export function disposable(subscribe: Transport["subscribe"], close: () => void): Transport {
+  const ends = new Set<() => void>();
+  let isDisposed = false;
+  return {
+    subscribe(request, sink) {
+      if (isDisposed) {
+        sink.error(new TransportDisposed("the transport was disposed of"));
+        return () => {};
+      }
+      let isPast = false;
+      const once = (say: () => void): void => {
+        if (isPast) return;
+        isPast = true;
+        ends.delete(disposed);
+        say();
+      };
+      const disposed = (): void => once(() => sink.error(new TransportDisposed("the transport was disposed of")));
+      ends.add(disposed);
+      const stop = subscribe(request, {
+        next: (result) => {
+          if (!isPast) sink.next(result);
+        },
+        error: (error) => once(() => sink.error(error)),
+        complete: () => once(() => sink.complete()),
+      });
+      return () => once(stop);
+    },
+    dispose() {
+      isDisposed = true;
+      for (const end of ends) end();
+      close();
+    },
+  };
+}

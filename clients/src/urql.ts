@@ -15,18 +15,20 @@ export function resumeExchange(transport: Transport, { onStatus, ...options }: R
   return subscriptionExchange({
     forwardSubscription: ({ query, variables, extensions }, operation) => ({
       subscribe: (sink) => {
-        let last: Data = {};
+        let last: Data | null = null;
         const unsubscribe = resume<Data>(
           transport,
           { query: query ?? "", variables: (variables ?? {}) as Data, extensions },
           {
             next: (result) => {
               last = result.data ?? last;
-              sink.next(result as Parameters<typeof sink.next>[0]);
+              // urql keeps the last page beside errors, as if it had come again.
+              const data = result.data ?? (last === null ? null : emptied(last));
+              sink.next({ ...result, data } as Parameters<typeof sink.next>[0]);
             },
             error: (error) => sink.error(error),
             complete: () => {
-              sink.next({ data: emptied(last), hasNext: false });
+              if (last !== null) sink.next({ data: emptied(last), hasNext: false });
               sink.complete();
             },
           },

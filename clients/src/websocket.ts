@@ -1,64 +1,108 @@
-import { createClient, MessageType, type ClientOptions } from "graphql-ws";
-import type { Result, Transport } from "./transport.ts";
+import { createClient, type ClientOptions } from "graphql-ws";
+import { disposable, type Result, type Transport } from "./transport.ts";
 
 /** The options of graphql-ws, without those that would repeat subscriptions behind our back. */
 export type WebSocketOptions = Omit<
   ClientOptions,
-  "retryAttempts" | "retryWait" | "shouldRetry" | "generateID" | "lazy" | "on" | "onNonLazyError"
->;
+  "url" | "webSocketImpl" | "retryAttempts" | "retryWait" | "shouldRetry" | "generateID" | "lazy" | "on" | "onNonLazyError"
+> & {
+  readonly url: string;
+  /** Where the platform has none of its own. */
+  readonly webSocketImpl?: unknown;
+};
 
-/** How often the connection is tried, and how long it may take to answer, in ms, where nothing else is said. */
+/** What a WebSocket class must have. The browsers' has it, and that of the package `ws`. */
+type SocketClass = new (
+  url: string,
+  protocols?: string | string[],
+) => {
+  close(code?: number, reason?: string): void;
+  addEventListener(type: "close" | "error", listener: (event: CloseEventLike) => void): void;
+};
+
+/** How often the connection is tried, and how long it may take to open and to answer, in ms, where nothing else is said. */
 const KEEP_ALIVE_MS = 12_000;
-
-/** The connection closed without a word of the server. */
-class ConnectionLost extends Error {
-  override readonly name = "ConnectionLost";
-}
+/** Closed without a close frame: as lost (RFC 6455, 7.4.1). */
+const LOST = 1006;
 
 /**
  * Subscriptions over one WebSocket (graphql-transport-ws). graphql-ws itself would subscribe again from where the
- * subscription began; here it makes one attempt. A connection that does not answer a ping in time is closed.
+ * subscription began; here it makes one attempt. A connection that does not open, or does not answer a ping, in time
+ * is closed.
  */
 export function overWebSocket(options: WebSocketOptions): Transport {
-  const { keepAlive = KEEP_ALIVE_MS } = options;
-  const ids = new WeakMap<object, string>();
-  const completed = new Set<string>();
+  const { keepAlive = KEEP_ALIVE_MS, webSocketImpl = globalThis.WebSocket } = options;
+  if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is not a URL: give one like wss://example.org/graphql`);
   let subscriptions = 0;
   let silence: ReturnType<typeof setTimeout> | undefined;
+  const giveUpLater = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => client.terminate(), keepAlive);
+  };
   const client = createClient({
     ...options,
+    webSocketImpl: lostWhileNeeded(webSocketImpl as SocketClass, () => subscriptions > 0),
     keepAlive,
     lazy: true,
     retryAttempts: 0,
-    generateID: (payload) => {
-      subscriptions += 1;
-      ids.set(payload, String(subscriptions));
-      return String(subscriptions);
-    },
     on: {
+      connecting: giveUpLater,
+      connected: () => clearTimeout(silence),
       ping: (wasReceived) => {
-        if (!wasReceived) silence = setTimeout(() => client.terminate(), keepAlive);
+        if (!wasReceived) giveUpLater();
       },
       pong: () => clearTimeout(silence),
       closed: () => clearTimeout(silence),
-      message: (message) => {
-        if (message.type === MessageType.Complete) completed.add(message.id);
-      },
     },
   });
-  return {
-    subscribe({ query, operationName, variables, extensions }, sink) {
-      const payload = { query, operationName, variables: variables ?? null, extensions: extensions ?? null };
-      return client.subscribe<unknown>(payload, {
-        next: (result) => sink.next(result as Result<unknown>),
-        error: (error) => sink.error(error),
-        complete: () => {
-          // graphql-ws also says so when the socket is closed normally, which a proxy may do in the middle of a stream.
-          if (completed.delete(ids.get(payload) ?? "")) sink.complete();
-          else sink.error(new ConnectionLost("the connection was closed"));
+  return disposable(
+    ({ query, operationName, variables, extensions }, sink) => {
+      subscriptions += 1;
+      const ended = (): void => void (subscriptions -= 1);
+      return client.subscribe<unknown>(
+        { query, operationName, variables: variables ?? null, extensions: extensions ?? null },
+        {
+          next: (result) => sink.next(result as Result<unknown>),
+          error: (error) => {
+            ended();
+            sink.error(error);
+          },
+          complete: () => {
+            ended();
+            sink.complete();
+          },
+        },
+      );
+    },
+    () => void client.dispose(),
+  );
+}
+
+/**
+ * A socket that is closed with 1000 while it is needed, as a proxy may in the middle of a stream, counts as lost:
+ * graphql-ws would take that for an order to subscribe again from the beginning.
+ */
+function lostWhileNeeded(base: SocketClass, isNeeded: () => boolean): SocketClass {
+  return class extends base {
+    #listener: ((event: CloseEventLike) => void) | null = null;
+
+    constructor(url: string, protocols?: string | string[]) {
+      super(url, protocols);
+      // Where a socket is closed before it opens, the package `ws` has an error for whoever still listens.
+      this.addEventListener("error", () => {});
+      this.addEventListener("close", (event) => this.#listener?.(this.#asLost(event)));
+      Object.defineProperty(this, "onclose", {
+        set: (listener: ((event: CloseEventLike) => void) | null) => {
+          this.#listener = listener;
         },
       });
-    },
-    dispose: () => void client.dispose(),
+    }
+
+    #asLost(event: CloseEventLike): CloseEventLike {
+      const isOrder = event.code === 1000 && isNeeded();
+      return isOrder ? { code: LOST, reason: event.reason, wasClean: false } : event;
+    }
   };
 }
+
+type CloseEventLike = { readonly code: number; readonly reason: string; readonly wasClean: boolean };

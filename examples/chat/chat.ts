@@ -11,12 +11,16 @@ const HELP = `npm run chat -- [options]
   --agent ID        an agent that is there; a new one where omitted
   --since CURSOR    show what happened after this cursor first; 0 is the beginning
   --template NAME   what a new agent is made from (assistant)
-  --workspace DIR   the folder in which a new agent works
+  --workspace DIR   the folder in which a new agent works; the server's own where omitted
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
   --token TOKEN     where the server asks for one
 
 Type a message and press Enter, also while the agent works. Where it asks, press y or n.
-Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.`;
+Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
+Lines from a pipe go one after the other: a message when the agent is idle, y or n when it asks.`;
+
+/** A key counts as an answer when no other follows within so many ms: it may be the first of a message. */
+const KEY_MS = 250;
 
 /** A person at a terminal, or lines from a pipe, and an agent. */
 class Chat {
@@ -25,12 +29,23 @@ class Chat {
   readonly #terminal: Interface;
   readonly #isTerminal: boolean;
   readonly #ended = Promise.withResolvers<void>();
-  /** Texts of one's own that the server has not yet told back. */
+  /** Lines of a pipe that wait for their turn. */
+  readonly #lines: string[] = [];
+  /** Texts of one's own that the log has not yet told back. */
   readonly #own: string[] = [];
+  /** One's own messages that no DONE has answered yet. */
+  readonly #unanswered = new Set<string>();
+  /** What is asked, oldest first: only the first of them stands on the screen. */
   readonly #questions = new Map<string, Question>();
+  readonly #tools = new Map<string, string>();
+  #shown: string | null = null;
+  /** Whether a key has just answered: what else of that line comes is no message. */
+  #hasKeyAnswered = false;
   #isWorking: boolean;
+  #isSending = false;
   #hasInputEnded = false;
   #isLost = false;
+  #isCaughtUp = false;
 
   constructor(conversation: Conversation, screen: Screen, terminal: Interface, isTerminal: boolean) {
     this.#conversation = conversation;
@@ -43,22 +58,31 @@ class Chat {
   async run(since: string | null): Promise<void> {
     const { agent } = this.#conversation;
     this.#screen.line(`Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.`);
-    this.#terminal.on("line", (line) => this.#guard(this.#said(line)));
-    this.#terminal.on("SIGINT", () => this.#guard(this.#interrupted()));
-    process.on("SIGINT", () => this.#guard(this.#interrupted()));
-    this.#terminal.on("close", () => this.#inputEnded());
-    process.stdin.on("keypress", (key: string) => this.#guard(this.#pressed(key)));
-    if (since === null) {
-      for (const { id, inputHash, reason, input, toolCall } of agent.pendingApprovals)
-        this.#ask({ approvalId: id, inputHash }, toolCall.name, reason, input);
-    }
-    this.#guard(this.#watch(since ?? agent.cursor));
+    if (this.#isTerminal)
+      this.#screen.line("Type a message, for example: Find every TODO and make a todo for each. Ctrl-C interrupts, Ctrl-D ends.");
+    this.#terminal.on("line", (line) => this.#typed(line.trim()));
+    this.#terminal.on("SIGINT", () => this.#interrupted());
+    process.on("SIGINT", () => this.#interrupted());
+    this.#terminal.on("close", () => {
+      this.#hasInputEnded = true;
+      if (this.#isTerminal) this.#ended.resolve();
+      else this.#goOn();
+    });
+    process.stdin.on("keypress", (key: string) => this.#pressed(key));
+    for (const { id, toolCall, ...asked } of agent.pendingApprovals) this.#ask({ approvalId: id, tool: toolCall.name, ...asked });
+    this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
+    this.#screen.line(`To go on: npm run chat -- --agent ${agent.id}`);
   }
 
   async #watch(since: string): Promise<void> {
-    for await (const event of this.#conversation.events(since, (status) => this.#show(status))) this.#take(event);
+    for await (const { events, caughtUp } of this.#conversation.pages(since, (status) => this.#show(status))) {
+      for (const event of events) this.#take(event);
+      if (!caughtUp || this.#isCaughtUp) continue;
+      this.#isCaughtUp = true;
+      this.#goOn();
+    }
   }
 
   #take(event: ChatEvent): void {
@@ -84,70 +108,144 @@ class Chat {
       case "ToolEnd": {
         const { callId, name, inputPreview, state, durationMs, error } = event.call;
         screen.stopped(callId);
-        return screen.line(
-          `[${name}] ${inputPreview} ${state}${durationMs === null ? "" : ` in ${durationMs.toFixed(0)} ms`}${error === null ? "" : `: ${error.message}`}`,
-        );
+        const time = durationMs === null ? "" : ` in ${durationMs.toFixed(0)} ms`;
+        return screen.line(`[${name}] ${inputPreview} ${state}${time}${error === null ? "" : `: ${error.message}`}`);
       }
-      case "PermissionRequired":
-        if (event.approval?.state === "PENDING")
-          this.#ask(event.request, event.request.call.name, event.request.reason, event.approval.input);
+      case "PermissionRequired": {
+        const { request, approval } = event;
+        this.#tools.set(request.approvalId, request.call.name);
+        if (approval?.state === "PENDING") this.#ask({ ...request, tool: request.call.name, input: approval.input });
         return;
-      case "PermissionDecided":
-        this.#questions.delete(event.approvalId);
-        return screen.line(
-          `→ ${event.decision === "ALLOW" ? "allowed" : "denied"} by ${event.decidedBy?.id ?? "somebody"}${event.note === null ? "" : `: ${event.note}`}`,
+      }
+      case "PermissionDecided": {
+        const who = event.decidedBy?.id ?? "somebody";
+        const tool = this.#tools.get(event.approvalId) ?? "the call";
+        screen.line(
+          `→ ${tool} ${event.decision === "ALLOW" ? "allowed" : "denied"} by ${who}${event.note === null ? "" : `: ${event.note}`}`,
         );
+        return this.#answered(event.approvalId);
+      }
       case "Error":
         return screen.line(`${event.severity}: ${event.message}`);
       case "Done":
         this.#isWorking = false;
         this.#questions.clear();
+        this.#shown = null;
+        for (const id of event.messageIds) this.#unanswered.delete(id);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
-        if (this.#hasInputEnded) return this.#ended.resolve();
+        this.#goOn();
         return this.#prompt();
       default:
         return;
     }
   }
 
-  #ask(question: Question, tool: string, reason: string, input: unknown): void {
+  #ask(question: Question): void {
+    this.#tools.set(question.approvalId, question.tool);
     this.#questions.set(question.approvalId, question);
-    this.#screen.line(`May ${tool} run? (${reason})\n${JSON.stringify(input, null, 2)}\n[y/n]`);
+    this.#showQuestion();
+    this.#goOn();
   }
 
-  /** By key at a terminal; otherwise by a line. */
-  async #pressed(key: string): Promise<void> {
+  /** One at a time, so that an answer is for what was read. */
+  #showQuestion(): void {
     const [question] = this.#questions.values();
-    if (!this.#isTerminal || question === undefined || this.#terminal.line.length > 1 || (key !== "y" && key !== "n")) return;
-    this.#terminal.write(null, { ctrl: true, name: "u" });
-    await this.#decide(question, key === "y");
+    if (question === undefined || this.#shown === question.approvalId) return;
+    this.#shown = question.approvalId;
+    this.#screen.line(
+      `May ${question.tool} run? (${question.reason})\n${JSON.stringify(question.input, null, 2)}\n${question.tool}: [y/n]`,
+    );
   }
 
-  async #said(line: string): Promise<void> {
-    const text = line.trim();
+  #answered(approvalId: string): void {
+    this.#questions.delete(approvalId);
+    if (this.#shown === approvalId) this.#shown = null;
+    this.#showQuestion();
+  }
+
+  /** A key alone answers what is asked. */
+  #pressed(key: string): void {
     const [question] = this.#questions.values();
-    if (question !== undefined && /^(y|yes|n|no)$/i.test(text)) return this.#decide(question, /^y/i.test(text));
-    if (text === "") return this.#prompt();
+    if (!this.#isTerminal || question === undefined || (key !== "y" && key !== "n")) return;
+    setTimeout(() => {
+      if (this.#terminal.line !== key || this.#shown !== question.approvalId) return;
+      this.#terminal.write(null, { ctrl: true, name: "u" });
+      this.#hasKeyAnswered = true;
+      this.#do(() => this.#decide(question, key === "y"));
+    }, KEY_MS);
+  }
+
+  #typed(text: string): void {
+    const isRest = this.#hasKeyAnswered && /^(es|o)?$/i.test(text);
+    this.#hasKeyAnswered = false;
+    if (isRest) return;
+    if (!this.#isTerminal) {
+      this.#lines.push(text);
+      return this.#goOn();
+    }
+    const [question] = this.#questions.values();
+    const answer = /^(?:(y|yes)|n|no)$/i.exec(text);
+    if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer[1] !== undefined));
+    else if (text === "") this.#prompt();
+    else this.#do(() => this.#send(text));
+  }
+
+  /** The next line of a pipe, once the agent is idle or asks; the end, once all is answered. */
+  #goOn(): void {
+    if (this.#isTerminal || this.#isSending) return;
+    const [question] = this.#questions.values();
+    const next = this.#lines[0];
+    if (question !== undefined && next !== undefined) {
+      this.#lines.shift();
+      const answer = /^(?:(y|yes)|n|no)$/i.exec(next);
+      if (answer === null)
+        this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
+      else this.#do(() => this.#decide(question, answer[1] !== undefined));
+    } else if (question === undefined && next !== undefined && !this.#isWorking) {
+      this.#lines.shift();
+      if (next === "") this.#goOn();
+      else this.#do(() => this.#send(next));
+    } else if (this.#hasInputEnded && next === undefined) {
+      if (question !== undefined)
+        this.#ended.reject(
+          new TerminalError(
+            `${question.tool} waits for an answer, and there is no more input: it can still be decided elsewhere`,
+          ),
+        );
+      else if (this.#isCaughtUp && !this.#isWorking && this.#unanswered.size === 0) this.#ended.resolve();
+    }
+  }
+
+  async #send(text: string): Promise<void> {
     this.#own.push(text);
     this.#isWorking = true;
-    await this.#conversation.send(text);
+    this.#isSending = true;
+    try {
+      this.#unanswered.add(await this.#conversation.send(text));
+    } catch (error) {
+      this.#own.splice(this.#own.indexOf(text), 1);
+      this.#isWorking = false;
+      throw error;
+    } finally {
+      this.#isSending = false;
+    }
   }
 
   async #decide(question: Question, isAllowed: boolean): Promise<void> {
     this.#questions.delete(question.approvalId);
-    await this.#conversation.decide(question, isAllowed);
+    try {
+      await this.#conversation.decide(question, isAllowed);
+    } catch (error) {
+      this.#shown = null;
+      this.#ask(question);
+      throw error;
+    }
   }
 
-  async #interrupted(): Promise<void> {
-    if (!this.#isWorking) return this.#ended.resolve();
+  #interrupted(): void {
+    if (!this.#isWorking || this.#isLost) return this.#ended.resolve();
     this.#screen.line("(interrupting …)");
-    await this.#conversation.interrupt();
-  }
-
-  /** What was asked last is still answered. */
-  #inputEnded(): void {
-    this.#hasInputEnded = true;
-    if (!this.#isWorking || this.#isTerminal) this.#ended.resolve();
+    this.#do(() => this.#conversation.interrupt());
   }
 
   #show(status: ResumeStatus): void {
@@ -158,13 +256,17 @@ class Chat {
   }
 
   #prompt(): void {
-    if (this.#isTerminal && !this.#isWorking) this.#terminal.prompt();
+    if (!this.#isTerminal || this.#isWorking) return;
+    this.#terminal.prompt(true);
+    this.#screen.prompted();
   }
 
-  #guard(work: Promise<void>): void {
-    work.catch((error: unknown) => {
-      if (error instanceof TerminalError) this.#screen.line(`Not done: ${error.message}`);
-      else this.#ended.reject(error);
+  /** What cannot be done is said, and the chat goes on. */
+  #do(work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      this.#screen.line(`Not done: ${describe(error)}`);
+      if (!this.#isTerminal) this.#ended.reject(error);
+      this.#prompt();
     });
   }
 }

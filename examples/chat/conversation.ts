@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
 import { iterate, type ResumeStatus } from "../../clients/src/index.ts";
@@ -6,11 +7,23 @@ import { CREATE, DECIDE, SEND } from "../demo/operations.ts";
 import { mutate, request, TerminalError, type Payload } from "../demo/server.ts";
 import { AGENT, CHAT, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
 
+/** How often a query or mutation is tried again while the server is away. */
+const RETRIES = 3;
+
 /** How the server is reached. */
 export type Server = { readonly url: string; readonly token: string | undefined };
 
 /** A question that the agent asks. */
-export type Question = { readonly approvalId: string; readonly inputHash: string };
+export type Question = {
+  readonly approvalId: string;
+  readonly inputHash: string;
+  readonly tool: string;
+  readonly reason: string;
+  readonly input: unknown;
+};
+
+/** The next events; `caughtUp` where they were the last for now. */
+type Page = { readonly events: readonly ChatEvent[]; readonly caughtUp: boolean };
 
 /** One agent on one server, as a person talks with it. The connection may be lost in between. */
 export class Conversation {
@@ -29,33 +42,38 @@ export class Conversation {
     server: Server,
     chosen: { readonly agentId: string } | { readonly templateId: string; readonly workspace: string | null },
   ): Promise<Conversation> {
-    const client = createClient({ ...connection(server), retryAttempts: 5 });
-    const agentId = "agentId" in chosen ? chosen.agentId : await create(client, chosen);
-    const { agent } = await request<{ agent: ChatAgent | null }>(client, AGENT, { id: agentId });
-    if (agent === null) throw new TerminalError(`there is no agent ${agentId}: leave --agent out to begin with a new one`);
-    return new Conversation(agent, client, server);
+    // A server that is not there at the beginning is an error; later it is waited for.
+    const opening = createClient({ ...connection(server), retryAttempts: 0 });
+    try {
+      const agentId = "agentId" in chosen ? chosen.agentId : await create(opening, chosen);
+      const { agent } = await request<{ agent: ChatAgent | null }>(opening, AGENT, { id: agentId });
+      if (agent === null) throw new TerminalError(`there is no agent ${agentId}: leave --agent out to begin with a new one`);
+      const client = createClient({ ...connection(server), retryAttempts: RETRIES, shouldRetry: () => true });
+      return new Conversation(agent, client, server);
+    } finally {
+      await opening.dispose();
+    }
   }
 
   /** Everything after `since`, for ever: a connection that is lost is opened again. */
-  async *events(since: string, onStatus: (status: ResumeStatus) => void): AsyncGenerator<ChatEvent, void> {
+  async *pages(since: string, onStatus: (status: ResumeStatus) => void): AsyncGenerator<Page, void> {
     const transport = overWebSocket(connection(this.#server));
     try {
       const variables = { agentId: this.agent.id, since };
-      for await (const { data, errors } of iterate<{ timeline: { events: ChatEvent[] } }>(
-        transport,
-        { query: CHAT, variables },
-        { onStatus },
-      )) {
+      for await (const { data, errors } of iterate<{ timeline: Page }>(transport, { query: CHAT, variables }, { onStatus })) {
         if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
-        yield* data?.timeline.events ?? [];
+        if (data) yield data.timeline;
       }
     } finally {
       transport.dispose();
     }
   }
 
-  async send(text: string): Promise<void> {
-    await mutate(this.#client, SEND, { agentId: this.agent.id, text });
+  /** Answers the message's id. The key makes it one message, also where it goes twice over a connection that breaks. */
+  async send(text: string): Promise<string> {
+    const input = { agentId: this.agent.id, text, idempotencyKey: randomUUID() };
+    const { sendMessage } = await mutate<{ sendMessage: Payload & { message: { id: string } } }>(this.#client, SEND, input);
+    return sendMessage.message.id;
   }
 
   async decide({ approvalId, inputHash }: Question, isAllowed: boolean): Promise<void> {

@@ -25,7 +25,7 @@ export const CHAT = `
       events {
         __typename
         ... on TimelineEvent { seq kind channel }
-        ... on MessageReceived { text images }
+        ... on MessageReceived { messageId text images }
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
@@ -33,7 +33,7 @@ export const CHAT = `
         ... on PermissionRequired { request { approvalId inputHash reason call { name } } approval { state input } }
         ... on PermissionDecided { approvalId decision decidedBy { id } note }
         ... on Error { severity message }
-        ... on Done { reason }
+        ... on Done { reason messageIds }
       }
     }
   }
@@ -57,7 +57,7 @@ export type ChatAgent = {
 
 /** What the chat reads of an event. */
 export type ChatEvent =
-  | { readonly __typename: "MessageReceived"; readonly text: string; readonly images: number }
+  | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string; readonly images: number }
   | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
   | { readonly __typename: "ThinkChunk"; readonly delta: string }
   | {
@@ -78,4 +78,5 @@ export type ChatEvent =
       readonly note: string | null;
     }
   | { readonly __typename: "ToolStart" | "ToolEnd"; readonly call: Call & { readonly callId: string } }
-  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "Error" | "Done" }>;
+  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "Error" }>
+  | { readonly __typename: "Done"; readonly reason: string; readonly messageIds: readonly string[] };

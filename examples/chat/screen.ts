@@ -12,6 +12,7 @@ export class Screen {
   #timer: NodeJS.Timeout | null = null;
   #frame = 0;
   #isAtLineStart = true;
+  #hasPrompt = false;
 
   /** Without a terminal nothing turns. */
   constructor(output: Writable, isTerminal: boolean) {
@@ -45,6 +46,12 @@ export class Screen {
     this.#timer = null;
   }
 
+  /** A prompt stands on the line: what is written next takes its place. */
+  prompted(): void {
+    this.#hasPrompt = true;
+    this.#isAtLineStart = true;
+  }
+
   close(): void {
     for (const id of this.#running.keys()) this.stopped(id);
   }
@@ -58,7 +65,9 @@ export class Screen {
 
   #write(text: string): void {
     if (text === "") return;
-    this.#output.write(this.#timer === null || !this.#isAtLineStart ? text : `${CLEAR_LINE}${text}`);
+    const isCovered = this.#isTerminal && this.#isAtLineStart && (this.#timer !== null || this.#hasPrompt);
+    this.#hasPrompt = false;
+    this.#output.write(isCovered ? `${CLEAR_LINE}${text}` : text);
     this.#isAtLineStart = text.endsWith("\n");
   }
 }

@@ -50,7 +50,7 @@ export class AnswerBuilder {
     const requestedInput = parseArguments(args);
     const input = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
     const shortName = storable(name.slice(0, NAME_CHARACTERS));
-    this.#content.push({ block, content: { type: "tool_use", id, name: shortName, input } });
+    this.#content.push({ block, content: { type: "tool_use", id, name: toolName(name), input } });
     this.#calls.push({ providerId: id, name: shortName, requestedInput });
   }
 
@@ -61,6 +61,11 @@ export class AnswerBuilder {
     const content = [...texts, ...this.#content].toSorted((a, b) => a.block - b.block).map((entry) => entry.content);
     return { content, calls: this.#calls, stopReason, usage };
   }
+}
+
+/** The name as every provider takes it back: a model may have invented another one. */
+function toolName(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 /**

@@ -41,8 +41,8 @@ export async function callModel(
   options: ModelCallOptions,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
-  const started = performance.now();
   for (let attempt = 0; ; attempt += 1) {
+    const started = performance.now();
     const speech = new Speech(model, step, hold, options);
     try {
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
@@ -120,7 +120,8 @@ class Speech {
   /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
   ends(aborted: boolean): EventBody[] {
     const shown = this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
-    return shown.map((said) => endOfBlock(said, this.#step, aborted));
+    // Text that is only space is no part of the answer.
+    return shown.map((said) => endOfBlock(said, this.#step, aborted || (said.kind === "text" && said.text.trim() === "")));
   }
 
   take(event: Exclude<ModelEvent, { type: "end" }>): void {
@@ -177,13 +178,12 @@ async function* untilAborted(
     else ending.addEventListener("abort", end, { once: true });
   });
   ended.catch(() => {});
-  const events = model.stream(request, ending)[Symbol.asyncIterator]();
-  let timer: NodeJS.Timeout | undefined;
+  const timer = setTimeout(() => silence.abort(), idleMs);
+  const events = model.stream(request, ending, () => timer.refresh())[Symbol.asyncIterator]();
   try {
     for (;;) {
-      timer = setTimeout(() => silence.abort(), idleMs);
+      timer.refresh();
       const next = await Promise.race([events.next(), ended]);
-      clearTimeout(timer);
       if (next.done === true) return;
       yield next.value;
     }

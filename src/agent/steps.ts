@@ -24,8 +24,10 @@ export class Steps {
   #isStopping = false;
   /** Steps in a row that broke off after they said something. */
   #brokenSteps = 0;
-  /** The turn in which the fallback model answers. */
-  #fallbackTurn: number | null = null;
+  /** The turn that #brokenSteps and #fellBack are of. */
+  #turn = -1;
+  /** Whether the first model has just failed: from the next step on, the rows say so. */
+  #fellBack = false;
 
   constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock }: Beside) {
     this.#parts = parts;
@@ -54,7 +56,12 @@ export class Steps {
   /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
   async start(before: Look, template: Template, first: Model): Promise<void> {
     if (!this.#hold.mayStart()) return this.#hold.lose();
-    const model = (this.#fallbackTurn === before.turn ? this.#fallback(template) : null) ?? first;
+    if (before.turn !== this.#turn) {
+      this.#turn = before.turn;
+      this.#brokenSteps = 0;
+      this.#fellBack = false;
+    }
+    const model = this.#modelOf(before, template, first);
     const at = this.#parts.clock.now();
     const results = resultsMessage(before, at);
     const joins = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
@@ -135,8 +142,8 @@ export class Steps {
       return;
     }
     const fallback = this.#fallback(template);
-    if (fallback !== null && fallback !== model && error.kind !== "refused") {
-      this.#fallbackTurn = now.turn;
+    if (fallback !== null && fallback.name !== model.name && error.kind !== "refused") {
+      this.#fellBack = true;
       this.#brokenSteps = 0;
       const message = `${error.message}; the rest of the turn is answered by ${fallback.name}`;
       await this.#hold.commit({ stepEnd }, [
@@ -147,6 +154,13 @@ export class Steps {
     }
     const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: error.message, detail: error.kind };
     await this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [...texts, failure]);
+  }
+
+  /** The first model, or the fallback for the rest of a turn in which it has begun to answer, also under another lease. */
+  #modelOf({ lastStep, turn }: Look, template: Template, first: Model): Model {
+    const fallback = this.#fallback(template);
+    if (fallback === null || fallback.name === first.name) return first;
+    return this.#fellBack || (lastStep?.turn === turn && lastStep.model === fallback.name) ? fallback : first;
   }
 
   #fallback({ fallbackModel }: Template): Model | null {

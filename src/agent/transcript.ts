@@ -2,6 +2,9 @@ import type { MessageKind } from "../db/generated/enums.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { ContentBlock, ModelMessage } from "./models/model.ts";
 
+/** The most images of one request, in characters of base64: providers take some 32 MB in all. */
+const IMAGE_CHARACTERS = 20 * 1024 * 1024;
+
 /** A message of the transcript. */
 export type TranscriptMessage = {
   readonly ordinal: number;
@@ -37,7 +40,7 @@ export class Transcript {
   /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
   async modelMessages({ transcriptLength }: { readonly transcriptLength: number }, size: number): Promise<ModelMessage[]> {
     this.#messages ??= await loadTranscript(this.#sql, this.#agentId, transcriptLength, size);
-    return modelMessages(contextWindow(this.#messages, size));
+    return modelMessages(withinImageBudget(contextWindow(this.#messages, size)));
   }
 
   /** Adds messages that the owner has committed. */
@@ -68,6 +71,21 @@ export function contextWindow(messages: readonly TranscriptMessage[], size: numb
 function earliestCut(length: number, size: number): number {
   const step = Math.max(1, Math.floor(size / 4));
   return length <= size ? 0 : Math.ceil((length - size) / step) * step;
+}
+
+/** The newest images, up to IMAGE_CHARACTERS; a text stands in the place of older ones, since requests are bounded. */
+export function withinImageBudget(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
+  let left = IMAGE_CHARACTERS;
+  const budgeted = messages.toReversed().map((message) => {
+    if (message.content.every((block) => block.type !== "image")) return message;
+    const content = message.content.toReversed().map((block): ContentBlock => {
+      if (block.type !== "image") return block;
+      left -= block.source.data.length;
+      return left >= 0 ? block : { type: "text", text: "[an image that was sent earlier]" };
+    });
+    return { ordinal: message.ordinal, kind: message.kind, content: content.toReversed() };
+  });
+  return budgeted.toReversed();
 }
 
 /** The messages as a model reads them: neighbours of one role are one message. */

@@ -175,8 +175,8 @@ export class Tail {
       const page = { head: this.#head, events: own, covered: this.#head.position };
       const first = own[0]?.position ?? 0;
       for (const waiter of group.waiters) {
-        if (waiter.after < first) waiter.wake(page);
-        else this.#wakeAhead(waiter, page);
+        if (waiter.after >= first) this.#wakeAhead(waiter, page);
+        else waiter.wake(this.#keep(group.scope, waiter.after, page));
       }
     }
   }
@@ -197,10 +197,13 @@ export class Tail {
   }
 
   #pageOnce(scope: Scope, after: number): LogPage {
-    const key = `${after} ${scopeKey(scope)}`;
-    const page = this.#pages.get(key) ?? this.#page(scope, after);
+    return this.#pages.get(pageKey(scope, after)) ?? this.#keep(scope, after, this.#page(scope, after));
+  }
+
+  /** For those who ask for the same a little later. */
+  #keep(scope: Scope, after: number, page: LogPage): LogPage {
     if (this.#pages.size >= KEPT_PAGES) this.#pages.clear();
-    this.#pages.set(key, page);
+    this.#pages.set(pageKey(scope, after), page);
     return page;
   }
 
@@ -222,4 +225,8 @@ export class Tail {
   #emptyPage(after: number): LogPage {
     return { head: this.#head, events: [], covered: Math.max(after, this.#head.position) };
   }
+}
+
+function pageKey(scope: Scope, after: number): string {
+  return `${after} ${scopeKey(scope)}`;
 }

@@ -60,20 +60,32 @@ export async function subscribeControl(context: Context, args: TimelineArguments
   return mapPages(context, openThenLater(context, scope));
 }
 
-/** The open requests as of one moment, in pages, and everything after that moment. */
-async function* openThenLater({ parts, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
-  let page = await parts.log.readOpen(scope, 0, null);
-  const moment = page.head.position;
-  while (page.covered < moment) {
-    yield page;
-    page = await parts.log.readOpen(scope, page.covered, moment);
-  }
-  // The first page of what comes later is at once, and carries the last of what is open.
-  let last = page.events;
-  for await (const later of follow(tails, { scope, after: moment, until: null })) {
-    yield { ...later, events: [...last, ...later.events] };
-    last = [];
-  }
+/**
+ * The open requests as of one moment, in pages, and everything after that moment. `return()` goes to what is followed,
+ * also while it waits.
+ */
+function openThenLater({ parts, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
+  let later: AsyncGenerator<LogPage, void> | null = null;
+  const pages = (async function* () {
+    let page = await parts.log.readOpen(scope, 0, null);
+    const moment = page.head.position;
+    while (page.covered < moment) {
+      yield page;
+      page = await parts.log.readOpen(scope, page.covered, moment);
+    }
+    later = follow(tails, { scope, after: moment, until: null });
+    // The first page of what comes later is at once, and carries the last of what is open.
+    const first = await later.next();
+    if (first.done === true) return;
+    yield { ...first.value, events: [...page.events, ...first.value.events] };
+    yield* later;
+  })();
+  const end = pages.return.bind(pages);
+  pages.return = async (value) => {
+    await later?.return();
+    return end(value);
+  };
+  return pages;
 }
 
 /** A field of an event that did not fit into the log, from where it is kept. */

@@ -58,6 +58,7 @@ function answers(
         await source.return?.();
         return fail(value);
       } catch (error) {
+        await source.return?.();
         return fail({ errors: [mask(error)] });
       }
     },

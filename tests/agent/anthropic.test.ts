@@ -70,7 +70,7 @@ describe("Claude by the real SDK, over the wire", () => {
       {},
     ]);
     expect(provider.requests[1]?.body.messages).toEqual([
-      { role: "user", content: [{ type: "text", text: "read them" }] },
+      { role: "user", content: [{ type: "text", text: "read them", cache_control: { type: "ephemeral" } }] },
       {
         role: "assistant",
         content: [
@@ -308,6 +308,15 @@ describe("Thinking (E3, M19)", () => {
     await client.turn(agent.id, "go on");
     expect(provider.requests[1]?.body.messages.at(-1)?.content.map((block) => block["type"])).toEqual(["tool_result", "text"]);
     expect(provider.requests[1]?.body["thinking"]).toBeUndefined();
+  });
+
+  it("alone, without an answer, does not stand at the end of a message: the provider would refuse every later turn", async () => {
+    const alone = answers([{ thinking: ["Hm."], signature: "sig-1" }, { text: ["\n"] }], "end_turn");
+    const { provider, client, agent } = await appWith([alone], { retainThinking: true }, { thinking: "adaptive" });
+    await client.turn(agent.id, "hi");
+    await client.turn(agent.id, "again");
+    expect(provider.requests[1]?.body.messages.map((message) => message.role)).toEqual(["user", "user"]);
+    expect(provider.requests[1]?.body["thinking"]).toEqual({ type: "adaptive" });
   });
 
   it("that broke off is closed as aborted, and the call is made again", async () => {

@@ -7,9 +7,9 @@ import { ownTool } from "../support/tools.ts";
 
 const SCRIPTED = { provider: "scripted", script: { replies: [{ when: {} }] } } as const;
 
-async function clientOf(first: Model, second: Model) {
+async function clientOf(first: Model, second: Model, mode: "auto" | "approval" = "auto") {
   const app = await startTestApp({
-    template: { fallbackModel: "second", modelRetries: 1, modelRetryMs: 1, permission: { mode: "auto" } },
+    template: { fallbackModel: "second", modelRetries: 1, modelRetryMs: 1, permission: { mode } },
     config: {
       models: { test: SCRIPTED, second: SCRIPTED },
       tools: [ownTool("look", () => Promise.resolve({ output: "seen", details: null }))],
@@ -17,7 +17,7 @@ async function clientOf(first: Model, second: Model) {
     overrides: {
       models: new Map([
         ["test", first],
-        ["second", second],
+        ["second", { ...second, name: "the second" }],
       ]),
     },
   });
@@ -58,6 +58,21 @@ describe("a template with a second model", () => {
     expect([first.calls.length, second.calls.length]).toEqual([3, 2]);
     expect(JSON.stringify(second.calls[0]?.request.messages)).toContain("seen");
     expect(textOf(await client.turn(agent.id, "again"))).toBe("I am back.");
+  });
+
+  it("goes on by it after an approval, under another lease", async () => {
+    const first = playedModel(overloaded);
+    const second = playedModel(
+      () => calls("look"),
+      () => says("I saw it."),
+    );
+    const { client, agent } = await clientOf(first, second, "approval");
+    await client.send(agent.id, "look");
+    const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const { approvalId = "", inputHash = "" } = required?.request ?? {};
+    await client.decide({ approvalId, inputHash, decision: "ALLOW" });
+    expect(textOf(await client.until(agent.id, "DONE"))).toBe("I saw it.");
+    expect([first.calls.length, second.calls.length]).toEqual([2, 2]);
   });
 
   it("ends the turn with an error where neither answers", async () => {

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openAiModel, type OpenAiOptions } from "../../src/agent/models/openai.ts";
 import { SendMessageDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
-import { chat, type ChatBody, type Delta } from "../support/openai-stream.ts";
+import { chat, chatStream, chunks, type ChatBody, type Delta } from "../support/openai-stream.ts";
 import { providerServer, type ProviderAnswer } from "../support/provider-server.ts";
 
 async function appWith(
@@ -21,6 +21,9 @@ async function appWith(
   const client = connect(app.url);
   return { provider, client, agent: await client.createAgent() };
 }
+
+/** Ids are given here: those of servers may repeat, and other providers refuse their form. */
+const OWN_ID: unknown = expect.stringMatching(/^call_[0-9a-f]{32}$/);
 
 const said = chat([{ content: "alpha " }, { content: "and beta" }], "stop");
 const fragment = (index: number | undefined, id: string | undefined, name: string | undefined, args: string): Delta => ({
@@ -83,12 +86,12 @@ describe("A chat completions server by the real SDK, over the wire", () => {
         role: "assistant",
         content: "I will read.",
         tool_calls: [
-          { id: "call_a", type: "function", function: { name: "fs_read", arguments: '{"path":"a.txt"}' } },
-          { id: "call_b", type: "function", function: { name: "fs_read", arguments: '{"path":"missing.txt"}' } },
+          { id: OWN_ID, type: "function", function: { name: "fs_read", arguments: '{"path":"a.txt"}' } },
+          { id: OWN_ID, type: "function", function: { name: "fs_read", arguments: '{"path":"missing.txt"}' } },
         ],
       },
-      { role: "tool", tool_call_id: "call_a", content: "alpha" },
-      { role: "tool", tool_call_id: "call_b", content: expect.stringMatching(/^Error: .*missing\.txt/) },
+      { role: "tool", tool_call_id: OWN_ID, content: "alpha" },
+      { role: "tool", tool_call_id: OWN_ID, content: expect.stringMatching(/^Error: .*missing\.txt/) },
     ]);
   });
 
@@ -132,9 +135,39 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(ids).not.toContain(undefined);
   });
 
+  it("takes whole calls of other tools without ids or arguments as others, and a last chunk without a delta", async () => {
+    const { provider, client, agent } = await appWith([
+      chunks([
+        ...chatStream([fragment(0, undefined, "todo_read", ""), fragment(0, undefined, "fs_glob", "")], null, null),
+        { choices: [{ index: 0, finish_reason: "tool_calls" }] },
+      ]),
+      said,
+    ]);
+    const events = await client.turn(agent.id, "go");
+    expect(new Set(ofType(events, "ToolEnd").map((event) => event.call.name))).toEqual(new Set(["todo_read", "fs_glob"]));
+    expect(provider.requests).toHaveLength(2);
+  });
+
+  it("sends no key, organization or project where there is none of one's own, and counts what a server counts in part", async () => {
+    process.env["OPENAI_ORG_ID"] = "org-of-somebody";
+    onTestFinished(() => void delete process.env["OPENAI_ORG_ID"]);
+    const { provider, client, agent } = await appWith(
+      [chat([{ content: "Hello." }], "stop", { total_tokens: 5 })],
+      {},
+      { apiKey: null },
+    );
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "TokenUsage")).toMatchObject([{ inputTokens: 0, outputTokens: 0, totalTokens: 0 }]);
+    expect(provider.requests[0]?.headers.authorization).toBeUndefined();
+    expect(JSON.stringify(provider.requests[0]?.headers)).not.toContain("org-of-somebody");
+  });
+
   it("shows the thoughts of open models where the template exposes them, and never sends them back", async () => {
     const { provider, client, agent } = await appWith(
-      [chat([{ reasoning_content: "Hm, " }, { reasoning: "well." }, { content: "Hello." }], "stop"), said],
+      [
+        chat([{ reasoning_content: "Hm, " }, { reasoning_content: null, reasoning: "well." }, { content: "Hello." }], "stop"),
+        said,
+      ],
       { exposeThinking: true, retainThinking: true },
     );
     const events = await client.turn(agent.id, "hi");

@@ -19,11 +19,15 @@ type Provider = {
   readonly callsRead: (args: string, stop: "tools" | "length") => ProviderAnswer;
   /** Cut after a whole tool call, before the end of the message. */
   readonly cutAfterCall: ProviderAnswer;
+  /** A tool call whose arguments come in fragments, 100 ms apart, for more than half a second. */
+  readonly callsSlowly: ProviderAnswer;
   readonly cutBeforeAnything: ProviderAnswer;
   /** Text, and then an error inside of the stream. */
   readonly failsAfter: (text: string) => ProviderAnswer;
   readonly malformed: ProviderAnswer;
 };
+
+const SLOW = ['{"pa', "th", '": "', "a.t", "xt", '"}'];
 
 const anthropicText = (text: string) => messageStream([{ text: [text] }], "end_turn").slice(0, 4);
 const anthropicCall = (json: string, stop: string) => messageStream([{ tool: "fs_read", id: "toolu_a", json: [json] }], stop);
@@ -41,6 +45,7 @@ const ANTHROPIC: Provider = {
   beginsToSay: (text, then) => streamed(anthropicText(text), then),
   callsRead: (args, stop) => streamed(anthropicCall(args, { tools: "tool_use", length: "max_tokens" }[stop])),
   cutAfterCall: streamed(anthropicCall('{"path": "a.txt"}', "tool_use").slice(0, 5), "cut"),
+  callsSlowly: { ...streamed(messageStream([{ tool: "fs_read", id: "toolu_a", json: SLOW }], "tool_use")), paceMs: 100 },
   cutBeforeAnything: streamed(anthropicText("x").slice(0, 1), "cut"),
   failsAfter: (text) =>
     streamed([...anthropicText(text), { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
@@ -52,6 +57,8 @@ const openAiCall = (args: string) => ({
   tool_calls: [{ index: 0, id: "call_a", type: "function", function: { name: "fs_read", arguments: args } }],
 });
 
+const openAiMore = (args: string) => ({ tool_calls: [{ index: 0, function: { arguments: args } }] });
+
 const OPENAI: Provider = {
   name: "a chat completions server",
   model: (url) => openAiModel({ apiKey: "sk-secret", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null }),
@@ -60,6 +67,13 @@ const OPENAI: Provider = {
   beginsToSay: (text, then) => chunks(openAiText(text), then),
   callsRead: (args, stop) => chat([openAiCall(args)], { tools: "tool_calls", length: "length" }[stop]),
   cutAfterCall: chunks(chatStream([openAiCall('{"path": "a.txt"}')], null, null), "cut"),
+  callsSlowly: {
+    ...chat(
+      SLOW.map((args, index) => (index === 0 ? openAiCall(args) : openAiMore(args))),
+      "tool_calls",
+    ),
+    paceMs: 100,
+  },
   cutBeforeAnything: chunks(chatStream([], null, null), "cut"),
   failsAfter: (text) => chunks([...openAiText(text), { error: { message: "Overloaded", type: "overloaded_error" } }], "cut"),
   malformed: { frames: ["data: {not json at all\n\n"] },
@@ -145,6 +159,35 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const aborted = new Set(ofType(events, "TextChunkEnd").flatMap((end) => (end.aborted ? [`${end.step}/${end.block}`] : [])));
     const rebuilt = ofType(events, "TextChunk").filter((chunk) => !aborted.has(`${chunk.step}/${chunk.block}`));
     expect(kept).toEqual(["hi", textOf(rebuilt)]);
+  });
+
+  it("arguments that take longer than the limit of silence are no silence, as long as something comes", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.callsSlowly, hello], {
+      modelIdleMs: 300,
+      modelRetries: 0,
+    });
+    const events = await client.turn(agent.id, "read");
+    expect(ofType(events, "Error")).toEqual([]);
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { name: "fs_read" } }]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it.for([401, 403])(
+    "%s: says that the key is not admitted, and not the provider's words, which may hold it (invariant 11)",
+    async (status) => {
+      const { client, agent } = await appWith(provider, [provider.error(status, "Incorrect API key provided: sk-secret")]);
+      const events = await client.turn(agent.id, "hi");
+      expect(ofType(events, "Error")).toMatchObject([
+        { message: `the model's provider answered ${status}: it does not admit the key that the server has` },
+      ]);
+    },
+  );
+
+  it("text that is only space is no part of the conversation, and its end says so", async () => {
+    const { client, agent } = await appWith(provider, [provider.says("\n\n", "end")]);
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "\n\n", aborted: true }]);
+    expect((await client.agent(agent.id)).messages.nodes).toHaveLength(1);
   });
 
   it("an interrupt aborts the request at once", async () => {

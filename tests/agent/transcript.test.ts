@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contextWindow, modelMessages, type TranscriptMessage } from "../../src/agent/transcript.ts";
+import type { ContentBlock } from "../../src/agent/models/model.ts";
+import { contextWindow, modelMessages, withinImageBudget, type TranscriptMessage } from "../../src/agent/transcript.ts";
 
 /** A transcript of turns, each with so many tool steps. */
 function transcript(toolSteps: readonly number[]): TranscriptMessage[] {
@@ -63,4 +64,21 @@ describe("modelMessages", () => {
       ["assistant", 1],
     ]);
   });
+});
+
+it("old images give way to a text where the newest fill the request", () => {
+  const image = (data: string): ContentBlock => ({ type: "image", source: { type: "base64", media_type: "image/png", data } });
+  const large = "A".repeat(8 * 1024 * 1024);
+  const messages = [0, 1, 2].map((ordinal) => ({
+    ordinal,
+    kind: "USER" as const,
+    content: [image(large), { type: "text" as const, text: "look" }],
+  }));
+  const kinds = withinImageBudget(messages).map((message) => message.content.map((block) => block.type));
+  expect(kinds).toEqual([
+    ["text", "text"],
+    ["image", "text"],
+    ["image", "text"],
+  ]);
+  expect(withinImageBudget(messages.slice(1))).toEqual(messages.slice(1));
 });

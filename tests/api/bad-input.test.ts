@@ -112,26 +112,29 @@ describe("images", () => {
   it("that are no images of their type, too large or too many are refused, each at its field", async () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();
-    const png = "iVBORw0KGgoAAAANSUhEUg==";
+    const dot = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+      "base64",
+    );
+    const png = (bytes: number): string => Buffer.concat([dot, Buffer.alloc(bytes)]).toString("base64");
+    const wide = Buffer.from(dot);
+    wide.writeUInt32BE(9_000, 16);
     const cases: readonly [readonly ImageInput[], string, readonly string[]][] = [
       [[{ mediaType: "PNG", data: "not base64!" }], "INVALID", ["images", "0", "data"]],
       [[{ mediaType: "PNG", data: "" }], "INVALID", ["images", "0", "data"]],
+      [[{ mediaType: "PNG", data: "iVBORw0KGgAAAAAA" }], "INVALID", ["images", "0", "data"]],
+      [[{ mediaType: "PNG", data: wide.toString("base64") }], "INVALID", ["images", "0", "data"]],
       [
         [
-          { mediaType: "PNG", data: png },
-          { mediaType: "JPEG", data: png },
+          { mediaType: "PNG", data: png(0) },
+          { mediaType: "JPEG", data: png(0) },
         ],
         "INVALID",
         ["images", "1", "data"],
       ],
-      [[{ mediaType: "PNG", data: png + "A".repeat(6_000_000) }], "INVALID", ["images", "0", "data"]],
-      [[{ mediaType: "PNG", data: `${png.slice(0, -4)}${"A".repeat(6_000_000)}` }], "TOO_LARGE", ["images", "0", "data"]],
-      [
-        Array.from({ length: 3 }, () => ({ mediaType: "PNG", data: `${png.slice(0, -4)}${"A".repeat(2_400_000)}` })),
-        "TOO_LARGE",
-        ["images"],
-      ],
-      [Array.from({ length: 21 }, () => ({ mediaType: "PNG", data: png })), "TOO_LARGE", ["images"]],
+      [[{ mediaType: "PNG", data: png(4_500_000) }], "TOO_LARGE", ["images", "0", "data"]],
+      [Array.from({ length: 3 }, () => ({ mediaType: "PNG", data: png(1_800_000) })), "TOO_LARGE", ["images"]],
+      [Array.from({ length: 21 }, () => ({ mediaType: "PNG", data: png(0) })), "TOO_LARGE", ["images"]],
     ];
     for (const [images, code, field] of cases) {
       const { sendMessage } = await client.get(SendMessageDocument, {

@@ -17,6 +17,8 @@ import { resumeExchange } from "../../clients/src/urql.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
+import { playedServer, statusServer } from "../support/played-server.ts";
+import { providerServer } from "../support/provider-server.ts";
 import WebSocket from "ws";
 
 const WATCH = "subscription ($since: Cursor) { monitor(since: $since) { cursor caughtUp events { kind } } }";
@@ -123,6 +125,117 @@ describe("resume", () => {
     await soon();
     attempts[0]?.sink.error({ code: 4406, reason: "Subprotocol not acceptable" });
     await expect(next).rejects.toMatchObject({ code: "CONNECTION_REFUSED" });
+  });
+});
+
+describe("a transport", () => {
+  it.for([1000, 1001, 1012, 4500])(
+    "whose socket is closed with %i goes on since the cursor, and says that it was lost",
+    async (code) => {
+      const sinces: unknown[] = [];
+      const url = await playedServer(({ variables, socket, next }, count) => {
+        sinces.push(variables["since"]);
+        next(page(`c${count}`));
+        if (count < 4) socket.close(code);
+      });
+      const transport = overWebSocket({ url, webSocketImpl: WebSocket });
+      onTestFinished(() => transport.dispose());
+      const kinds: string[] = [];
+      const stream = iterate(
+        transport,
+        { query: WATCH, variables: { since: "0" } },
+        { waitMs: () => 1, onStatus: ({ kind }) => kinds.push(kind) },
+      );
+      for (let pages = 0; pages < 4; pages += 1) await stream.next();
+      expect(sinces).toEqual(["0", "c1", "c2", "c3"]);
+      expect(kinds.filter((kind) => kind === "lost")).toHaveLength(3);
+    },
+  );
+
+  it("gives up a socket that does not open in time, and tries again", async () => {
+    const { port, requests } = await statusServer(200);
+    const transport = overWebSocket({ url: `ws://127.0.0.1:${port}`, webSocketImpl: WebSocket, keepAlive: 50 });
+    const lost = Promise.withResolvers<void>();
+    const end = resume(
+      transport,
+      { query: WATCH },
+      { next: () => {}, error: () => {}, complete: () => {} },
+      {
+        waitMs: () => 1,
+        onStatus: ({ kind }) => (kind === "lost" && requests() >= 2 ? lost.resolve() : undefined),
+      },
+    );
+    await lost.promise;
+    end();
+    transport.dispose();
+  });
+
+  it("gives up an SSE stream that falls silent, and tries again", async () => {
+    const server = await providerServer([{ frames: [": begun\n\n"], ending: "silence" }]);
+    const transport = overSse({ url: server.url, silenceMs: 50 });
+    const lost = Promise.withResolvers<void>();
+    const end = resume(
+      transport,
+      { query: WATCH },
+      { next: () => {}, error: () => {}, complete: () => {} },
+      {
+        waitMs: () => 1,
+        onStatus: ({ kind }) => (kind === "lost" && server.requests.length >= 2 ? lost.resolve() : undefined),
+      },
+    );
+    await lost.promise;
+    end();
+    transport.dispose();
+  });
+
+  it("over SSE gives up where the server refuses with a status again and again", async () => {
+    const { port, requests } = await statusServer(403);
+    const transport = overSse({ url: `http://127.0.0.1:${port}` });
+    onTestFinished(() => transport.dispose());
+    await expect(iterate(transport, { query: WATCH }, { waitMs: () => 1 }).next()).rejects.toMatchObject({
+      code: "CONNECTION_REFUSED",
+    });
+    expect(requests()).toBe(9);
+  });
+
+  it.for(["WebSocket", "SSE"])("over %s that is disposed of ends its subscriptions for good", async (name) => {
+    const app = await startTestApp();
+    const transport = overs[name]?.(app);
+    if (transport === undefined) throw new Error(name);
+    const stream = iterate(transport, { query: WATCH }, { waitMs: () => 1 });
+    await stream.next();
+    const next = expect(stream.next()).rejects.toMatchObject({ code: "DISPOSED" });
+    transport.dispose();
+    await next;
+    await expect(iterate(transport, { query: WATCH }).next()).rejects.toMatchObject({ code: "DISPOSED" });
+  });
+
+  it("refuses an address that is none", () => {
+    expect(() => overWebSocket({ url: "no address" })).toThrow("give one like wss://");
+  });
+});
+
+describe("urql", () => {
+  it("does not show the last page again beside a refusal", async () => {
+    const { transport, attempts } = playedTransport();
+    const client = new UrqlClient({
+      url: "http://unused",
+      exchanges: [resumeExchange(transport, { waitMs: () => 1 })],
+      preferGetMethod: false,
+    });
+    const seen: [number, boolean][] = [];
+    client
+      .subscription<{ monitor: { events: unknown[] } }>(WATCH, { since: "0" })
+      .subscribe(({ data, error }) => void seen.push([data?.monitor.events.length ?? 0, error !== undefined]));
+    await soon();
+    attempts[0]?.sink.next(page("a", true, { events: [{ kind: "DONE" }] }));
+    attempts[0]?.sink.error(new Error("lost"));
+    await soon();
+    attempts[1]?.sink.error([{ message: "no", extensions: { code: "FORBIDDEN" } }]);
+    await soon();
+    expect(seen[0]).toEqual([1, false]);
+    expect(seen.slice(1).every(([events]) => events === 0)).toBe(true);
+    expect(seen.at(-1)?.[1]).toBe(true);
   });
 });
 

@@ -15,7 +15,7 @@ describe("npm run chat", () => {
     await chat.says("[fs_grep]");
     await chat.says("May todo_write run?");
     chat.child.stdin?.write("y\n");
-    await chat.says("→ allowed by local");
+    await chat.says("→ todo_write allowed by local");
     await chat.says("The list has 3 todos");
     chat.child.stdin?.end("What is on your todo list?\n");
     expect(await chat.exited, chat.output()).toBe(0);
@@ -49,6 +49,48 @@ describe("npm run chat", () => {
     chat.child.kill("SIGINT");
     expect(await chat.exited).toBe(0);
   });
+
+  it("takes a pipe line by line, answers what was asked last, and says so where a question is left open", async () => {
+    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder() });
+    const workspace = await exampleWorkspace();
+    const piped = (input: string, ...args: string[]) => {
+      const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--workspace", workspace, ...args]);
+      chat.child.stdin?.end(input);
+      return chat;
+    };
+    const whole = piped("Find every TODO and make a todo for each.\ny\nWhat is on your todo list?\n");
+    expect(await whole.exited, whole.output()).toBe(0);
+    expect(whole.output()).toMatch(/The list has 3 todos[\s\S]*This is the list/);
+    const [, agent = ""] = /--agent (\S+)/.exec(whole.output()) ?? [];
+
+    const past = piped("", "--agent", agent, "--since", "0");
+    expect(await past.exited, past.output()).toBe(0);
+    expect(past.output()).toContain("This is the list");
+    const more = piped("What is on your todo list?\n", "--agent", agent, "--since", "0");
+    expect(await more.exited, more.output()).toBe(0);
+    expect(more.output().split("This is the list")).toHaveLength(3);
+
+    const open = piped("Find every TODO and make a todo for each.\n");
+    expect(await open.exited).toBe(1);
+    expect(open.output()).toContain("todo_write waits for an answer, and there is no more input");
+  }, 60_000);
+
+  it("goes on while the server is away: what cannot be done is said, and nothing ends", async () => {
+    const data = { TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const server = await startServerProcess(data);
+    const chat = runFile("examples/chat/chat.ts", ["--url", server.url]);
+    await chat.says("works in");
+    chat.child.stdin?.write("hello\n");
+    await chat.says("scripted model");
+    server.child.kill("SIGKILL");
+    await server.exited;
+    await chat.says("the connection was lost");
+    await startServerProcess({ ...data, PORT: new URL(server.url).port });
+    await chat.says("connected again");
+    chat.child.stdin?.end("What is on your todo list?\n");
+    expect(await chat.exited, chat.output()).toBe(0);
+    expect(chat.output()).toContain("The list is empty");
+  }, 60_000);
 
   it("says what is wrong: no agent, no server, a message that is refused", async () => {
     const app = await startTestApp();

@@ -36,7 +36,7 @@ function subscriberOf(app: TestApp) {
       if (page.done === true) throw new Error("the subscription ended");
       return page.value;
     };
-    return { first: await next(), next };
+    return { first: await next(), next, pages };
   };
 }
 
@@ -98,12 +98,25 @@ describe("subscribers who are given the same page", () => {
     );
     const subscribeTo = subscriberOf(app);
     const keeper = await subscribeTo(document, {});
-    const since = (keeper.first.data?.["timeline"] as { cursor: string }).cursor;
+    const { cursor: since } = Object(keeper.first.data?.["timeline"]) as { cursor: string };
     await client.turn(agent.id, "again");
     const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new Error("once"));
     expect((await subscribeTo(document, { since })).first).toMatchObject({ errors: [{ message: "Unexpected error." }] });
     expect((await subscribeTo(document, { since })).first).toMatchObject({ data: { timeline: { caughtUp: true } } });
     find.mockRestore();
+  });
+
+  it("of the control plane are one as well, and a stream that waits ends at once", async () => {
+    const app = await startTestApp({ script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] } });
+    const client = connect(app.url);
+    const subscribeTo = subscriberOf(app);
+    const document = parse("subscription { control { cursor events { kind } } }");
+    const [one, other] = [await subscribeTo(document, {}), await subscribeTo(document, {})];
+    await client.send((await client.createAgent()).id, "write");
+    expect(await one.next()).toBe(await other.next());
+    const waiting = one.pages.next();
+    await one.pages.return?.();
+    expect((await waiting).done).toBe(true);
   });
 
   it("are answered without an actor: asking who it is fails, rather than showing one person's answer to another (invariant 12)", async () => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 
 /** What one request is answered with: an error or a JSON body, or a stream of server-sent events. */
@@ -9,6 +10,8 @@ export type ProviderAnswer = {
   readonly body?: unknown;
   /** The frames of the stream, as they go over the wire. */
   readonly frames?: readonly string[];
+  /** The time between two frames, in ms. */
+  readonly paceMs?: number;
   /** Whether the connection is cut after the frames, or stays open without a word. */
   readonly ending?: "cut" | "silence";
 };
@@ -46,7 +49,10 @@ export async function providerServer<Body>(
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream", ...answer.headers });
-    for (const frame of answer.frames) response.write(frame);
+    for (const frame of answer.frames) {
+      response.write(frame);
+      if (answer.paceMs !== undefined) await delay(answer.paceMs);
+    }
     if (answer.ending === "cut") setImmediate(() => response.destroy());
     else if (answer.ending === undefined) response.end();
   }

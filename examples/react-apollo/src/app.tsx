@@ -16,6 +16,8 @@ import {
   WatchDocument,
 } from "@triplane/example-react-shared";
 
+type Refusals = readonly { readonly message: string }[] | undefined;
+
 export function App({ status }: { readonly status: ResumeStatus | null }): ReactNode {
   const [agentId, setAgentId] = useState(knownAgent);
   const [view, take] = useReducer(after, EMPTY);
@@ -31,6 +33,8 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
     skip: agentId === null,
     // The pages are events, not the state of objects: the view keeps what they amount to.
     fetchPolicy: "no-cache",
+    // Two components that watch the same would share one stream, and the second miss what came before.
+    context: { queryDeduplication: false },
     ignoreResults: true,
     onData: ({ data: result }) => {
       if (result.data) take(result.data.timeline);
@@ -38,16 +42,17 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
     onError: (error) => setProblem(error.message),
   });
 
-  /** Refusals come as data. */
-  const attempt = async (work: Promise<readonly { readonly message: string }[] | undefined>): Promise<void> => {
+  /** Refusals come as data. True where there is none. */
+  const attempt = async (work: Promise<Refusals>): Promise<boolean> => {
     const refusals = await work.catch((error: unknown) => [{ message: String(error) }]);
     setProblem(refusals?.map(({ message }) => message).join("; ") || null);
+    return refusals === undefined || refusals.length === 0;
   };
-  const sendTo = async (text: string): Promise<readonly { readonly message: string }[] | undefined> => {
+  const sendTo = async (text: string): Promise<Refusals> => {
     let id = agentId;
     if (id === null) {
-      const created = (await create({ variables: { input: { templateId: "assistant", workspace: "examples/workspace" } } })).data
-        ?.createAgent;
+      const input = { templateId: "assistant", workspace: "examples/workspace" };
+      const created = (await create({ variables: { input } })).data?.createAgent;
       id = created?.agent?.id ?? null;
       if (id === null) return created?.userErrors;
       rememberAgent(id);
@@ -63,7 +68,7 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
       status={status}
       problem={problem}
       actions={{
-        send: (text) => void attempt(sendTo(text)),
+        send: (text) => attempt(sendTo(text)),
         decide: (approvalId, decision, inputHash) =>
           void attempt(
             decide({ variables: { input: { approvalId, decision, inputHash } } }).then(

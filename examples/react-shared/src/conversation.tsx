@@ -4,7 +4,8 @@ import type { Item, View } from "./view.ts";
 
 /** What a person can do. */
 export type Actions = {
-  readonly send: (text: string) => void;
+  /** False where it could not be sent: the text stays. */
+  readonly send: (text: string) => Promise<boolean>;
   readonly decide: (approvalId: string, decision: "ALLOW" | "DENY", inputHash: string) => void;
   readonly interrupt: () => void;
   readonly begin: () => void;
@@ -25,6 +26,7 @@ export function Conversation({
   readonly actions: Actions;
 }): ReactNode {
   const [draft, setDraft] = useState("");
+  const [isSending, setSending] = useState(false);
   return (
     <main>
       <header>
@@ -45,9 +47,12 @@ export function Conversation({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (draft.trim() === "") return;
-          actions.send(draft);
-          setDraft("");
+          if (draft.trim() === "" || isSending) return;
+          setSending(true);
+          void actions.send(draft).then((isSent) => {
+            if (isSent) setDraft("");
+            setSending(false);
+          });
         }}
       >
         <input
@@ -56,7 +61,9 @@ export function Conversation({
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
         />
-        <button type="submit">Send</button>
+        <button type="submit" disabled={isSending}>
+          Send
+        </button>
         <button type="button" disabled={!view.isWorking} onClick={actions.interrupt}>
           Interrupt
         </button>
@@ -124,6 +131,8 @@ function statusText(status: ResumeStatus | null, view: View): string {
       return `the server's database is away since ${status.outage.since}`;
     case "catching up":
       return "catching up …";
+    case "ended":
+      return "ended";
     case "caught up":
       return view.isWorking ? "live, working" : "live";
   }

@@ -35,33 +35,39 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
     (view = EMPTY, page) => after(view, page.timeline),
   );
 
-  /** Refusals come as data. */
-  const attempt = async <Data,>(work: Promise<OperationResult<Data>>, refusalsOf: (data: Data) => Refusals): Promise<void> => {
+  // After an error urql has no data any more: what was seen stays.
+  const [view, keep] = useState(EMPTY);
+  if (watched.data !== undefined && watched.data !== view) keep(watched.data);
+
+  /** Refusals come as data. True where there is none. */
+  const attempt = async <Data,>(work: Promise<OperationResult<Data>>, refusalsOf: (data: Data) => Refusals): Promise<boolean> => {
     const { data: answer, error } = await work;
     const refusals = answer === undefined || answer === null ? [] : (refusalsOf(answer) ?? []);
-    setProblem([...(error ? [error.message] : []), ...refusals.map(({ message }) => message)].join("; ") || null);
+    const problems = [...(error ? [error.message] : []), ...refusals.map(({ message }) => message)];
+    setProblem(problems.join("; ") || null);
+    return problems.length === 0;
   };
-  const sendTo = async (text: string): Promise<void> => {
+  const sendTo = async (text: string): Promise<boolean> => {
     let id = agentId;
     if (id === null) {
       const creating = create({ input: { templateId: "assistant", workspace: "examples/workspace" } });
-      await attempt(creating, ({ createAgent }) => createAgent.userErrors);
+      if (!(await attempt(creating, ({ createAgent }) => createAgent.userErrors))) return false;
       id = (await creating).data?.createAgent.agent?.id ?? null;
-      if (id === null) return;
+      if (id === null) return false;
       rememberAgent(id);
       setAgentId(id);
     }
-    await attempt(send({ input: { agentId: id, text } }), ({ sendMessage }) => sendMessage.userErrors);
+    return attempt(send({ input: { agentId: id, text } }), ({ sendMessage }) => sendMessage.userErrors);
   };
 
   return (
     <Conversation
       title={`Triplane with urql${data?.agent ? `: ${data.agent.model}` : ""}`}
-      view={watched.data ?? EMPTY}
+      view={view}
       status={status}
       problem={problem ?? watched.error?.message ?? null}
       actions={{
-        send: (text) => void sendTo(text),
+        send: sendTo,
         decide: (approvalId, decision, inputHash) =>
           void attempt(decide({ input: { approvalId, decision, inputHash } }), ({ decideApproval }) => decideApproval.userErrors),
         interrupt: () =>

@@ -1,3 +1,5 @@
+import { imageSize } from "image-size";
+import { messageOf } from "../../lib/text.ts";
 import type { ContentBlock, ImageType } from "../models/model.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
@@ -7,12 +9,15 @@ export type SentImage = { readonly mediaType: ImageType; readonly data: string }
 /** The most images of one message, and the most bytes of one and of all of them: what the providers take. */
 const LIMITS = { images: 20, imageBytes: 3.75 * 1024 * 1024, bytes: 5 * 1024 * 1024 };
 
-/** How the files of each type begin, in base64. WebP is told by its first four bytes, which it shares with other RIFF files. */
-const BEGINNINGS: Readonly<Record<ImageType, string>> = {
-  "image/png": "iVBORw0KGg",
-  "image/jpeg": "/9j/",
-  "image/gif": "R0lGOD",
-  "image/webp": "UklGR",
+/** The longest side in pixels that the providers take. */
+const SIDE = 8_000;
+
+/** The types as the reader of image headers names them. */
+const TYPES: Readonly<Record<ImageType, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
 };
 
 /** Why the images cannot be sent; null where they can. What a provider would refuse later would stay in the conversation. */
@@ -23,14 +28,14 @@ export function imagesProblem(images: readonly SentImage[]): CommandRefusal | nu
     const field = ["images", String(index), "data"];
     if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
       return { code: "INVALID", field, message: "the image is not base64 (RFC 4648, with padding and without line breaks)" };
-    if (!data.startsWith(BEGINNINGS[mediaType]))
-      return { code: "INVALID", field, message: `the image does not begin as ${mediaType} does: name the type that it has` };
     if (bytesOf(data) > LIMITS.imageBytes)
       return {
         code: "TOO_LARGE",
         field,
         message: `the image has ${bytesOf(data)} bytes, and ${LIMITS.imageBytes} is the most: scale it down`,
       };
+    const problem = headerProblem(mediaType, data);
+    if (problem !== null) return { code: "INVALID", field, message: problem };
   }
   const bytes = images.reduce((sum, { data }) => sum + bytesOf(data), 0);
   return bytes <= LIMITS.bytes
@@ -40,6 +45,17 @@ export function imagesProblem(images: readonly SentImage[]): CommandRefusal | nu
         field: ["images"],
         message: `the images have ${bytes} bytes together, and ${LIMITS.bytes} is the most`,
       };
+}
+
+function headerProblem(mediaType: ImageType, data: string): string | null {
+  try {
+    const { type, width, height } = imageSize(Buffer.from(data, "base64"));
+    if (type !== TYPES[mediaType]) return `the image is ${type ?? "unknown"}, not ${mediaType}: name the type that it has`;
+    const isReadable = width > 0 && height > 0 && width <= SIDE && height <= SIDE;
+    return isReadable ? null : `the image has ${width} × ${height} pixels, and each side may have 1 to ${SIDE}: scale it down`;
+  } catch (error) {
+    return `the image cannot be read (${messageOf(error)})`;
+  }
 }
 
 /** The image as the conversation keeps it. */

@@ -1,4 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { hearingFetch } from "./hearing-fetch.ts";
 import {
   ModelError,
   NO_TOKENS,
@@ -60,13 +61,15 @@ export function anthropicModel(options: AnthropicOptions): Model {
   return {
     name,
     price: options.price,
-    async *stream(request, signal) {
+    async *stream(request, signal, heard) {
       try {
-        const stream = await client.messages.create({ ...body(request, name, options), stream: true }, { signal });
+        const stream = await client
+          .withOptions({ fetch: hearingFetch(heard) })
+          .messages.create({ ...body(request, name, options), stream: true }, { signal });
         yield* translate(stream);
       } catch (error) {
         signal.throwIfAborted();
-        throw modelError(error);
+        throw modelError(error, apiKey);
       }
     },
   };
@@ -77,48 +80,46 @@ function body(request: ModelRequest, name: string, { model, maxTokens, thinking,
     model,
     max_tokens: maxTokens,
     system: [{ type: "text", text: request.system, cache_control: { type: "ephemeral" } }],
-    messages: cachedUpToLast(request.messages.flatMap((message) => messageParam(message, name))),
+    messages: cached(request.messages.flatMap((message) => messageParam(message, name))),
     tools: request.tools.map(({ name: tool, description, inputSchema }) => ({
       name: tool,
       description,
       input_schema: { ...inputSchema, type: "object" },
     })),
-    ...(thinking === null || !mayThink(request.messages, name)
-      ? {}
-      : { thinking: thinkingParam(thinking, request.exposeThinking) }),
+    ...thinkingParam(request, name, thinking),
     ...(stopSequences.length === 0 ? {} : { stop_sequences: [...stopSequences] }),
   };
 }
 
-function thinkingParam(thinking: NonNullable<AnthropicThinking>, isExposed: boolean): Anthropic.ThinkingConfigParam {
-  const display = isExposed ? ({ display: "summarized" } as const) : {};
-  return thinking === "adaptive"
-    ? { type: "adaptive", ...display }
-    : { type: "enabled", budget_tokens: thinking.budgetTokens, ...display };
+function thinkingParam(
+  { messages, exposeThinking }: ModelRequest,
+  name: string,
+  thinking: AnthropicThinking,
+): Pick<Body, "thinking"> {
+  const display = exposeThinking ? ({ display: "summarized" } as const) : {};
+  if (thinking === null) return {};
+  if (thinking === "adaptive") return { thinking: { type: "adaptive", ...display } };
+  return mayThink(messages, name) ? { thinking: { type: "enabled", budget_tokens: thinking.budgetTokens, ...display } } : {};
 }
 
 /**
- * A turn is thought through as a whole or not at all: after tool calls whose thinking was not retained, or was
- * another model's, the provider refuses to think on.
+ * With a budget, a turn is thought through from its start or not at all: where its first answer's thoughts were not
+ * retained, or another model gave it, the provider refuses to think on.
  */
 function mayThink(messages: readonly ModelMessage[], name: string): boolean {
   const person = messages.findLastIndex(
     ({ role, content }) => role === "user" && content.every((block) => block.type !== "tool_result"),
   );
-  return messages
-    .slice(person + 1)
-    .every(
-      ({ role, content }) =>
-        role === "user" ||
-        !content.some((block) => block.type === "tool_use") ||
-        content.some((block) => block.type === "thinking" && block.by === name),
-    );
+  const first = messages.slice(person + 1).find(({ role }) => role === "assistant");
+  return first === undefined || first.content.some((block) => block.type === "thinking" && block.by === name);
 }
 
 /** A message without content is left out: the provider refuses it. */
 function messageParam({ role, content }: ModelMessage, name: string): TurnParam[] {
   const blocks = content.flatMap((block) => blockParam(block, name));
-  return blocks.length === 0 ? [] : [{ role, content: blocks }];
+  // A message that ends in a thought, since nothing came of it, is refused as well.
+  const kept = blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1);
+  return kept.length === 0 ? [] : [{ role, content: kept }];
 }
 
 function blockParam(block: ContentBlock, name: string): Anthropic.ContentBlockParam[] {
@@ -138,19 +139,29 @@ function blockParam(block: ContentBlock, name: string): Anthropic.ContentBlockPa
   }
 }
 
-/** Marks the end of the conversation: the next call finds everything before it in the cache. */
-function cachedUpToLast(messages: TurnParam[]): TurnParam[] {
-  const last = messages.at(-1);
-  if (last === undefined) return messages;
-  const content = [...last.content];
-  for (let place = content.length - 1; place >= 0; place -= 1) {
-    const block = content[place];
-    // Thinking cannot carry the mark.
-    if (block === undefined || block.type === "thinking" || block.type === "redacted_thinking") continue;
-    content[place] = { ...block, cache_control: { type: "ephemeral" } };
-    break;
-  }
-  return [...messages.slice(0, -1), { ...last, content }];
+/**
+ * Marks the ends of the conversation and of what was asked before: the next call finds what lies before them in the
+ * cache, also after an answer with more blocks than the provider looks back.
+ */
+function cached(messages: readonly TurnParam[]): TurnParam[] {
+  const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < messages.length - 1);
+  return messages.map((message, index) => (index === asked || index === messages.length - 1 ? marked(message) : message));
+}
+
+function marked({ role, content }: TurnParam): TurnParam {
+  const last = content.findLastIndex((block) => !isThinking(block));
+  return {
+    role,
+    content: content.map((block, index) =>
+      index === last && !isThinking(block) ? { ...block, cache_control: { type: "ephemeral" } } : block,
+    ),
+  };
+}
+
+function isThinking(
+  block: Anthropic.ContentBlockParam | undefined,
+): block is Anthropic.ThinkingBlockParam | Anthropic.RedactedThinkingBlockParam {
+  return block?.type === "thinking" || block?.type === "redacted_thinking";
 }
 
 type OpenBlock =
@@ -277,8 +288,8 @@ function malformed(what: string): ModelError {
   return new ModelError("broken", `the model's stream is malformed: ${what}`);
 }
 
-function modelError(error: unknown): ModelError {
+function modelError(error: unknown, apiKey: string): ModelError {
   if (error instanceof Anthropic.APIConnectionError) return unreachable(error);
   if (!(error instanceof Anthropic.APIError)) return brokenStream(error);
-  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error });
+  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error, apiKey });
 }

@@ -84,14 +84,15 @@ export type ModelEvent =
 
 /**
  * A language model. `stream` makes one call. It must end at once when `signal` aborts, and throws where the call
- * fails; what it has yielded by then is discarded by the loop.
+ * fails; what it has yielded by then is discarded by the loop. It calls `heard` for whatever comes from the provider,
+ * also where that says nothing yet: a stream that is not heard of for long is given up.
  */
 export type Model = {
   /** How the model is named to people: provider and model. */
   readonly name: string;
   /** Null where nobody said what it costs. */
   readonly price: TokenPrice | null;
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  stream(request: ModelRequest, signal: AbortSignal, heard: () => void): AsyncIterable<ModelEvent>;
 };
 
 /** All tokens of a call. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import OpenAI from "openai";
+import { hearingFetch } from "./hearing-fetch.ts";
 import {
   ModelError,
   NO_TOKENS,
@@ -16,7 +17,8 @@ import { brokenStream, providerError, unreachable } from "./provider-error.ts";
 
 /** How a model behind a chat completions API is reached. `baseUrl` is null for OpenAI's own. */
 export type OpenAiOptions = {
-  readonly apiKey: string;
+  /** Null for a server that asks for none. */
+  readonly apiKey: string | null;
   readonly baseUrl: string | null;
   readonly model: string;
   /** Null for the server's own limit. */
@@ -33,27 +35,34 @@ type Param = OpenAI.ChatCompletionMessageParam;
  */
 export function openAiModel({ apiKey, baseUrl, model, maxTokens, price }: OpenAiOptions): Model {
   const client = new OpenAI({
-    apiKey,
+    // The SDK wants a key, and takes an organization from the environment: neither goes where it does not belong.
+    apiKey: apiKey ?? "none",
+    organization: null,
+    project: null,
+    ...(apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     maxRetries: 0,
     // It logs what it cannot read, which may hold what people wrote.
     logLevel: "off",
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
   });
   // OpenAI's newer models refuse the older name of the limit, and other servers know only that.
-  const limit = maxTokens === null ? {} : baseUrl === null ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens };
+  const isOpenAi = baseUrl === null || new URL(baseUrl).hostname === "api.openai.com";
+  const limit = maxTokens === null ? {} : isOpenAi ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens };
   return {
     name: `openai ${model}`,
     price,
-    async *stream(request, signal) {
+    async *stream(request, signal, heard) {
       try {
-        const stream = await client.chat.completions.create(
-          { ...body(request), ...limit, model, stream: true, stream_options: { include_usage: true } },
-          { signal },
-        );
+        const stream = await client
+          .withOptions({ fetch: hearingFetch(heard) })
+          .chat.completions.create(
+            { ...body(request), ...limit, model, stream: true, stream_options: { include_usage: true } },
+            { signal },
+          );
         yield* translate(stream);
       } catch (error) {
         signal.throwIfAborted();
-        throw modelError(error);
+        throw modelError(error, apiKey);
       }
     },
   };
@@ -105,8 +114,13 @@ function userParams(content: readonly ContentBlock[]): Param[] {
   return [{ role: "user", content: isText ? parts.map((part) => part.text).join("\n\n") : parts }];
 }
 
-/** A tool call as far as it has come. */
-type OpenCall = { readonly index: number | undefined; readonly id: string; readonly name: string; arguments: string };
+/** A tool call as far as it has come, with the id that the server gave it, if it did. */
+type OpenCall = {
+  readonly index: number | undefined;
+  readonly givenId: string | undefined;
+  readonly name: string;
+  arguments: string;
+};
 
 async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEvent> {
   const calls: OpenCall[] = [];
@@ -118,7 +132,8 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
     if (chunk.usage) usage = usageOf(chunk.usage);
     const choice = chunk.choices[0];
     if (choice === undefined) continue;
-    for (const { kind, text } of saidBy(choice.delta)) {
+    const delta: Partial<Chunk["choices"][number]["delta"]> = choice.delta ?? {};
+    for (const { kind, text } of saidBy(delta)) {
       if (speaking !== kind) {
         yield* endOf(speaking, block);
         if (speaking !== null) block += 1;
@@ -127,22 +142,27 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
       }
       yield { type: `${kind}_delta`, block, text };
     }
-    for (const fragment of choice.delta.tool_calls ?? []) addFragment(calls, fragment);
+    for (const fragment of delta.tool_calls ?? []) addFragment(calls, fragment);
     finish = choice.finish_reason ?? finish;
   }
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
   yield* endOf(speaking, block);
   for (const [place, call] of calls.entries()) {
     const args = call.arguments.trim() === "" ? "{}" : call.arguments;
-    yield { type: "tool_use", block: block + 1 + place, id: call.id, name: call.name, arguments: args };
+    // Ids of one's own: those of servers may repeat, and other providers refuse their form.
+    const id = `call_${randomUUID().replaceAll("-", "")}`;
+    yield { type: "tool_use", block: block + 1 + place, id, name: call.name, arguments: args };
   }
   yield { type: "end", stopReason: stopReasonOf(finish, calls.length > 0), usage };
 }
 
 /** What a chunk says: thoughts, as servers of open models name them, and text. */
-function saidBy(delta: Chunk["choices"][number]["delta"]): { readonly kind: "text" | "thinking"; readonly text: string }[] {
+function saidBy(
+  delta: Partial<Chunk["choices"][number]["delta"]>,
+): { readonly kind: "text" | "thinking"; readonly text: string }[] {
   const said: object = delta;
-  const thought = "reasoning_content" in said ? said.reasoning_content : "reasoning" in said ? said.reasoning : null;
+  const named = "reasoning_content" in said ? said.reasoning_content : null;
+  const thought = named ?? ("reasoning" in said ? said.reasoning : null);
   return [
     ...(typeof thought === "string" && thought !== "" ? [{ kind: "thinking", text: thought } as const] : []),
     ...(delta.content ? [{ kind: "text", text: delta.content } as const] : []),
@@ -162,8 +182,10 @@ function* endOf(speaking: "text" | "thinking" | null, block: number): Generator<
 function addFragment(calls: OpenCall[], fragment: Partial<OpenAI.ChatCompletionChunk.Choice.Delta.ToolCall>): void {
   const { index, id, function: said } = fragment;
   const current = index === undefined ? calls.at(-1) : calls.findLast((call) => call.index === index);
-  const continues = current !== undefined && (!said?.name || (id ? current.id === id : !isWhole(current.arguments)));
-  const call = continues ? current : { index, id: id || `call_${randomUUID()}`, name: said?.name ?? "", arguments: "" };
+  const name = said?.name ?? "";
+  const isSame = id ? current?.givenId === id : current?.name === name && !isWhole(current.arguments);
+  const continues = current !== undefined && (name === "" || isSame);
+  const call = continues ? current : { index, givenId: id, name, arguments: "" };
   if (!continues) calls.push(call);
   call.arguments += said?.arguments ?? "";
 }
@@ -195,13 +217,14 @@ function stopReasonOf(finish: string, hasCalls: boolean): StopReason {
 }
 
 /** The protocol counts what came from the cache among the input. */
-function usageOf({ prompt_tokens, completion_tokens, prompt_tokens_details }: OpenAI.CompletionUsage): TokenUsage {
-  const cacheReadTokens = prompt_tokens_details?.cached_tokens ?? 0;
-  return { inputTokens: prompt_tokens - cacheReadTokens, outputTokens: completion_tokens, cacheReadTokens, cacheWriteTokens: 0 };
+function usageOf(usage: Partial<OpenAI.CompletionUsage>): TokenUsage {
+  const cacheReadTokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
+  const inputTokens = Math.max(0, (usage.prompt_tokens ?? 0) - cacheReadTokens);
+  return { inputTokens, outputTokens: usage.completion_tokens ?? 0, cacheReadTokens, cacheWriteTokens: 0 };
 }
 
-function modelError(error: unknown): ModelError {
+function modelError(error: unknown, apiKey: string | null): ModelError {
   if (error instanceof OpenAI.APIConnectionError) return unreachable(error);
   if (!(error instanceof OpenAI.APIError)) return brokenStream(error);
-  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error });
+  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error, apiKey });
 }

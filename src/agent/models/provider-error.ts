@@ -6,6 +6,8 @@ import { ModelError, type ModelErrorKind } from "./model.ts";
 export type ProviderFailure = {
   readonly status: number | null;
   readonly headers: Headers | undefined;
+  /** The key that the call was made with: providers repeat it in their errors. Null for none. */
+  readonly apiKey: string | null;
   /** The body of the error, as the provider sent it. */
   readonly body: unknown;
   readonly cause: Error;
@@ -22,9 +24,14 @@ const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
 };
 
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
-export function providerError({ status, headers, body, cause }: ProviderFailure): ModelError {
+export function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
   const { type, message } = wordsOf(body);
-  const said = message ?? cause.message;
+  const words = message ?? cause.message;
+  const said = apiKey === null ? words : words.replaceAll(apiKey, "…");
+  if (status === 401 || status === 403)
+    return new ModelError("rejected", `the model's provider answered ${status}: it does not admit the key that the server has`, {
+      cause,
+    });
   if (status === null)
     return new ModelError(KIND_OF_TYPE[type ?? ""] ?? "broken", `the model's stream broke off: ${said}`, { cause });
   return new ModelError(kindOf(status), `the model's provider answered ${status}: ${said}`, {
