@@ -112,8 +112,11 @@ describe("subscribers who are given the same page", () => {
     const subscribeTo = subscriberOf(app);
     const document = parse("subscription { control { cursor events { kind } } }");
     const [one, other] = [await subscribeTo(document, {}), await subscribeTo(document, {})];
+    const pages = Promise.all([one.next(), other.next()]);
     await client.send((await client.createAgent()).id, "write");
-    expect(await one.next()).toBe(await other.next());
+    const [first, second] = await pages;
+    expect(first).toMatchObject({ data: { control: { events: [{ kind: "PERMISSION_REQUIRED" }] } } });
+    expect(first).toBe(second);
     const waiting = one.pages.next();
     await one.pages.return?.();
     expect((await waiting).done).toBe(true);
