@@ -2,16 +2,31 @@
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
-export type Incremental<T> = T | { [P in keyof T]?: P extends " $fragmentName" | "__typename" ? T[P] : never };
-import type { TypedDocumentNode as DocumentNode } from "@graphql-typed-document-node/core";
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** READY: waits for a message. WORKING: a turn is under way. PAUSED: the turn waits for a person. */
-export type AgentState = "PAUSED" | "READY" | "WORKING";
+export type AgentState =
+  | 'PAUSED'
+  | 'READY'
+  | 'WORKING';
 
 /** What a person says. DONE, RETRY and FAIL answer an OUTCOME_UNKNOWN. */
-export type ApprovalDecision = "ALLOW" | "DENY" | "DONE" | "FAIL" | "RETRY";
+export type ApprovalDecision =
+  | 'ALLOW'
+  | 'DENY'
+  | 'DONE'
+  | 'FAIL'
+  | 'RETRY';
 
 /** What became of an approval. */
-export type ApprovalState = "ALLOWED" | "DENIED" | "EXPIRED" | "PENDING" | "RESOLVED" | "SEALED" | "STALE";
+export type ApprovalState =
+  | 'ALLOWED'
+  | 'DENIED'
+  | 'EXPIRED'
+  | 'PENDING'
+  | 'RESOLVED'
+  | 'SEALED'
+  | 'STALE';
 
 export type CreateAgentInput = {
   /** The same key with the same input creates once and answers the same agent. */
@@ -34,7 +49,11 @@ export type DecideApprovalInput = {
 };
 
 /** How a turn ended. */
-export type DoneReason = "COMPLETED" | "ERROR" | "INTERRUPTED" | "MAX_STEPS";
+export type DoneReason =
+  | 'COMPLETED'
+  | 'ERROR'
+  | 'INTERRUPTED'
+  | 'MAX_STEPS';
 
 /** An image for the model to see. */
 export type ImageInput = {
@@ -44,7 +63,11 @@ export type ImageInput = {
 };
 
 /** The types of images that models read. */
-export type ImageType = "GIF" | "JPEG" | "PNG" | "WEBP";
+export type ImageType =
+  | 'GIF'
+  | 'JPEG'
+  | 'PNG'
+  | 'WEBP';
 
 export type InterruptAgentInput = {
   agentId: string | number;
@@ -53,7 +76,10 @@ export type InterruptAgentInput = {
 };
 
 /** How much a call could change. */
-export type Risk = "HIGH" | "LOW" | "MEDIUM";
+export type Risk =
+  | 'HIGH'
+  | 'LOW'
+  | 'MEDIUM';
 
 export type SendMessageInput = {
   agentId: string | number;
@@ -67,634 +93,86 @@ export type SendMessageInput = {
 
 /** How far a tool call has come. COMPLETED, FAILED, DENIED and SEALED are final; SEALED was closed without a result of its own. */
 export type ToolCallState =
-  "APPROVAL_REQUIRED" | "APPROVED" | "COMPLETED" | "DENIED" | "EXECUTING" | "FAILED" | "PENDING" | "SEALED";
+  | 'APPROVAL_REQUIRED'
+  | 'APPROVED'
+  | 'COMPLETED'
+  | 'DENIED'
+  | 'EXECUTING'
+  | 'FAILED'
+  | 'PENDING'
+  | 'SEALED';
 
 export type AgentQueryVariables = Exact<{
   id: string | number;
 }>;
 
-export type AgentQuery = {
-  agent: { id: string; state: AgentState; model: string; workspace: string; usage: { totalTokens: number } } | null;
-};
+
+export type AgentQuery = { agent: { id: string, state: AgentState, model: string, workspace: string, usage: { totalTokens: number } } | null };
 
 export type CreateAgentMutationVariables = Exact<{
   input: CreateAgentInput;
 }>;
 
-export type CreateAgentMutation = {
-  createAgent: {
-    agent: { id: string; state: AgentState; model: string; workspace: string } | null;
-    userErrors: Array<{ message: string }>;
-  };
-};
+
+export type CreateAgentMutation = { createAgent: { agent: { id: string, state: AgentState, model: string, workspace: string } | null, userErrors: Array<{ message: string }> } };
 
 export type SendMessageMutationVariables = Exact<{
   input: SendMessageInput;
 }>;
 
-export type SendMessageMutation = { sendMessage: { message: { id: string } | null; userErrors: Array<{ message: string }> } };
+
+export type SendMessageMutation = { sendMessage: { message: { id: string } | null, userErrors: Array<{ message: string }> } };
 
 export type DecideApprovalMutationVariables = Exact<{
   input: DecideApprovalInput;
 }>;
 
-export type DecideApprovalMutation = {
-  decideApproval: { approval: { id: string; state: ApprovalState } | null; userErrors: Array<{ message: string }> };
-};
+
+export type DecideApprovalMutation = { decideApproval: { approval: { id: string, state: ApprovalState } | null, userErrors: Array<{ message: string }> } };
 
 export type InterruptAgentMutationVariables = Exact<{
   input: InterruptAgentInput;
 }>;
 
-export type InterruptAgentMutation = {
-  interruptAgent: { agent: { id: string; state: AgentState } | null; userErrors: Array<{ message: string }> };
-};
+
+export type InterruptAgentMutation = { interruptAgent: { agent: { id: string, state: AgentState } | null, userErrors: Array<{ message: string }> } };
 
 export type WatchSubscriptionVariables = Exact<{
   agentId: string | number;
   since?: string | null | undefined;
 }>;
 
-export type WatchSubscription = {
-  timeline: {
-    cursor: string;
-    caughtUp: boolean;
-    outage: { since: string; bufferedEvents: number } | null;
-    events: Array<
-      | { __typename: "AgentCreated"; cursor: string }
-      | { __typename: "AgentResumed"; cursor: string }
-      | { __typename: "BreakpointChanged"; cursor: string }
-      | { __typename: "Done"; reason: DoneReason; cursor: string }
-      | { __typename: "Error"; cursor: string }
-      | { __typename: "MessageReceived"; messageId: string; text: string; cursor: string; sentBy: { id: string } }
-      | {
-          __typename: "PermissionDecided";
-          approvalId: string;
-          decision: ApprovalDecision;
-          cursor: string;
-          decidedBy: { id: string } | null;
-        }
-      | {
-          __typename: "PermissionRequired";
-          cursor: string;
-          request: { approvalId: string; inputHash: string; reason: string; risk: Risk; call: { name: string } };
-          approval: { input: unknown } | null;
-        }
-      | { __typename: "StateChanged"; cursor: string }
-      | { __typename: "StepComplete"; cursor: string }
-      | { __typename: "TextChunk"; step: number; block: number; delta: string; cursor: string }
-      | { __typename: "TextChunkEnd"; step: number; block: number; text: string; aborted: boolean; cursor: string }
-      | { __typename: "TextChunkStart"; step: number; block: number; cursor: string }
-      | { __typename: "ThinkChunk"; step: number; block: number; cursor: string }
-      | { __typename: "ThinkChunkEnd"; step: number; block: number; cursor: string }
-      | { __typename: "ThinkChunkStart"; step: number; block: number; cursor: string }
-      | { __typename: "TodoChanged"; cursor: string }
-      | { __typename: "TokenUsage"; cursor: string }
-      | { __typename: "ToolCustomEvent"; cursor: string }
-      | {
-          __typename: "ToolEnd";
-          cursor: string;
-          call: {
-            callId: string;
-            name: string;
-            state: ToolCallState;
-            inputPreview: string;
-            output: string | null;
-            durationMs: number | null;
-          };
-        }
-      | {
-          __typename: "ToolError";
-          cursor: string;
-          call: {
-            callId: string;
-            name: string;
-            state: ToolCallState;
-            inputPreview: string;
-            output: string | null;
-            durationMs: number | null;
-          };
-        }
-      | {
-          __typename: "ToolExecuted";
-          cursor: string;
-          call: {
-            callId: string;
-            name: string;
-            state: ToolCallState;
-            inputPreview: string;
-            output: string | null;
-            durationMs: number | null;
-          };
-        }
-      | {
-          __typename: "ToolStart";
-          cursor: string;
-          call: {
-            callId: string;
-            name: string;
-            state: ToolCallState;
-            inputPreview: string;
-            output: string | null;
-            durationMs: number | null;
-          };
-        }
-    >;
-  };
-};
 
-export const AgentDocument = {
-  kind: "Document",
-  definitions: [
-    {
-      kind: "OperationDefinition",
-      operation: "query",
-      name: { kind: "Name", value: "Agent" },
-      variableDefinitions: [
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "id" } },
-          type: { kind: "NonNullType", type: { kind: "NamedType", name: { kind: "Name", value: "ID" } } },
-        },
-      ],
-      selectionSet: {
-        kind: "SelectionSet",
-        selections: [
-          {
-            kind: "Field",
-            name: { kind: "Name", value: "agent" },
-            arguments: [
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "id" },
-                value: { kind: "Variable", name: { kind: "Name", value: "id" } },
-              },
-            ],
-            selectionSet: {
-              kind: "SelectionSet",
-              selections: [
-                { kind: "Field", name: { kind: "Name", value: "id" } },
-                { kind: "Field", name: { kind: "Name", value: "state" } },
-                { kind: "Field", name: { kind: "Name", value: "model" } },
-                { kind: "Field", name: { kind: "Name", value: "workspace" } },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "usage" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [{ kind: "Field", name: { kind: "Name", value: "totalTokens" } }],
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-  ],
-} as unknown as DocumentNode<AgentQuery, AgentQueryVariables>;
-export const CreateAgentDocument = {
-  kind: "Document",
-  definitions: [
-    {
-      kind: "OperationDefinition",
-      operation: "mutation",
-      name: { kind: "Name", value: "CreateAgent" },
-      variableDefinitions: [
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "input" } },
-          type: { kind: "NonNullType", type: { kind: "NamedType", name: { kind: "Name", value: "CreateAgentInput" } } },
-        },
-      ],
-      selectionSet: {
-        kind: "SelectionSet",
-        selections: [
-          {
-            kind: "Field",
-            name: { kind: "Name", value: "createAgent" },
-            arguments: [
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "input" },
-                value: { kind: "Variable", name: { kind: "Name", value: "input" } },
-              },
-            ],
-            selectionSet: {
-              kind: "SelectionSet",
-              selections: [
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "agent" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [
-                      { kind: "Field", name: { kind: "Name", value: "id" } },
-                      { kind: "Field", name: { kind: "Name", value: "state" } },
-                      { kind: "Field", name: { kind: "Name", value: "model" } },
-                      { kind: "Field", name: { kind: "Name", value: "workspace" } },
-                    ],
-                  },
-                },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "userErrors" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [{ kind: "Field", name: { kind: "Name", value: "message" } }],
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-  ],
-} as unknown as DocumentNode<CreateAgentMutation, CreateAgentMutationVariables>;
-export const SendMessageDocument = {
-  kind: "Document",
-  definitions: [
-    {
-      kind: "OperationDefinition",
-      operation: "mutation",
-      name: { kind: "Name", value: "SendMessage" },
-      variableDefinitions: [
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "input" } },
-          type: { kind: "NonNullType", type: { kind: "NamedType", name: { kind: "Name", value: "SendMessageInput" } } },
-        },
-      ],
-      selectionSet: {
-        kind: "SelectionSet",
-        selections: [
-          {
-            kind: "Field",
-            name: { kind: "Name", value: "sendMessage" },
-            arguments: [
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "input" },
-                value: { kind: "Variable", name: { kind: "Name", value: "input" } },
-              },
-            ],
-            selectionSet: {
-              kind: "SelectionSet",
-              selections: [
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "message" },
-                  selectionSet: { kind: "SelectionSet", selections: [{ kind: "Field", name: { kind: "Name", value: "id" } }] },
-                },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "userErrors" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [{ kind: "Field", name: { kind: "Name", value: "message" } }],
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-  ],
-} as unknown as DocumentNode<SendMessageMutation, SendMessageMutationVariables>;
-export const DecideApprovalDocument = {
-  kind: "Document",
-  definitions: [
-    {
-      kind: "OperationDefinition",
-      operation: "mutation",
-      name: { kind: "Name", value: "DecideApproval" },
-      variableDefinitions: [
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "input" } },
-          type: { kind: "NonNullType", type: { kind: "NamedType", name: { kind: "Name", value: "DecideApprovalInput" } } },
-        },
-      ],
-      selectionSet: {
-        kind: "SelectionSet",
-        selections: [
-          {
-            kind: "Field",
-            name: { kind: "Name", value: "decideApproval" },
-            arguments: [
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "input" },
-                value: { kind: "Variable", name: { kind: "Name", value: "input" } },
-              },
-            ],
-            selectionSet: {
-              kind: "SelectionSet",
-              selections: [
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "approval" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [
-                      { kind: "Field", name: { kind: "Name", value: "id" } },
-                      { kind: "Field", name: { kind: "Name", value: "state" } },
-                    ],
-                  },
-                },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "userErrors" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [{ kind: "Field", name: { kind: "Name", value: "message" } }],
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-  ],
-} as unknown as DocumentNode<DecideApprovalMutation, DecideApprovalMutationVariables>;
-export const InterruptAgentDocument = {
-  kind: "Document",
-  definitions: [
-    {
-      kind: "OperationDefinition",
-      operation: "mutation",
-      name: { kind: "Name", value: "InterruptAgent" },
-      variableDefinitions: [
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "input" } },
-          type: { kind: "NonNullType", type: { kind: "NamedType", name: { kind: "Name", value: "InterruptAgentInput" } } },
-        },
-      ],
-      selectionSet: {
-        kind: "SelectionSet",
-        selections: [
-          {
-            kind: "Field",
-            name: { kind: "Name", value: "interruptAgent" },
-            arguments: [
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "input" },
-                value: { kind: "Variable", name: { kind: "Name", value: "input" } },
-              },
-            ],
-            selectionSet: {
-              kind: "SelectionSet",
-              selections: [
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "agent" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [
-                      { kind: "Field", name: { kind: "Name", value: "id" } },
-                      { kind: "Field", name: { kind: "Name", value: "state" } },
-                    ],
-                  },
-                },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "userErrors" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [{ kind: "Field", name: { kind: "Name", value: "message" } }],
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-  ],
-} as unknown as DocumentNode<InterruptAgentMutation, InterruptAgentMutationVariables>;
-export const WatchDocument = {
-  kind: "Document",
-  definitions: [
-    {
-      kind: "OperationDefinition",
-      operation: "subscription",
-      name: { kind: "Name", value: "Watch" },
-      variableDefinitions: [
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "agentId" } },
-          type: { kind: "NonNullType", type: { kind: "NamedType", name: { kind: "Name", value: "ID" } } },
-        },
-        {
-          kind: "VariableDefinition",
-          variable: { kind: "Variable", name: { kind: "Name", value: "since" } },
-          type: { kind: "NamedType", name: { kind: "Name", value: "Cursor" } },
-        },
-      ],
-      selectionSet: {
-        kind: "SelectionSet",
-        selections: [
-          {
-            kind: "Field",
-            name: { kind: "Name", value: "timeline" },
-            arguments: [
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "agentId" },
-                value: { kind: "Variable", name: { kind: "Name", value: "agentId" } },
-              },
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "since" },
-                value: { kind: "Variable", name: { kind: "Name", value: "since" } },
-              },
-              {
-                kind: "Argument",
-                name: { kind: "Name", value: "channels" },
-                value: {
-                  kind: "ListValue",
-                  values: [
-                    { kind: "EnumValue", value: "PROGRESS" },
-                    { kind: "EnumValue", value: "CONTROL" },
-                  ],
-                },
-              },
-            ],
-            selectionSet: {
-              kind: "SelectionSet",
-              selections: [
-                { kind: "Field", name: { kind: "Name", value: "cursor" } },
-                { kind: "Field", name: { kind: "Name", value: "caughtUp" } },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "outage" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [
-                      { kind: "Field", name: { kind: "Name", value: "since" } },
-                      { kind: "Field", name: { kind: "Name", value: "bufferedEvents" } },
-                    ],
-                  },
-                },
-                {
-                  kind: "Field",
-                  name: { kind: "Name", value: "events" },
-                  selectionSet: {
-                    kind: "SelectionSet",
-                    selections: [
-                      { kind: "Field", name: { kind: "Name", value: "__typename" } },
-                      { kind: "Field", name: { kind: "Name", value: "cursor" } },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "MessageReceived" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [
-                            { kind: "Field", name: { kind: "Name", value: "messageId" } },
-                            { kind: "Field", name: { kind: "Name", value: "text" } },
-                            {
-                              kind: "Field",
-                              name: { kind: "Name", value: "sentBy" },
-                              selectionSet: {
-                                kind: "SelectionSet",
-                                selections: [{ kind: "Field", name: { kind: "Name", value: "id" } }],
-                              },
-                            },
-                          ],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "BlockEvent" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [
-                            { kind: "Field", name: { kind: "Name", value: "step" } },
-                            { kind: "Field", name: { kind: "Name", value: "block" } },
-                          ],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "TextChunk" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [{ kind: "Field", name: { kind: "Name", value: "delta" } }],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "TextChunkEnd" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [
-                            { kind: "Field", name: { kind: "Name", value: "text" } },
-                            { kind: "Field", name: { kind: "Name", value: "aborted" } },
-                          ],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "ToolEvent" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [
-                            {
-                              kind: "Field",
-                              name: { kind: "Name", value: "call" },
-                              selectionSet: {
-                                kind: "SelectionSet",
-                                selections: [
-                                  { kind: "Field", name: { kind: "Name", value: "callId" } },
-                                  { kind: "Field", name: { kind: "Name", value: "name" } },
-                                  { kind: "Field", name: { kind: "Name", value: "state" } },
-                                  { kind: "Field", name: { kind: "Name", value: "inputPreview" } },
-                                  { kind: "Field", name: { kind: "Name", value: "output" } },
-                                  { kind: "Field", name: { kind: "Name", value: "durationMs" } },
-                                ],
-                              },
-                            },
-                          ],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "PermissionRequired" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [
-                            {
-                              kind: "Field",
-                              name: { kind: "Name", value: "request" },
-                              selectionSet: {
-                                kind: "SelectionSet",
-                                selections: [
-                                  { kind: "Field", name: { kind: "Name", value: "approvalId" } },
-                                  { kind: "Field", name: { kind: "Name", value: "inputHash" } },
-                                  { kind: "Field", name: { kind: "Name", value: "reason" } },
-                                  { kind: "Field", name: { kind: "Name", value: "risk" } },
-                                  {
-                                    kind: "Field",
-                                    name: { kind: "Name", value: "call" },
-                                    selectionSet: {
-                                      kind: "SelectionSet",
-                                      selections: [{ kind: "Field", name: { kind: "Name", value: "name" } }],
-                                    },
-                                  },
-                                ],
-                              },
-                            },
-                            {
-                              kind: "Field",
-                              name: { kind: "Name", value: "approval" },
-                              selectionSet: {
-                                kind: "SelectionSet",
-                                selections: [{ kind: "Field", name: { kind: "Name", value: "input" } }],
-                              },
-                            },
-                          ],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "PermissionDecided" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [
-                            { kind: "Field", name: { kind: "Name", value: "approvalId" } },
-                            { kind: "Field", name: { kind: "Name", value: "decision" } },
-                            {
-                              kind: "Field",
-                              name: { kind: "Name", value: "decidedBy" },
-                              selectionSet: {
-                                kind: "SelectionSet",
-                                selections: [{ kind: "Field", name: { kind: "Name", value: "id" } }],
-                              },
-                            },
-                          ],
-                        },
-                      },
-                      {
-                        kind: "InlineFragment",
-                        typeCondition: { kind: "NamedType", name: { kind: "Name", value: "Done" } },
-                        selectionSet: {
-                          kind: "SelectionSet",
-                          selections: [{ kind: "Field", name: { kind: "Name", value: "reason" } }],
-                        },
-                      },
-                    ],
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    },
-  ],
-} as unknown as DocumentNode<WatchSubscription, WatchSubscriptionVariables>;
+export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AgentCreated', cursor: string }
+      | { __typename: 'AgentResumed', cursor: string }
+      | { __typename: 'BreakpointChanged', cursor: string }
+      | { __typename: 'Done', reason: DoneReason, cursor: string }
+      | { __typename: 'Error', cursor: string }
+      | { __typename: 'MessageReceived', messageId: string, text: string, cursor: string, sentBy: { id: string } }
+      | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, cursor: string, decidedBy: { id: string } | null }
+      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, inputHash: string, reason: string, risk: Risk, call: { name: string } }, approval: { input: unknown } | null }
+      | { __typename: 'StateChanged', cursor: string }
+      | { __typename: 'StepComplete', cursor: string }
+      | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
+      | { __typename: 'TextChunkEnd', step: number, block: number, text: string, aborted: boolean, cursor: string }
+      | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunk', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunkEnd', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
+      | { __typename: 'TodoChanged', cursor: string }
+      | { __typename: 'TokenUsage', cursor: string }
+      | { __typename: 'ToolCustomEvent', cursor: string }
+      | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+    > } };
+
+
+export const AgentDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"Agent"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"id"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"id"},"value":{"kind":"Variable","name":{"kind":"Name","value":"id"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}},{"kind":"Field","name":{"kind":"Name","value":"usage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"totalTokens"}}]}}]}}]}}]} as unknown as DocumentNode<AgentQuery, AgentQueryVariables>;
+export const CreateAgentDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"CreateAgent"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"CreateAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"createAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"workspace"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<CreateAgentMutation, CreateAgentMutationVariables>;
+export const SendMessageDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"SendMessage"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"SendMessageInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"sendMessage"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<SendMessageMutation, SendMessageMutationVariables>;
+export const DecideApprovalDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"DecideApproval"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"DecideApprovalInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"decideApproval"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approval"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<DecideApprovalMutation, DecideApprovalMutationVariables>;
+export const InterruptAgentDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"mutation","name":{"kind":"Name","value":"InterruptAgent"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"input"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"InterruptAgentInput"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"interruptAgent"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"input"},"value":{"kind":"Variable","name":{"kind":"Name","value":"input"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"agent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"state"}}]}},{"kind":"Field","name":{"kind":"Name","value":"userErrors"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"message"}}]}}]}}]}}]} as unknown as DocumentNode<InterruptAgentMutation, InterruptAgentMutationVariables>;
+export const WatchDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"Watch"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"since"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Cursor"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"timeline"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"agentId"},"value":{"kind":"Variable","name":{"kind":"Name","value":"agentId"}}},{"kind":"Argument","name":{"kind":"Name","value":"since"},"value":{"kind":"Variable","name":{"kind":"Name","value":"since"}}},{"kind":"Argument","name":{"kind":"Name","value":"channels"},"value":{"kind":"ListValue","values":[{"kind":"EnumValue","value":"PROGRESS"},{"kind":"EnumValue","value":"CONTROL"}]}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"Field","name":{"kind":"Name","value":"caughtUp"}},{"kind":"Field","name":{"kind":"Name","value":"outage"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"since"}},{"kind":"Field","name":{"kind":"Name","value":"bufferedEvents"}}]}},{"kind":"Field","name":{"kind":"Name","value":"events"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"cursor"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"MessageReceived"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"messageId"}},{"kind":"Field","name":{"kind":"Name","value":"text"}},{"kind":"Field","name":{"kind":"Name","value":"sentBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"BlockEvent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"step"}},{"kind":"Field","name":{"kind":"Name","value":"block"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"TextChunk"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"delta"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"TextChunkEnd"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"text"}},{"kind":"Field","name":{"kind":"Name","value":"aborted"}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"ToolEvent"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"call"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"callId"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"state"}},{"kind":"Field","name":{"kind":"Name","value":"inputPreview"}},{"kind":"Field","name":{"kind":"Name","value":"output"}},{"kind":"Field","name":{"kind":"Name","value":"durationMs"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionRequired"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"request"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvalId"}},{"kind":"Field","name":{"kind":"Name","value":"inputHash"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}},{"kind":"Field","name":{"kind":"Name","value":"risk"}},{"kind":"Field","name":{"kind":"Name","value":"call"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"approval"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"input"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"PermissionDecided"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"approvalId"}},{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"decidedBy"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Done"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"reason"}}]}}]}}]}}]}}]} as unknown as DocumentNode<WatchSubscription, WatchSubscriptionVariables>;
