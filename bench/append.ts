@@ -4,8 +4,9 @@ import { EventLog } from "../src/events/log.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./main.ts";
 
-const SECONDS = 2;
-const ROUNDS = 3;
+const SECONDS = 5;
+/** Ours and the baseline take turns: what else the machine does hits both alike. */
+const ROUNDS = 9;
 
 /** Durable events a second over one connection, against a raw `INSERT … unnest` of the same rows. */
 export async function append(url: string): Promise<Figure[]> {
@@ -45,13 +46,13 @@ export async function append(url: string): Promise<Figure[]> {
     };
     const rates: { ours: number; raw: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rates.push({ ours: await rate(ours, size), raw: await rate(raw, size) });
-    const best = { ours: Math.max(...rates.map((entry) => entry.ours)), raw: Math.max(...rates.map((entry) => entry.raw)) };
+    const middle = rates.toSorted((a, b) => a.ours / a.raw - b.ours / b.raw)[Math.floor(ROUNDS / 2)] ?? { ours: 0, raw: 0 };
     figures.push({
       name: `append, batches of ${size}`,
-      value: best.ours,
+      value: middle.ours,
       unit: "events/s",
-      baseline: best.raw,
-      ratio: best.ours / best.raw,
+      baseline: middle.raw,
+      ratio: middle.ours / middle.raw,
     });
   }
   await database.close();

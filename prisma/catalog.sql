@@ -21,9 +21,14 @@ BEGIN
     fenced := NOT FOUND;
     IF FOUND AND v_count > 0 THEN
       UPDATE tenant_log SET position = position + v_count WHERE tenant = p_tenant RETURNING position - v_count INTO base_position;
-      INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
-      SELECT p_tenant, base_position + e.place, p_agents[1], base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
-      FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+      IF v_count = 1 THEN
+        INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+        VALUES (p_tenant, base_position + 1, p_agents[1], base_seq + 1, p_append, p_channels[1], p_kinds[1], p_payloads[1]::json, p_ats[1]);
+      ELSE
+        INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+        SELECT p_tenant, base_position + e.place, p_agents[1], base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+        FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+      END IF;
     END IF;
     RETURN NEXT;
     RETURN;

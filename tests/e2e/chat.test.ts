@@ -1,14 +1,22 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { startTestApp, temporaryFolder } from "../support/app.ts";
+import type { Script } from "../../src/agent/models/script.ts";
+import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
+import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { hangsAfter, playedModel, says } from "../support/models.ts";
 import { runFile } from "../support/process.ts";
-import { exampleWorkspace, startServerProcess } from "../support/server-process.ts";
+import { exampleWorkspace } from "../support/server-process.ts";
+
+/** What a newcomer without a key talks with. */
+async function assistant(): Promise<Script> {
+  return JSON.parse(await readFile(new URL("../../examples/scripts/assistant.json", import.meta.url), "utf8")) as Script;
+}
 
 describe("npm run chat", () => {
   it("talks with an agent: text as it comes, tools, approvals, and the past of an agent that is there", async () => {
-    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder() });
     const workspace = await exampleWorkspace();
+    const server = await startTestApp({ script: await assistant(), config: { workspaceRoots: [workspace] } });
     const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--workspace", workspace]);
     const [, agent = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
     chat.child.stdin?.write("Find every TODO and make a todo for each.\n");
@@ -51,8 +59,8 @@ describe("npm run chat", () => {
   });
 
   it("takes a pipe line by line, answers what was asked last, and says so where a question is left open", async () => {
-    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder() });
     const workspace = await exampleWorkspace();
+    const server = await startTestApp({ script: await assistant(), config: { workspaceRoots: [workspace] } });
     const piped = (input: string, ...args: string[]) => {
       const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--workspace", workspace, ...args]);
       chat.child.stdin?.end(input);
@@ -76,21 +84,23 @@ describe("npm run chat", () => {
   }, 60_000);
 
   it("goes on while the server is away: what cannot be done is said, and nothing ends", async () => {
-    const data = { TRIPLANE_DATA_DIR: await temporaryFolder() };
-    const server = await startServerProcess(data);
-    const chat = runFile("examples/chat/chat.ts", ["--url", server.url]);
+    const app = await startTestApp();
+    const gone = await startTestApp();
+    await gone.close();
+    const proxy = await cuttingProxy(app.port);
+    const chat = runFile("examples/chat/chat.ts", ["--url", `http://127.0.0.1:${proxy.port}`]);
     await chat.says("works in");
     chat.child.stdin?.write("hello\n");
-    await chat.says("scripted model");
-    server.child.kill("SIGKILL");
-    await server.exited;
+    await chat.says("Hello.");
+    proxy.leadTo(gone.port);
+    proxy.cutNow();
     await chat.says("the connection was lost");
-    await startServerProcess({ ...data, PORT: new URL(server.url).port });
+    proxy.leadTo(app.port);
     await chat.says("connected again");
-    chat.child.stdin?.end("What is on your todo list?\n");
+    chat.child.stdin?.end("and again\n");
     expect(await chat.exited, chat.output()).toBe(0);
-    expect(chat.output()).toContain("The list is empty");
-  }, 60_000);
+    expect(chat.output().split("Hello.")).toHaveLength(3);
+  });
 
   it("says what is wrong: no agent, no server, a message that is refused", async () => {
     const app = await startTestApp();

@@ -11,6 +11,8 @@ export type CuttingProxy = {
   leadTo(port: number): void;
   /** Cuts every connection that now carries answers, each after so many more bytes of them: also in the middle of a frame. */
   cutAfter(bytes: () => number): void;
+  /** Cuts every connection at once. */
+  cutNow(): void;
 };
 
 /** A TCP proxy on a free port. It closes when the test ends. */
@@ -54,6 +56,13 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
       return cuts;
     },
     leadTo: (port) => (leadsTo = port),
+    cutNow: () => {
+      for (const [client, { server }] of pairs) {
+        client.destroy();
+        server.destroy();
+      }
+      pairs.clear();
+    },
     cutAfter: (bytes) => pairs.forEach((pair) => (pair.left = Math.min(pair.left, bytes()))),
   };
 }
