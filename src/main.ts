@@ -53,7 +53,7 @@ function welcome({ environment, models, authentication, notes }: Settings, port:
   const options = [port === 4000 ? "" : `--url http://${host}/graphql`, authentication.kind === "local" ? "" : "--token TOKEN"]
     .filter(Boolean)
     .join(" ");
-  const demo = options === "" ? "npm run demo" : `npm run demo -- ${options}`;
+  const ending = options === "" ? "" : ` -- ${options}`;
   return [
     "",
     "Triplane is running.",
@@ -66,7 +66,7 @@ function welcome({ environment, models, authentication, notes }: Settings, port:
     `  Access     ${authentication.kind === "local" ? "no actors are configured: whoever reaches this address is the local administrator" : "actors with tokens"}`,
     ...notes.map((note) => `  Note       ${note}`),
     "",
-    `Try, in a second terminal:  ${demo}`,
+    `Try, in a second terminal:  npm run demo${ending}    or    npm run chat${ending}`,
     "",
   ].join("\n");
 }
