@@ -16,7 +16,6 @@ type SocketClass = new (
   url: string,
   protocols?: string | string[],
 ) => {
-  close(code?: number, reason?: string): void;
   addEventListener(type: "close" | "error", listener: (event: CloseEventLike) => void): void;
 };
 
