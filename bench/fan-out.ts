@@ -9,7 +9,7 @@ import { silentLogger } from "../tests/support/silent-logger.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./main.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
-import { open, subscribe } from "./subscriber.ts";
+import { open, subscribe } from "./client.ts";
 
 const SUBSCRIBERS = 200;
 const APPENDS = 200;

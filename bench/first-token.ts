@@ -3,13 +3,12 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
+import { createAgent, sendMessage } from "./client.ts";
 import type { Figure } from "./main.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const TURNS = 200;
 const WARM = 30;
-
-type Answer = { readonly data?: Record<string, { readonly agent: { readonly id: string } | null }> };
 
 /** What commit and delivery add to the model's time until the first token is with a subscriber, p50, against the SDK alone. */
 export async function firstToken(url: string): Promise<Figure> {
@@ -21,18 +20,8 @@ export async function firstToken(url: string): Promise<Figure> {
   const providerUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
 
   const server = await startServerProcess("triplane-server.ts", url, providerUrl);
-  const api = `http://127.0.0.1:${server.port}/graphql`;
-  const post = async (query: string, variables: object): Promise<Answer> => {
-    const response = await fetch(api, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query, variables }),
-    });
-    return (await response.json()) as Answer;
-  };
-  const created = await post('mutation { createAgent(input: { templateId: "wire" }) { agent { id } } }', {});
-  const agentId = created.data?.["createAgent"]?.agent?.id;
-  const client = createClient({ url: api.replace("http", "ws"), webSocketImpl: WebSocket });
+  const agentId = await createAgent(server.port, "wire");
+  const client = createClient({ url: `ws://127.0.0.1:${server.port}/graphql`, webSocketImpl: WebSocket });
   const pages = client.iterate<{ progress: { events: { kind: string }[] } }>({
     query: "subscription ($agentId: ID!) { progress(agentId: $agentId) { events { kind ... on TextChunk { delta } } } }",
     variables: { agentId },
@@ -40,9 +29,7 @@ export async function firstToken(url: string): Promise<Figure> {
   await pages.next();
   const ours: number[] = [];
   for (let turn = 0; turn < WARM + TURNS; turn += 1) {
-    await post("mutation ($input: SendMessageInput!) { sendMessage(input: $input) { cursor } }", {
-      input: { agentId, text: "go" },
-    });
+    await sendMessage(server.port, agentId);
     for (let isDone = false; !isDone;) {
       const { value } = (await pages.next()) as { value: { data: { progress: { events: { kind: string }[] } } } };
       const kinds = new Set(value.data.progress.events.map((event) => event.kind));

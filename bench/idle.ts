@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { openDatabase } from "../src/db/database.ts";
+import type { Sql } from "../src/db/sql.ts";
 import type { Figure } from "./main.ts";
 import { startServerProcess } from "./server-process.ts";
-import { subscribe } from "./subscriber.ts";
+import { createAgent, sendMessage, subscribe } from "./client.ts";
 
 const SUBSCRIPTIONS = 2_000;
 const AGENTS = 10_000;
@@ -26,13 +28,35 @@ export async function idle(url: string): Promise<Figure[]> {
   const sockets = await open(SUBSCRIPTIONS);
   const subscription = (await memory()) - before;
   for (const socket of [...warm, ...sockets]) socket.terminate();
-  await server.request({ ask: "park", agents: WARM_AGENTS });
+  const database = await openDatabase({ kind: "postgres", url, connections: 1 });
+  await park(server.port, database.sql, WARM_AGENTS);
   const unparked = await memory();
-  await server.request({ ask: "park", agents: WARM_AGENTS + AGENTS });
+  await park(server.port, database.sql, WARM_AGENTS + AGENTS);
   const parked = (await memory()) - unparked;
   await server.stop();
+  await database.close();
   return [
     { name: "idle subscription", value: subscription / SUBSCRIPTIONS / 1_024, unit: "KB", baseline: null, ratio: null },
     { name: "parked agent", value: Math.max(0, parked) / AGENTS / 1_024, unit: "KB", baseline: null, ratio: null },
   ];
+}
+
+/** Has agents ask for something until so many are parked, each with an approval that waits. */
+async function park(port: number, sql: Sql, agents: number): Promise<void> {
+  const parked = async (): Promise<number> => {
+    const [row] = await sql.query<{ parked: number }>(
+      { name: "parked", text: "SELECT count(*)::int AS parked FROM agent WHERE state = 'PAUSED' AND lease_owner IS NULL" },
+      [],
+    );
+    return row?.parked ?? 0;
+  };
+  let next = await parked();
+  const work = async (): Promise<void> => {
+    while (next < agents) {
+      next += 1;
+      await sendMessage(port, await createAgent(port, "asks"));
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, work));
+  while ((await parked()) < agents) await delay(100);
 }

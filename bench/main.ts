@@ -18,6 +18,13 @@ export type Figure = {
 const wanted = process.argv.slice(2);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
+/** A bench that takes longer waits for something that does not come. */
+const LONGEST_MS = 15 * 60_000;
+setTimeout(() => {
+  console.error(`the bench has not ended after ${LONGEST_MS / 60_000} minutes: a server of it does not answer`);
+  process.exit(1);
+}, LONGEST_MS).unref();
+
 /** `npm run bench [-- append replay fan-out first-token idle gate]`: prints one JSON line a figure. */
 await withPostgres(async (url) => {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);

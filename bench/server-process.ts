@@ -4,8 +4,6 @@ import { once } from "node:events";
 /** What the bench asks of a server process: each is answered with one message. */
 export type Request =
   | { readonly ask: "cpu" | "memory" }
-  /** Parks so many agents, each with an approval that waits. */
-  | { readonly ask: "park"; readonly agents: number }
   /** Sends each page to every socket, so many milliseconds apart. Only of the raw server. */
   | { readonly ask: "send"; readonly pages: readonly string[]; readonly everyMs: number };
 
@@ -68,7 +66,6 @@ export function serveBench(
         const { heapUsed, external } = process.memoryUsage();
         return heapUsed + external;
       }
-      case "park":
       case "send":
         await work(request);
         return null;

@@ -26,8 +26,6 @@ export type App = {
   readonly port: number;
   readonly database: Database;
   readonly parts: AgentParts;
-  /** Lets an agent go on after something was committed for it. */
-  wake(agentId: string): void;
   close(): Promise<void>;
 };
 
@@ -69,8 +67,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     };
     const runner = new Runner(parts, bell);
     closing.push(() => runner.close());
-    const wake = (agentId: string): void => void runner.wake(agentId);
-    const shared = { prisma: database.prisma, parts, tails, wake };
+    const shared = { prisma: database.prisma, parts, tails, wake: (agentId: string) => void runner.wake(agentId) };
     const metrics = (): string =>
       [
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
@@ -86,7 +83,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       logger,
     );
     closing.push(() => server.close());
-    return { port: server.port, database, parts, wake, close };
+    return { port: server.port, database, parts, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,13 +1,11 @@
 import { ApolloLink } from "@apollo/client/link";
 import { print } from "graphql";
 import { Observable } from "rxjs";
-import { resume, type ResumeOptions, type ResumeStatus } from "./resume.ts";
+import { optionsFor, resume, type ManyResumeOptions } from "./resume.ts";
 import type { Result, Transport } from "./transport.ts";
 
-/** As ResumeOptions, but one link serves many operations: the status says whose it is. */
-export type ResumeLinkOptions = Omit<ResumeOptions, "onStatus"> & {
-  readonly onStatus?: (status: ResumeStatus, operation: ApolloLink.Operation) => void;
-};
+/** How the subscriptions of a ResumeLink resume. */
+export type ResumeLinkOptions = ManyResumeOptions<ApolloLink.Operation>;
 
 /**
  * The terminating link for subscriptions in Apollo Client 4. Send it what is a subscription, and the rest to an
@@ -24,7 +22,6 @@ export class ResumeLink extends ApolloLink {
   }
 
   override request(operation: ApolloLink.Operation): Observable<ApolloLink.Result> {
-    const { onStatus, ...options } = this.#options;
     const { query, operationName, variables, extensions } = operation;
     return new Observable((observer) =>
       resume<Record<string, unknown>>(
@@ -35,7 +32,7 @@ export class ResumeLink extends ApolloLink {
           error: (error) => observer.error(error),
           complete: () => observer.complete(),
         },
-        onStatus === undefined ? options : { ...options, onStatus: (status) => onStatus(status, operation) },
+        optionsFor(this.#options, operation),
       ),
     );
   }

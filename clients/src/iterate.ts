@@ -10,42 +10,36 @@ export async function* iterate<Data>(
   request: Request,
   options: ResumeOptions = {},
 ): AsyncGenerator<Result<Data>, void, undefined> {
-  const waiting: Result<Data>[] = [];
-  let state: { readonly kind: "open" | "complete" } | { readonly kind: "failed"; readonly error: unknown } = { kind: "open" };
+  const waiting: Said<Data>[] = [];
   let wake = (): void => {};
+  const say = (said: Said<Data>): void => {
+    waiting.push(said);
+    wake();
+  };
   const end = resume<Data>(
     transport,
     request,
     {
-      next: (result) => {
-        waiting.push(result);
-        wake();
-      },
-      error: (error) => {
-        state = { kind: "failed", error };
-        wake();
-      },
-      complete: () => {
-        state = { kind: "complete" };
-        wake();
-      },
+      next: (result) => say({ kind: "result", result }),
+      error: (error) => say({ kind: "failed", error }),
+      complete: () => say({ kind: "complete" }),
     },
     options,
   );
-  const now = (): typeof state => state;
   try {
     for (;;) {
-      const result = waiting.shift();
-      if (result !== undefined) {
-        yield result;
-        continue;
-      }
-      const { kind } = now();
-      if (kind === "complete") return;
-      if (kind === "failed") throw (now() as { readonly error: unknown }).error;
-      await new Promise<void>((resolve) => (wake = resolve));
+      const said = waiting.shift();
+      if (said === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      else if (said.kind === "result") yield said.result;
+      else if (said.kind === "failed") throw said.error;
+      else return;
     }
   } finally {
     end();
   }
 }
+
+type Said<Data> =
+  | { readonly kind: "result"; readonly result: Result<Data> }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "complete" };

@@ -36,6 +36,19 @@ export type ResumeOptions = {
   readonly sinceVariable?: string;
 };
 
+/** As ResumeOptions, where one link or exchange serves many operations: the status says whose it is. */
+export type ManyResumeOptions<Operation> = Omit<ResumeOptions, "onStatus"> & {
+  readonly onStatus?: (status: ResumeStatus, operation: Operation) => void;
+};
+
+/** The options for one operation of many. */
+export function optionsFor<Operation>(
+  { onStatus, ...options }: ManyResumeOptions<Operation>,
+  operation: Operation,
+): ResumeOptions {
+  return onStatus === undefined ? options : { ...options, onStatus: (status) => onStatus(status, operation) };
+}
+
 /** After so many answers in a row that are the server's fault, not the network's, it is given up. */
 const SERVER_FAILURES = 8;
 /** Close codes of graphql-transport-ws after which the same again would end the same: the client breaks the protocol. */

@@ -46,11 +46,14 @@ export class AttemptRefused extends Error {
   override readonly name = "AttemptRefused";
 }
 
-/** A transport of one attempt a subscription, with the end of all of them. */
-export function disposable(subscribe: Transport["subscribe"], close: () => void): Transport {
+/** A transport with the end of all its attempts, and how many are under way. */
+export function disposable(subscribe: Transport["subscribe"], close: () => void): Transport & { readonly attempts: number } {
   const ends = new Set<() => void>();
   let isDisposed = false;
   return {
+    get attempts() {
+      return ends.size;
+    },
     subscribe(request, sink) {
       if (isDisposed) {
         sink.error(new TransportDisposed("the transport was disposed of"));

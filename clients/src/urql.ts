@@ -1,17 +1,15 @@
 import { subscriptionExchange, type Exchange, type Operation } from "@urql/core";
-import { resume, type ResumeOptions, type ResumeStatus } from "./resume.ts";
+import { optionsFor, resume, type ManyResumeOptions } from "./resume.ts";
 import type { Transport } from "./transport.ts";
 
-/** As ResumeOptions, but one exchange serves many operations: the status says whose it is. */
-export type ResumeExchangeOptions = Omit<ResumeOptions, "onStatus"> & {
-  readonly onStatus?: (status: ResumeStatus, operation: Operation) => void;
-};
+/** How the subscriptions of a resumeExchange resume. */
+export type ResumeExchangeOptions = ManyResumeOptions<Operation>;
 
 /**
  * The exchange for subscriptions in urql. It takes the place of `subscriptionExchange`, after `fetchExchange`. A stream
  * that the server ends has one more result, with `hasNext: false` and an empty page: urql itself would repeat the last.
  */
-export function resumeExchange(transport: Transport, { onStatus, ...options }: ResumeExchangeOptions = {}): Exchange {
+export function resumeExchange(transport: Transport, options: ResumeExchangeOptions = {}): Exchange {
   return subscriptionExchange({
     forwardSubscription: ({ query, variables, extensions }, operation) => ({
       subscribe: (sink) => {
@@ -32,7 +30,7 @@ export function resumeExchange(transport: Transport, { onStatus, ...options }: R
               sink.complete();
             },
           },
-          onStatus === undefined ? options : { ...options, onStatus: (status) => onStatus(status, operation) },
+          optionsFor(options, operation),
         );
         return { unsubscribe };
       },

@@ -32,7 +32,6 @@ const LOST = 1006;
 export function overWebSocket(options: WebSocketOptions): Transport {
   const { keepAlive = KEEP_ALIVE_MS, webSocketImpl = globalThis.WebSocket } = options;
   if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is not a URL: give one like wss://example.org/graphql`);
-  let subscriptions = 0;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const giveUpLater = (): void => {
     clearTimeout(silence);
@@ -40,7 +39,7 @@ export function overWebSocket(options: WebSocketOptions): Transport {
   };
   const client = createClient({
     ...options,
-    webSocketImpl: lostWhileNeeded(webSocketImpl as SocketClass, () => subscriptions > 0),
+    webSocketImpl: lostWhileNeeded(webSocketImpl as SocketClass, () => transport.attempts > 0),
     keepAlive,
     lazy: true,
     retryAttempts: 0,
@@ -54,27 +53,19 @@ export function overWebSocket(options: WebSocketOptions): Transport {
       closed: () => clearTimeout(silence),
     },
   });
-  return disposable(
-    ({ query, operationName, variables, extensions }, sink) => {
-      subscriptions += 1;
-      const ended = (): void => void (subscriptions -= 1);
-      return client.subscribe<unknown>(
+  const transport = disposable(
+    ({ query, operationName, variables, extensions }, sink) =>
+      client.subscribe<unknown>(
         { query, operationName, variables: variables ?? null, extensions: extensions ?? null },
         {
           next: (result) => sink.next(result as Result<unknown>),
-          error: (error) => {
-            ended();
-            sink.error(error);
-          },
-          complete: () => {
-            ended();
-            sink.complete();
-          },
+          error: (error) => sink.error(error),
+          complete: () => sink.complete(),
         },
-      );
-    },
+      ),
     () => void client.dispose(),
   );
+  return transport;
 }
 
 /**

@@ -184,8 +184,8 @@ class Chat {
       return this.#goOn();
     }
     const [question] = this.#questions.values();
-    const answer = /^(?:(y|yes)|n|no)$/i.exec(text);
-    if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer[1] !== undefined));
+    const answer = answerOf(text);
+    if (question !== undefined && answer !== null) this.#do(() => this.#decide(question, answer));
     else if (text === "") this.#prompt();
     else this.#do(() => this.#send(text));
   }
@@ -197,10 +197,10 @@ class Chat {
     const next = this.#lines[0];
     if (question !== undefined && next !== undefined) {
       this.#lines.shift();
-      const answer = /^(?:(y|yes)|n|no)$/i.exec(next);
+      const answer = answerOf(next);
       if (answer === null)
         this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
-      else this.#do(() => this.#decide(question, answer[1] !== undefined));
+      else this.#do(() => this.#decide(question, answer));
     } else if (question === undefined && next !== undefined && !this.#isWorking) {
       this.#lines.shift();
       if (next === "") this.#goOn();
@@ -217,6 +217,7 @@ class Chat {
   }
 
   async #send(text: string): Promise<void> {
+    const wasWorking = this.#isWorking;
     this.#own.push(text);
     this.#isWorking = true;
     this.#isSending = true;
@@ -224,7 +225,7 @@ class Chat {
       this.#unanswered.add(await this.#conversation.send(text));
     } catch (error) {
       this.#own.splice(this.#own.indexOf(text), 1);
-      this.#isWorking = false;
+      this.#isWorking = wasWorking;
       throw error;
     } finally {
       this.#isSending = false;
@@ -269,6 +270,12 @@ class Chat {
       this.#prompt();
     });
   }
+}
+
+/** Whether the text allows or denies; null where it is no answer. */
+function answerOf(text: string): boolean | null {
+  if (/^y(es)?$/i.test(text)) return true;
+  return /^no?$/i.test(text) ? false : null;
 }
 
 async function main(): Promise<void> {

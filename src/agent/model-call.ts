@@ -137,8 +137,6 @@ class Speech {
       case "text_delta":
         this.answer.add("text", event.block, event.text);
         return this.#send("TEXT_CHUNK", event.block, event.text);
-      case "text_end":
-        return;
       case "thinking_start":
         this.answer.start("thinking", event.block);
         if (this.#options.exposeThinking) hold.send({ kind: "THINK_CHUNK_START", step: this.#step, block: event.block });

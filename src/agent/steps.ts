@@ -22,12 +22,8 @@ export class Steps {
   readonly #knock: () => void;
   #call: Promise<void> | null = null;
   #isStopping = false;
-  /** Steps in a row that broke off after they said something. */
-  #brokenSteps = 0;
-  /** The turn that #brokenSteps and #fellBack are of. */
-  #turn = -1;
-  /** Whether the first model has just failed: from the next step on, the rows say so. */
-  #fellBack = false;
+  /** Of one turn: steps in a row that broke off after they said something, and whether the first model has just failed. */
+  #trouble = { turn: -1, brokenSteps: 0, fellBack: false };
 
   constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock }: Beside) {
     this.#parts = parts;
@@ -56,11 +52,7 @@ export class Steps {
   /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
   async start(before: Look, template: Template, first: Model): Promise<void> {
     if (!this.#hold.mayStart()) return this.#hold.lose();
-    if (before.turn !== this.#turn) {
-      this.#turn = before.turn;
-      this.#brokenSteps = 0;
-      this.#fellBack = false;
-    }
+    if (before.turn !== this.#trouble.turn) this.#trouble = { turn: before.turn, brokenSteps: 0, fellBack: false };
     const model = this.#modelOf(before, template, first);
     const at = this.#parts.clock.now();
     const results = resultsMessage(before, at);
@@ -135,21 +127,17 @@ export class Steps {
     model: Model,
   ): Promise<void> {
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
-    this.#brokenSteps += 1;
-    if (error.isRetryable && texts.length > 0 && this.#brokenSteps <= template.modelRetries) {
+    this.#trouble.brokenSteps += 1;
+    if (error.isRetryable && texts.length > 0 && this.#trouble.brokenSteps <= template.modelRetries) {
       if (await this.#hold.commit({ stepEnd }, texts))
-        await waitToRetry(error, this.#brokenSteps - 1, this.#hold, template, this.#interrupt());
+        await waitToRetry(error, this.#trouble.brokenSteps - 1, this.#hold, template, this.#interrupt());
       return;
     }
     const fallback = this.#fallback(template);
     if (fallback !== null && fallback.name !== model.name && error.kind !== "refused") {
-      this.#fellBack = true;
-      this.#brokenSteps = 0;
+      this.#trouble = { turn: now.turn, brokenSteps: 0, fellBack: true };
       const message = `${error.message}; the rest of the turn is answered by ${fallback.name}`;
-      await this.#hold.commit({ stepEnd }, [
-        ...texts,
-        { kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: error.kind },
-      ]);
+      await this.#hold.commit({ stepEnd }, [...texts, warning(error.kind, message)]);
       return;
     }
     const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "MODEL", message: error.message, detail: error.kind };
@@ -160,7 +148,7 @@ export class Steps {
   #modelOf({ lastStep, turn }: Look, template: Template, first: Model): Model {
     const fallback = this.#fallback(template);
     if (fallback === null || fallback.name === first.name) return first;
-    return this.#fellBack || (lastStep?.turn === turn && lastStep.model === fallback.name) ? fallback : first;
+    return this.#trouble.fellBack || (lastStep?.turn === turn && lastStep.model === fallback.name) ? fallback : first;
   }
 
   #fallback({ fallbackModel }: Template): Model | null {
@@ -174,7 +162,7 @@ export class Steps {
     { slowStepMs }: Template,
     { name, price }: Model,
   ): Promise<void> {
-    this.#brokenSteps = 0;
+    this.#trouble.brokenSteps = 0;
     const at = this.#parts.clock.now();
     const step = now.stepCount;
     const { stopReason, usage } = answer;

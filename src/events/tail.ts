@@ -37,7 +37,7 @@ export class Tail {
   /** By agent, or null for all agents, and by scope. */
   readonly #waiters = new Map<string | null, Map<string, Group>>();
   /** Pages answered from memory since the tail last grew. */
-  #pages = new Map<string, LogPage>();
+  readonly #pages = new Map<string, LogPage>();
   #reading: Promise<void> | null = null;
   #isStale = false;
 
@@ -174,9 +174,14 @@ export class Tail {
     for (const [group, own] of found) {
       const page = { head: this.#head, events: own, covered: this.#head.position };
       const first = own[0]?.position ?? 0;
+      let kept: number | null = null;
       for (const waiter of group.waiters) {
         if (waiter.after >= first) this.#wakeAhead(waiter, page);
-        else waiter.wake(this.#keep(group.scope, waiter.after, page));
+        else {
+          if (waiter.after !== kept) this.#keep(group.scope, waiter.after, page);
+          kept = waiter.after;
+          waiter.wake(page);
+        }
       }
     }
   }

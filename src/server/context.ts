@@ -33,7 +33,7 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
  * The context in which a page is answered for all who may see the same. It has a snapshot of its own, and nobody asks:
  * what depended on who does would be shown to others, so that asking is an error.
  */
-export function sharedContext(context: Context): Context {
+export function pageContext(context: Context): Context {
   const { tenant } = context.actor;
   let head: Promise<LogHead> | null = null;
   return {

@@ -12,7 +12,7 @@ import {
 import { isAsyncIterable } from "graphql-yoga";
 import { visibleCreator } from "../resolvers/visibility.ts";
 import type { Context } from "../resolvers/context.ts";
-import { sharedContext } from "./context.ts";
+import { pageContext } from "./context.ts";
 
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 type Answer = Promise<ExecutionResult>;
@@ -86,15 +86,21 @@ function executing(
   const given = Object.entries(variableValues ?? {}).filter(([name]) => variables.has(name));
   const key = JSON.stringify([number, operationName ?? null, given, context.actor.tenant, visibleCreator(context.actor)]);
   const execute = async (page: object, known: Map<string, Answer>): Promise<ExecutionResult> => {
-    const result = await executeSubscriptionEvent({ ...validated, rootValue: page, contextValue: sharedContext(context) });
-    // Whoever comes back for a page that failed is answered anew.
-    if (isFailed(result)) known.delete(key);
-    return masked(result, mask);
+    let isWhole = false;
+    try {
+      const result = await executeSubscriptionEvent({ ...validated, rootValue: page, contextValue: pageContext(context) });
+      isWhole = result.errors === undefined;
+      return masked(result, mask);
+    } finally {
+      // Whoever comes back for a page that failed is answered anew.
+      if (!isWhole) known.delete(key);
+    }
   };
   return (page) => {
     const known = shared.get(page) ?? new Map<string, Answer>();
+    shared.set(page, known);
     const answer = known.get(key) ?? execute(page, known);
-    shared.set(page, known.set(key, answer));
+    known.set(key, answer);
     return answer;
   };
 }

@@ -146,6 +146,25 @@ describe("Claude by the real SDK, over the wire", () => {
     expect(JSON.stringify(provider.requests[1]?.body.messages)).not.toContain("first block");
   });
 
+  it("a stream cut after any of its events is made again, and the conversation keeps the answer once", async () => {
+    const whole = messageStream([{ text: ["Let ", "me see."] }, { text: ["Hello."] }], "end_turn");
+    const cuts = whole.slice(1).map((_event, index) => streamed(whole.slice(0, index + 1), "cut"));
+    const good = answers([{ text: ["Hello."] }], "end_turn");
+    const { client, agent } = await appWith(
+      cuts.flatMap((cut) => [cut, good]),
+      { modelRetryMs: 1 },
+    );
+    for (const [turn, cut] of cuts.entries()) {
+      const events = await client.turn(agent.id, `turn ${turn}`);
+      const isWhole = cut.frames?.some((frame) => frame.includes("message_delta")) === true;
+      if (isWhole) break;
+      expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
+      expect(ofType(events, "TextChunkEnd").filter((end) => !end.aborted)).toMatchObject([{ text: "Hello." }]);
+      const kept = (await client.agent(agent.id)).messages.nodes.slice(-2).map((message) => message.text);
+      expect(kept).toEqual([`turn ${turn}`, "Hello."]);
+    }
+  });
+
   it("refuses streams that break the protocol, and makes the call again", async () => {
     const whole = messageStream([{ text: ["half"] }], "end_turn");
     const block = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } };

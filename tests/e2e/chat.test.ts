@@ -4,9 +4,10 @@ import type { Script } from "../../src/agent/models/script.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
-import { hangsAfter, playedModel, says } from "../support/models.ts";
-import { runFile } from "../support/process.ts";
+import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { runAtTerminal, runFile } from "../support/process.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
+import { ownTool } from "../support/tools.ts";
 
 /** What a newcomer without a key talks with. */
 async function assistant(): Promise<Script> {
@@ -37,6 +38,40 @@ describe("npm run chat", () => {
     again.child.stdin?.end();
     expect(await again.exited).toBe(0);
   }, 60_000);
+
+  // The command that makes a terminal is Linux's.
+  it.skipIf(process.platform !== "linux")(
+    "at a terminal: y alone answers, yes and Enter answer once, and one question stands at a time",
+    async () => {
+      const tool = ownTool("effect", () => Promise.resolve({ output: "done", details: null }), false);
+      const model = playedModel(
+        () => calls("effect", "effect"),
+        () => says("Both."),
+        () => says("Hello."),
+      );
+      const app = await startTestApp({ model, config: { tools: [tool] } });
+      const chat = runAtTerminal("examples/chat/chat.ts", ["--url", app.url]);
+      const asked = (): number => chat.output().split("effect: [y/n]").length - 1;
+      await chat.says("Type a message");
+      chat.child.stdin?.write("go\r");
+      await chat.says("effect: [y/n]");
+      expect(asked()).toBe(1);
+      chat.child.stdin?.write("y");
+      await chat.says(/allowed by local[\s\S]*effect: \[y\/n\]/);
+      expect(asked()).toBe(2);
+      chat.child.stdin?.write("yes\r");
+      await chat.says("Both.");
+      chat.child.stdin?.write("hi\r");
+      await chat.says("Hello.");
+      chat.child.stdin?.write("\u0003");
+      expect(await chat.exited).toBe(0);
+      expect(model.calls).toHaveLength(3);
+      const sent = model.calls[2]?.request.messages.flatMap(({ content }) =>
+        content.flatMap((block) => (block.type === "text" ? [block.text] : [])),
+      );
+      expect(sent).toEqual(["go", "Both.", "hi"]);
+    },
+  );
 
   it("interrupts with Ctrl-C what is under way, and ends where nothing is", async () => {
     const app = await startTestApp({

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { describe, expect, it, vi } from "vitest";
 import { schema } from "../../src/schema/index.ts";
-import { makeContext, sharedContext, type SharedContext } from "../../src/server/context.ts";
+import { makeContext, pageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
 import { subscribePages } from "../../src/server/subscribe-pages.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -128,8 +128,8 @@ describe("subscribers who are given the same page", () => {
     const context = makeContext({ prisma: app.database.prisma, parts: app.parts, tails, wake: () => {} }, ADMIN, () =>
       Promise.resolve(ADMIN),
     );
-    expect(() => sharedContext(context).actor).toThrow("must not depend on who asks");
-    expect((await sharedContext(context).snapshot()).tenant).toBe("local");
+    expect(() => pageContext(context).actor).toThrow("must not depend on who asks");
+    expect((await pageContext(context).snapshot()).tenant).toBe("local");
   });
 
   it("see only what each of them may see, also at the same moment (invariant 12)", async () => {

@@ -22,7 +22,6 @@ export function playedModel(
 export async function* says(text: string): AsyncGenerator<ModelEvent> {
   yield { type: "text_start", block: 0 };
   yield { type: "text_delta", block: 0, text };
-  yield { type: "text_end", block: 0 };
   yield { type: "end", stopReason: "end_turn", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
 }
 

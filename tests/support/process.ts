@@ -13,7 +13,21 @@ export type TestProcess = {
 
 /** Runs a TypeScript file of the project with this Node. `file` is relative to the project's root. */
 export function runFile(file: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): TestProcess {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`../../${file}`, import.meta.url)), ...args], {
+  return run(process.execPath, [pathOf(file), ...args], env);
+}
+
+/** As runFile, at a terminal: by the command `script` of util-linux. What is written is typed. */
+export function runAtTerminal(file: string, args: readonly string[]): TestProcess {
+  const command = [process.execPath, pathOf(file), ...args].map((word) => `'${word}'`).join(" ");
+  return run("script", ["--quiet", "--return", "--command", command, "/dev/null"], {});
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(`../../${file}`, import.meta.url));
+}
+
+function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess {
+  const child = spawn(command, [...args], {
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });

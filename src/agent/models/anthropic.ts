@@ -255,9 +255,6 @@ function* extend(index: number, block: OpenBlock | undefined, delta: Anthropic.R
 
 function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
   switch (block.type) {
-    case "text":
-      yield { type: "text_end", block: index };
-      return;
     case "thinking":
       yield { type: "thinking_end", block: index, signature: block.signature || null, redacted: null };
       return;
@@ -270,6 +267,7 @@ function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
       yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: args };
       return;
     }
+    case "text":
     case "other":
   }
 }

@@ -64,13 +64,12 @@ export type TokenPrice = {
 };
 
 /**
- * What a model says, as it says it. Blocks come one after the other, numbered from 0; a tool_use comes whole, with its
- * arguments as the text that the model wrote. `end` is the last.
+ * What a model says, as it says it. Blocks are numbered from 0, in order; a tool_use comes whole, with its arguments as
+ * the text that the model wrote, and a thought ends with what its provider needs to take it back. `end` is the last.
  */
 export type ModelEvent =
   | { readonly type: "text_start"; readonly block: number }
   | { readonly type: "text_delta"; readonly block: number; readonly text: string }
-  | { readonly type: "text_end"; readonly block: number }
   | { readonly type: "thinking_start"; readonly block: number }
   | { readonly type: "thinking_delta"; readonly block: number; readonly text: string }
   | {

@@ -135,7 +135,7 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
     const delta: Partial<Chunk["choices"][number]["delta"]> = choice.delta ?? {};
     for (const { kind, text } of saidBy(delta)) {
       if (speaking !== kind) {
-        yield* endOf(speaking, block);
+        yield* endOfThought(speaking, block);
         if (speaking !== null) block += 1;
         speaking = kind;
         yield { type: `${kind}_start`, block };
@@ -146,7 +146,7 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
     finish = choice.finish_reason ?? finish;
   }
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
-  yield* endOf(speaking, block);
+  yield* endOfThought(speaking, block);
   for (const [place, call] of calls.entries()) {
     const args = call.arguments.trim() === "" ? "{}" : call.arguments;
     // Ids of one's own: those of servers may repeat, and other providers refuse their form.
@@ -170,8 +170,7 @@ function saidBy(
   ];
 }
 
-function* endOf(speaking: "text" | "thinking" | null, block: number): Generator<ModelEvent> {
-  if (speaking === "text") yield { type: "text_end", block };
+function* endOfThought(speaking: "text" | "thinking" | null, block: number): Generator<ModelEvent> {
   if (speaking === "thinking") yield { type: "thinking_end", block, signature: null, redacted: null };
 }
 

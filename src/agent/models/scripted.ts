@@ -40,7 +40,6 @@ export function scriptedModel(name: string, script: Script): Model {
       const text = (reply.say ?? []).map((line) => speak(line, scene)).join("");
       if (text !== "") {
         yield* paced("text", text, block, pace, signal);
-        yield { type: "text_end", block };
         written += text.length;
         block += 1;
       }
