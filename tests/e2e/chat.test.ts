@@ -41,7 +41,7 @@ describe("npm run chat", () => {
 
   // The command that makes a terminal is Linux's.
   it.skipIf(process.platform !== "linux")(
-    "at a terminal: y alone answers, yes and Enter answer once, and one question stands at a time",
+    "at a terminal: yes and Enter answer once, y alone answers, what else of the word comes is no message, and one question stands at a time",
     async () => {
       const tool = ownTool("effect", () => Promise.resolve({ output: "done", details: null }), false);
       const model = playedModel(
@@ -56,10 +56,13 @@ describe("npm run chat", () => {
       chat.child.stdin?.write("go\r");
       await chat.says("effect: [y/n]");
       expect(asked()).toBe(1);
-      chat.child.stdin?.write("y");
+      chat.child.stdin?.write("yes\r");
       await chat.says(/allowed by local[\s\S]*effect: \[y\/n\]/);
       expect(asked()).toBe(2);
-      chat.child.stdin?.write("yes\r");
+      chat.child.stdin?.write("y");
+      await chat.says(/allowed by local[\s\S]*allowed by local/);
+      // The rest of a word whose first letter was the answer.
+      chat.child.stdin?.write("es\r");
       await chat.says("Both.");
       chat.child.stdin?.write("hi\r");
       await chat.says("Hello.");
