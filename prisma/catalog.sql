@@ -183,6 +183,10 @@ BEGIN
   END LOOP;
 
   IF p_change -> 'decision' IS NOT NULL THEN
+    -- The quorum is counted by whoever decides: one who counted before another was done counts again.
+    IF (SELECT count(*) FROM decision WHERE approval_id = p_change -> 'decision' ->> 'approval_id') <> coalesce((p_change ->> 'expectDecisions')::int, 0) THEN
+      RAISE EXCEPTION 'approval % was decided on by another', p_change -> 'decision' ->> 'approval_id' USING ERRCODE = 'TP002';
+    END IF;
     INSERT INTO decision SELECT * FROM json_populate_record(null::decision, p_change -> 'decision');
   END IF;
 
@@ -191,9 +195,21 @@ BEGIN
   END IF;
 
   FOR v_item IN SELECT value FROM json_array_elements(p_change -> 'transitions') LOOP
+    -- What a call starts by must still stand: the decision for exactly this input, or the rule that a person stored.
+    IF v_item -> 'by' ->> 'approvalId' IS NOT NULL AND NOT EXISTS (
+      SELECT FROM approval p WHERE p.id = v_item -> 'by' ->> 'approvalId' AND p.tool_call_id = v_item ->> 'id' AND p.state = 'ALLOWED'
+        AND coalesce((SELECT d.input_hash FROM decision d WHERE d.approval_id = p.id AND d.input_hash IS NOT NULL), p.input_hash) = v_item -> 'by' ->> 'inputHash'
+    ) THEN
+      RAISE EXCEPTION 'approval % does not stand any more', v_item -> 'by' ->> 'approvalId' USING ERRCODE = 'TP002';
+    END IF;
+    IF v_item -> 'by' ->> 'allowRuleId' IS NOT NULL AND NOT EXISTS (
+      SELECT FROM allow_rule r WHERE r.id = v_item -> 'by' ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL
+    ) THEN
+      RAISE EXCEPTION 'allow rule % was revoked', v_item -> 'by' ->> 'allowRuleId' USING ERRCODE = 'TP002';
+    END IF;
     UPDATE tool_call t SET
-      (state, attempt, epoch, effective_input, rule_values, input_hash, output, details, error, is_error, explanation, stages, started_at, completed_at, duration_ms, updated_at) =
-      (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.error, r.is_error, r.explanation, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
+      (state, attempt, epoch, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, stages, started_at, completed_at, duration_ms, updated_at) =
+      (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
        FROM json_populate_record(t, v_item -> 'set') r),
       audit_trail = t.audit_trail || (v_item -> 'audit')::jsonb
     WHERE t.id = v_item ->> 'id' AND t.agent_id = p_agent AND t.state = (v_item ->> 'from')::tool_call_state;
@@ -227,7 +243,15 @@ CREATE INDEX agent_tenant_created_at_id_idx ON public.agent USING btree (tenant,
 
 CREATE INDEX agent_tenant_created_by_created_at_id_idx ON public.agent USING btree (tenant, created_by, created_at, id);
 
+CREATE UNIQUE INDEX allow_rule_pkey ON public.allow_rule USING btree (id);
+
+CREATE INDEX allow_rule_tenant_created_at_id_idx ON public.allow_rule USING btree (tenant, created_at, id);
+
+CREATE INDEX allow_rule_tenant_template_id_idx ON public.allow_rule USING btree (tenant, template_id);
+
 CREATE INDEX approval_agent_id_state_idx ON public.approval USING btree (agent_id, state);
+
+CREATE INDEX approval_expiring ON public.approval USING btree (expires_at) WHERE ((state = 'PENDING'::approval_state) AND (expires_at IS NOT NULL));
 
 CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_call_id) WHERE (state = 'PENDING'::approval_state);
 
@@ -237,7 +261,15 @@ CREATE INDEX approval_tenant_state_requested_at_id_idx ON public.approval USING 
 
 CREATE INDEX approval_tool_call_id_idx ON public.approval USING btree (tool_call_id);
 
+CREATE UNIQUE INDEX consumer_pkey ON public.consumer USING btree (name, tenant);
+
 CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (approval_id, actor_id);
+
+CREATE UNIQUE INDEX delegation_pkey ON public.delegation USING btree (id);
+
+CREATE INDEX delegation_tenant_created_at_id_idx ON public.delegation USING btree (tenant, created_at, id);
+
+CREATE INDEX delegation_tenant_to_id_ends_at_idx ON public.delegation USING btree (tenant, to_id, ends_at);
 
 CREATE INDEX event_agent_id_position_idx ON public.event USING btree (agent_id, "position");
 

@@ -62,6 +62,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       templates: settings.templates,
       models: overrides.models ?? settings.models,
       tools: settings.tools,
+      modes: settings.modes,
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
     };

@@ -13,9 +13,19 @@ const closed = (properties: object, required: readonly string[] = []): object =>
   properties,
 });
 const functions = { type: "array", items: { isFunction: true } } as const;
-const hooks = closed({ preToolUse: functions, postToolUse: functions });
+const hooks = closed({
+  preToolUse: functions,
+  postToolUse: functions,
+  around: functions,
+  preModel: functions,
+  postModel: functions,
+  messagesChanged: functions,
+});
 const permission = closed({
-  mode: { enum: ["auto", "approval", "ask", "readonly", "deny", "default"] },
+  mode: text,
+  deny: texts,
+  allow: texts,
+  ask: texts,
   allowTools: texts,
   denyTools: texts,
   autoAllowTools: texts,
@@ -41,6 +51,9 @@ const template = closed(
     slowToolMs: positive,
     contextMessages: { type: "integer", minimum: 4 },
     selfApproval: { type: "boolean" },
+    approvalQuorum: { type: "integer", minimum: 1, maximum: 20 },
+    approvalExpiresMs: { type: "integer", minimum: 1 },
+    trace: { type: "boolean" },
   },
   ["systemPrompt", "model"],
 );
@@ -83,6 +96,7 @@ const config = closed(
     models: named(model),
     templates: named(template),
     tools: { type: "array", items: { type: "object", required: ["name", "bind"] } },
+    permissionModes: { type: "object", additionalProperties: { isFunction: true } },
     hooks,
     workspaceRoots: { ...texts, minItems: 1 },
     allowedOrigins: { type: "array", items: { type: "string", pattern: "^https?://[^/]+$" } },

@@ -1,6 +1,7 @@
-import type { PostToolUse, PreToolUse } from "./agent/hooks.ts";
+import type { PermissionSource } from "./agent/gate/permission-source.ts";
+import type { CustomMode } from "./agent/gate/policy.ts";
+import type { Around, MessagesChanged, PostModel, PostToolUse, PreModel, PreToolUse } from "./agent/hooks.ts";
 import type { Script } from "./agent/models/script.ts";
-import type { PermissionMode } from "./agent/template.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import type { Authenticate, TokenActor } from "./server/authenticate.ts";
 
@@ -36,17 +37,15 @@ export type ModelConfig =
     }
   | { readonly provider: "scripted"; readonly script: string | Script };
 
-/** Lists of tool names, and what happens to the rest. */
-export type PermissionConfig = {
-  readonly mode?: PermissionMode | "ask";
-  readonly allowTools?: readonly string[];
-  readonly denyTools?: readonly string[];
-  readonly autoAllowTools?: readonly string[];
-  readonly requireApprovalTools?: readonly string[];
+/** The operator's own code around tool calls and model calls. See docs/configuration.md. */
+export type HooksConfig = {
+  readonly preToolUse?: readonly PreToolUse[];
+  readonly postToolUse?: readonly PostToolUse[];
+  readonly around?: readonly Around[];
+  readonly preModel?: readonly PreModel[];
+  readonly postModel?: readonly PostModel[];
+  readonly messagesChanged?: readonly MessagesChanged[];
 };
-
-/** Code around tool calls. */
-export type HooksConfig = { readonly preToolUse?: readonly PreToolUse[]; readonly postToolUse?: readonly PostToolUse[] };
 
 /** What agents are made from. */
 export type TemplateConfig = {
@@ -56,7 +55,7 @@ export type TemplateConfig = {
   /** Names of tools; all where omitted. */
   readonly tools?: readonly string[];
   /** Where omitted, read-only tools run and the rest is asked for. */
-  readonly permission?: PermissionConfig;
+  readonly permission?: PermissionSource;
   readonly hooks?: HooksConfig;
   readonly toolTimeoutMs?: number;
   readonly toolConcurrency?: number;
@@ -75,6 +74,12 @@ export type TemplateConfig = {
   readonly slowToolMs?: number;
   /** Whether people may decide on what they asked for themselves. */
   readonly selfApproval?: boolean;
+  /** How many people must allow a call (1). */
+  readonly approvalQuorum?: number;
+  /** After so long, in ms, an approval that nobody decided expires, and its call is denied. Never where omitted. */
+  readonly approvalExpiresMs?: number;
+  /** Whether the pipeline's events (EXECUTION_STARTED, STAGE_STARTED …) are emitted for each call. */
+  readonly trace?: boolean;
 };
 
 /** The configuration file's content. See docs/configuration.md. */
@@ -82,6 +87,8 @@ export type TriplaneConfig = {
   readonly models: Readonly<Record<string, ModelConfig>>;
   readonly templates: Readonly<Record<string, TemplateConfig>>;
   readonly tools?: readonly Tool[];
+  /** Permission modes of one's own, by name: what they answer holds for calls that no rule and no list decides. */
+  readonly permissionModes?: Readonly<Record<string, CustomMode>>;
   /** Run before those of the templates. */
   readonly hooks?: HooksConfig;
   /** Folders in which agents may work. Without actors it may be omitted: the local administrator may name any folder. */

@@ -6,11 +6,14 @@ import type { Model, TokenPrice } from "./agent/models/model.ts";
 import { openAiModel } from "./agent/models/openai.ts";
 import { parseScript } from "./agent/models/script.ts";
 import { scriptedModel } from "./agent/models/scripted.ts";
-import type { Permission, Template } from "./agent/template.ts";
+import type { CustomMode, Permission } from "./agent/gate/policy.ts";
+import { readPermission, type Vocabulary } from "./agent/gate/permission-source.ts";
+import type { Hooks, Placed } from "./agent/hooks.ts";
+import type { Template } from "./agent/template.ts";
 import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import { checkForm } from "./config-schema.ts";
-import type { ModelConfig, PermissionConfig, PriceConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
+import type { HooksConfig, ModelConfig, PriceConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { messageOf } from "./lib/text.ts";
@@ -22,6 +25,7 @@ export type Settings = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly modes: ReadonlyMap<string, CustomMode>;
   /** Real paths; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
   readonly allowedOrigins: readonly string[];
@@ -46,6 +50,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 export async function makeSettings(environment: Environment, path: string, config: TriplaneConfig): Promise<Settings> {
   const folder = dirname(path);
   const tools = toolsOf(path, config);
+  const vocabulary: Vocabulary = { tools, modes: new Map(Object.entries(config.permissionModes ?? {})) };
   const models = new Map<string, Model>();
   const notes: string[] = [];
   for (const [name, model] of Object.entries(config.models)) {
@@ -56,7 +61,7 @@ export async function makeSettings(environment: Environment, path: string, confi
   const templates = new Map(
     Object.entries(config.templates).map(([id, template]) => [
       id,
-      templateOf(`${path}: templates.${id}`, id, template, config, models, tools),
+      templateOf({ path, id, config: template, all: config, models, vocabulary }),
     ]),
   );
   const authentication = authenticationOf(path, config);
@@ -74,6 +79,7 @@ export async function makeSettings(environment: Environment, path: string, confi
     templates,
     models,
     tools,
+    modes: vocabulary.modes,
     workspaceRoots:
       config.workspaceRoots === undefined
         ? null
@@ -152,14 +158,19 @@ async function scripted(
   return scriptedModel(script, parseScript(path, source));
 }
 
-function templateOf(
-  field: string,
-  id: string,
-  config: TemplateConfig,
-  all: TriplaneConfig,
-  models: ReadonlyMap<string, Model>,
-  tools: ReadonlyMap<string, Tool>,
-): Template {
+/** A template as it is written, and what it may name. */
+type TemplateSource = {
+  readonly path: string;
+  readonly id: string;
+  readonly config: TemplateConfig;
+  readonly all: TriplaneConfig;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly vocabulary: Vocabulary;
+};
+
+function templateOf({ path, id, config, all, models, vocabulary }: TemplateSource): Template {
+  const place = `templates.${id}`;
+  const field = `${path}: ${place}`;
   for (const role of ["model", "fallbackModel"] as const) {
     const name = config[role];
     if (name !== undefined && !models.has(name))
@@ -167,17 +178,14 @@ function templateOf(
         `${field}.${role}: there is no model ${JSON.stringify(name)}: the models are ${[...models.keys()].join(", ")}`,
       );
   }
-  checkTools(`${field}.tools`, config.tools, tools);
+  checkTools(`${field}.tools`, config.tools, vocabulary.tools);
   return {
     id,
     systemPrompt: config.systemPrompt,
     model: config.model,
     tools: config.tools ?? null,
-    permission: permissionOf(`${field}.permission`, config.permission ?? {}, tools),
-    hooks: {
-      preToolUse: [...(all.hooks?.preToolUse ?? []), ...(config.hooks?.preToolUse ?? [])],
-      postToolUse: [...(all.hooks?.postToolUse ?? []), ...(config.hooks?.postToolUse ?? [])],
-    },
+    permission: permissionOf(path, `${place}.permission`, config, vocabulary),
+    hooks: hooksOf(all.hooks ?? {}, `${place}.hooks`, config.hooks ?? {}),
     toolTimeoutMs: config.toolTimeoutMs ?? 60_000,
     toolConcurrency: config.toolConcurrency ?? 3,
     maxSteps: config.maxSteps ?? 50,
@@ -191,19 +199,38 @@ function templateOf(
     slowStepMs: config.slowStepMs ?? 60_000,
     slowToolMs: config.slowToolMs ?? 30_000,
     selfApproval: config.selfApproval ?? false,
+    approvalQuorum: config.approvalQuorum ?? 1,
+    approvalExpiresMs: config.approvalExpiresMs ?? null,
+    trace: config.trace ?? false,
   };
 }
 
-function permissionOf(field: string, config: PermissionConfig, tools: ReadonlyMap<string, Tool>): Permission {
-  for (const list of ["allowTools", "denyTools", "autoAllowTools", "requireApprovalTools"] as const)
-    checkTools(`${field}.${list}`, config[list], tools);
+function permissionOf(path: string, place: string, config: TemplateConfig, vocabulary: Vocabulary): Permission {
+  const { permission, problems } = readPermission(config.permission ?? {}, place, vocabulary);
+  if (problems.length === 0) return permission;
+  throw new ConfigurationError(
+    problems.map(({ field, message }) => `${path}: ${[place, ...field].join(".")}: ${message}`).join("\n"),
+  );
+}
+
+/** The hooks of the configuration, then those of the template. */
+function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hooks {
+  const placed = <Kind extends keyof HooksConfig>(kind: Kind) => [
+    ...placedHooks<NonNullable<HooksConfig[Kind]>[number]>(`hooks.${kind}`, all[kind] ?? []),
+    ...placedHooks<NonNullable<HooksConfig[Kind]>[number]>(`${place}.${kind}`, own[kind] ?? []),
+  ];
   return {
-    mode: config.mode === "ask" ? "approval" : (config.mode ?? "default"),
-    allowTools: config.allowTools ?? null,
-    denyTools: config.denyTools ?? [],
-    autoAllowTools: config.autoAllowTools ?? [],
-    requireApprovalTools: config.requireApprovalTools ?? [],
+    preToolUse: placed("preToolUse"),
+    postToolUse: placed("postToolUse"),
+    around: placed("around"),
+    preModel: placed("preModel"),
+    postModel: placed("postModel"),
+    messagesChanged: placed("messagesChanged"),
   };
+}
+
+function placedHooks<Hook>(place: string, hooks: readonly Hook[]): readonly Placed<Hook>[] {
+  return hooks.map((run, index) => ({ place: `${place}.${index}`, run }));
 }
 
 function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { ApprovalTransition, Change, ToolCallTransition } from "../db/change.ts";
+import type { ApprovalTransition, Change, ToolCallPatch, ToolCallTransition } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
 import { callStep, endEvents, snapshot, type CallFacts, type CallStep } from "./call-record.ts";
-import type { CallOutcome, Judgement, ReadyCall } from "./call-runner.ts";
+import type { CallOutcome, JudgedCall, Judgement, ReadyCall } from "./call-runner.ts";
 import { format } from "./gate/formatting.ts";
 import { refusalText, refusedState, toolCallError, type Refusal } from "./gate/refusal.ts";
+import { keptValues } from "./gate/rule-values.ts";
 import type { CallLook, Look } from "./look.ts";
+import type { Template } from "./template.ts";
 import type { Stages } from "./stage-clock.ts";
 
 /** A transition with the events that report it. */
@@ -16,58 +18,44 @@ export type CallCommit = {
   readonly events: readonly EventBody[];
 };
 
+/** What a template says of its approvals. */
+export type ApprovalRules = Pick<Template, "approvalQuorum" | "approvalExpiresMs">;
+
 /** What to commit for a call that does not start now: its final state, or the question to a person. */
 export function recordJudgement(
   agent: Pick<Look, "id" | "tenant">,
   judgement: Exclude<Judgement, ReadyCall>,
   at: Date,
+  rules: ApprovalRules,
 ): CallCommit {
-  const { call, stages, explanation } = judgement;
-  const columns = explanation === null ? {} : { explanation };
-  const input = judgement.validated === null ? {} : { effectiveInput: judgement.validated.bound.input };
+  const { call, stages } = judgement;
   switch (judgement.kind) {
-    case "refused": {
-      const step = callStep(
-        call,
-        refusedState(judgement.refusal),
-        at,
-        { ...refusedFacts(judgement.refusal), ...input, stages, ...ended(at, stages) },
-        columns,
-        judgement.refusal.type,
-      );
-      return { transition: step.transition, approval: null, stale: null, events: endEvents(step.call) };
-    }
+    case "refused":
+      return refusedCommit(call, judgement.refusal, at, stages, {}, {});
+    case "denied":
+      return refusedCommit(call, judgement.refusal, at, stages, inputOf(judgement), judgedColumns(judgement));
     case "answered": {
       const { output, details } = format(judgement.result);
-      const step = callStep(
-        call,
-        "COMPLETED",
-        at,
-        { output, ...input, stages, ...ended(at, stages) },
-        { ...columns, details },
-        explanation?.decidedBy,
-      );
-      return { transition: step.transition, approval: null, stale: null, events: endEvents(step.call) };
+      const facts: CallFacts = { output, ...inputOf(judgement), stages, ...ended(at, stages) };
+      const columns = { ...judgedColumns(judgement), details };
+      return ending(callStep(call, "COMPLETED", at, facts, columns, judgement.explanation.place));
     }
     case "asked":
-      return ask(agent, judgement, at, columns);
+      return ask(agent, judgement, at, rules);
   }
 }
 
 /** The transition to EXECUTING, to be committed before the call runs. */
 export function beginCall(ready: ReadyCall, epoch: number, at: Date): CallStep {
-  const input = ready.confirmed.call.bound.input;
   const facts: CallFacts = {
     startedAt: at.toISOString(),
     attempt: ready.call.attempt + 1,
-    effectiveInput: input,
+    ...inputOf(ready),
     stages: ready.stages,
   };
-  return callStep(ready.call, "EXECUTING", at, facts, {
-    epoch,
-    inputHash: ready.confirmed.inputHash,
-    explanation: ready.explanation,
-  });
+  const { inputHash, by } = ready.confirmed;
+  const step = callStep(ready.call, "EXECUTING", at, facts, { ...judgedColumns(ready), epoch, inputHash });
+  return by === null ? step : { ...step, transition: { ...step.transition, by } };
 }
 
 /** What to commit when a call has run. */
@@ -84,13 +72,45 @@ export function finishCall(outcome: CallOutcome, call: CallLook, at: Date): Call
     message,
     detail,
   }));
-  return { transition: step.transition, approval: null, stale: null, events: [...warnings, ...endEvents(step.call)] };
+  return ending(step, warnings);
 }
 
-function ask(agent: Pick<Look, "id" | "tenant">, asked: Judgement & { kind: "asked" }, at: Date, columns: object): CallCommit {
+function refusedCommit(
+  call: CallLook,
+  refusal: Refusal,
+  at: Date,
+  stages: Stages,
+  facts: CallFacts,
+  columns: Partial<ToolCallPatch>,
+): CallCommit {
+  const all = { ...refusedFacts(refusal), ...facts, stages, ...ended(at, stages) };
+  return ending(callStep(call, refusedState(refusal), at, all, columns, refusal.type));
+}
+
+function ending(step: CallStep, before: readonly EventBody[] = []): CallCommit {
+  return { transition: step.transition, approval: null, stale: null, events: [...before, ...endEvents(step.call)] };
+}
+
+/** What was judged, shown and would run. */
+function inputOf({ validated }: JudgedCall): CallFacts {
+  return { effectiveInput: validated.bound.input };
+}
+
+/** What the gate saw and said, as it is kept on the row. */
+function judgedColumns({ explanation, values }: JudgedCall): Partial<ToolCallPatch> {
+  return { explanation, ruleValues: keptValues(values) };
+}
+
+function ask(
+  agent: Pick<Look, "id" | "tenant">,
+  asked: Judgement & { kind: "asked" },
+  at: Date,
+  rules: ApprovalRules,
+): CallCommit {
   const { call, validated, reason } = asked;
   const input = validated.bound.input;
   const id = randomUUID();
+  const expiresAt = rules.approvalExpiresMs === null ? null : new Date(at.getTime() + rules.approvalExpiresMs);
   const approval = {
     id,
     tenant: agent.tenant,
@@ -101,9 +121,10 @@ function ask(agent: Pick<Look, "id" | "tenant">, asked: Judgement & { kind: "ask
     input,
     inputHash: asked.inputHash,
     reason,
-    risk: validated.tool.readOnly ? "LOW" : "MEDIUM",
+    risk: validated.tool.risk,
+    quorum: rules.approvalQuorum,
     requestedAt: at,
-    expiresAt: null,
+    expiresAt,
     closedAt: null,
   } as const;
   const look = {
@@ -120,7 +141,7 @@ function ask(agent: Pick<Look, "id" | "tenant">, asked: Judgement & { kind: "ask
     "APPROVAL_REQUIRED",
     at,
     { effectiveInput: input, stages: asked.stages },
-    { ...columns, inputHash: asked.inputHash },
+    { ...judgedColumns(asked), inputHash: asked.inputHash },
     reason,
   );
   const request = {
@@ -130,7 +151,7 @@ function ask(agent: Pick<Look, "id" | "tenant">, asked: Judgement & { kind: "ask
     inputHash: asked.inputHash,
     reason,
     risk: approval.risk,
-    expiresAt: null,
+    expiresAt: expiresAt?.toISOString() ?? null,
   } as const;
   // What a person allowed once is not what would run now.
   const stale =

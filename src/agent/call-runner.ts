@@ -1,15 +1,18 @@
 import type { Json } from "../lib/json.ts";
 import { messageOf } from "../lib/text.ts";
 import { argumentsProblem } from "./blocks.ts";
-import { confirm, type Confirmed } from "./gate/confirmation.ts";
+import { confirm, type Allowance, type Confirmed } from "./gate/confirmation.ts";
 import { discover, type Requested, type Toolbox } from "./gate/discovery.ts";
 import { execute } from "./gate/execution.ts";
 import { format } from "./gate/formatting.ts";
-import { hookCall, permit, type Explanation } from "./gate/permission.ts";
+import { agentPolicy } from "./gate/agent-policy.ts";
+import { permit } from "./gate/permission.ts";
+import type { Explanation, Policy, StandingRule } from "./gate/policy.ts";
 import type { Refusal } from "./gate/refusal.ts";
+import type { RuleValues } from "./gate/rule-values.ts";
 import { validate, type Validated } from "./gate/validation.ts";
 import type { Hold } from "./hold.ts";
-import { hookAnswer } from "./hooks.ts";
+import { hookAnswer, hookCall, hooksFor } from "./hooks.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
@@ -17,44 +20,27 @@ import type { Template } from "./template.ts";
 import { toolContext } from "./tool-context.ts";
 import { toolboxOf } from "./toolbox.ts";
 import type { ToolResult } from "./tools/tool.ts";
+import { Workspace } from "./tools/workspace.ts";
 
-/** A call that may start. */
-export type ReadyCall = {
-  readonly kind: "ready";
+/** What the gate knows of a call that it has judged. */
+export type JudgedCall = {
   readonly call: CallLook;
-  readonly confirmed: Confirmed;
+  readonly validated: Validated;
+  readonly values: RuleValues;
   readonly explanation: Explanation;
   readonly stages: Stages;
 };
 
-/** What the gate says of a call before execution. */
+/** A call that may start. */
+export type ReadyCall = JudgedCall & { readonly kind: "ready"; readonly confirmed: Confirmed };
+
+/** What the gate says of a call before execution. One that did not come as far as permission has no judgement. */
 export type Judgement =
   | ReadyCall
-  | {
-      readonly kind: "refused";
-      readonly call: CallLook;
-      readonly refusal: Refusal;
-      readonly validated: Validated | null;
-      readonly explanation: Explanation | null;
-      readonly stages: Stages;
-    }
-  | {
-      readonly kind: "asked";
-      readonly call: CallLook;
-      readonly validated: Validated;
-      readonly inputHash: string;
-      readonly reason: string;
-      readonly explanation: Explanation;
-      readonly stages: Stages;
-    }
-  | {
-      readonly kind: "answered";
-      readonly call: CallLook;
-      readonly validated: Validated;
-      readonly result: ToolResult;
-      readonly explanation: Explanation;
-      readonly stages: Stages;
-    };
+  | (JudgedCall & { readonly kind: "asked"; readonly inputHash: string; readonly reason: string })
+  | (JudgedCall & { readonly kind: "answered"; readonly result: ToolResult })
+  | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal })
+  | { readonly kind: "refused"; readonly call: CallLook; readonly refusal: Refusal; readonly stages: Stages };
 
 /** Something that operators should know of a call that ran. */
 export type CallWarning = { readonly detail: "slow_tool" | "hook_failed"; readonly message: string };
@@ -75,13 +61,15 @@ export class CallRunner {
   readonly #agent: Look;
   readonly #hold: Hold;
   readonly #toolbox: Toolbox;
+  readonly #policy: Policy;
 
-  constructor(parts: AgentParts, template: Template, agent: Look, hold: Hold) {
+  constructor(parts: AgentParts, template: Template, agent: Look, hold: Hold, standing: readonly StandingRule[]) {
     this.#parts = parts;
     this.#template = template;
     this.#agent = agent;
     this.#hold = hold;
     this.#toolbox = toolboxOf(parts.tools, template);
+    this.#policy = agentPolicy(template, agent.permission, standing, parts);
   }
 
   /** Discovery to confirmation. The same for a new call and for one that a person has allowed. Never rejects. */
@@ -89,83 +77,45 @@ export class CallRunner {
     try {
       return await this.#judge(call);
     } catch (error) {
-      const refusal = {
-        type: "permission_denied",
-        stage: "permission",
-        reason: `the call cannot be judged (${messageOf(error)})`,
-      } as const;
-      return { kind: "refused", call, refusal, validated: null, explanation: null, stages: call.stages };
+      const reason = `the call cannot be judged (${messageOf(error)})`;
+      return { kind: "refused", call, refusal: { type: "permission_denied", stage: "permission", reason }, stages: call.stages };
     }
   }
 
   async #judge(call: CallLook): Promise<Judgement> {
     const clock = new StageClock(call.stages);
+    const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
     const stopReason = this.#agent.lastStep?.stopReason ?? "unknown";
-    if (stopReason !== "tool_use")
-      return {
-        kind: "refused",
-        call,
-        refusal: { type: "incomplete", stage: "discovery", stopReason },
-        validated: null,
-        explanation: null,
-        stages: clock.stages,
-      };
+    if (stopReason !== "tool_use") return refuse({ type: "incomplete", stage: "discovery", stopReason });
     const discovered = clock.timed("discovery", () => discover(this.#request(call), this.#toolbox));
-    if (!discovered.ok)
-      return { kind: "refused", call, refusal: discovered.refusal, validated: null, explanation: null, stages: clock.stages };
+    if (!discovered.ok) return refuse(discovered.refusal);
     const validated = clock.timed("validation", () => validate(discovered.value));
-    if (!validated.ok)
-      return { kind: "refused", call, refusal: validated.refusal, validated: null, explanation: null, stages: clock.stages };
+    if (!validated.ok) return refuse(validated.refusal);
     const started = performance.now();
-    const permitted = await permit(validated.value, this.#template.permission, this.#template.hooks, this.#hold.lost);
+    const permitted = await permit(validated.value, {
+      policy: this.#policy,
+      hooks: this.#template.hooks,
+      workspace: new Workspace(this.#agent.workspace),
+      signal: this.#hold.lost,
+    });
     clock.add("permission", started);
-    if (!permitted.ok)
-      return {
-        kind: "refused",
-        call,
-        refusal: permitted.refusal.refusal,
-        validated: validated.value,
-        explanation: permitted.refusal.explanation,
-        stages: clock.stages,
-      };
-    const { explanation } = permitted.value;
-    if (permitted.value.kind === "answered") {
-      if (call.state === "PENDING")
-        return {
-          kind: "answered",
-          call,
-          validated: validated.value,
-          result: permitted.value.result,
-          explanation,
-          stages: clock.stages,
-        };
-      const refusal = {
-        type: "permission_denied",
-        stage: "permission",
-        reason: "a hook answers this call by now, so that what was allowed is not what would happen",
-      } as const;
-      return { kind: "refused", call, refusal, validated: validated.value, explanation, stages: clock.stages };
+    const { call: judgedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
+    const judged = (): JudgedCall => ({ call, validated: judgedCall, values, explanation, stages: clock.stages });
+    if (!permitted.ok) return { ...judged(), kind: "denied", refusal: permitted.refusal.refusal };
+    const verdict = permitted.value;
+    if (verdict.kind === "answered") {
+      if (call.state === "PENDING") return { ...judged(), kind: "answered", result: verdict.result };
+      const reason = "a hook answers this call by now, so that what was allowed is not what would happen";
+      return { ...judged(), kind: "denied", refusal: { type: "permission_denied", stage: "permission", reason } };
     }
-    const allowance = call.approval?.state === "ALLOWED" ? { inputHash: call.approval.inputHash } : null;
-    const judged = permitted.value;
-    const confirmed = clock.timed("confirmation", () => confirm(judged, allowance, this.#agent.workspace));
-    if (confirmed.ok)
-      return {
-        kind: "ready",
-        call,
-        confirmed: confirmed.value,
-        explanation,
-        stages: clock.stages,
-      };
-    return {
-      kind: "asked",
-      call,
-      validated: validated.value,
-      inputHash: confirmed.refusal.inputHash,
-      reason: confirmed.refusal.reason,
-      explanation,
-      stages: clock.stages,
-    };
+    const confirmed = clock.timed("confirmation", () => confirm(verdict, this.#allowance(call), this.#agent.workspace));
+    return confirmed.ok
+      ? { ...judged(), kind: "ready", confirmed: confirmed.value }
+      : { ...judged(), kind: "asked", ...confirmed.refusal };
+  }
+
+  #allowance({ approval }: CallLook): Allowance | null {
+    return approval?.state === "ALLOWED" ? { approvalId: approval.id, inputHash: approval.inputHash } : null;
   }
 
   /** Runs the tool, its post hooks and the formatting. Never rejects. */
@@ -178,10 +128,12 @@ export class CallRunner {
     const executed = await execute(ready.confirmed, {
       timeoutMs,
       interrupt,
+      around: this.#template.hooks.around,
       context: toolContext(this.#parts, this.#agent, this.#hold, {
         callId: ready.call.id,
         toolName: tool.name,
         ended: ending.signal,
+        policy: this.#policy,
       }),
     });
     ending.abort();
@@ -217,12 +169,12 @@ export class CallRunner {
     signal: AbortSignal,
   ): Promise<{ answer: ToolResult | undefined; warnings: readonly CallWarning[] }> {
     let current = answer;
-    for (const [index, hook] of this.#template.hooks.postToolUse.entries()) {
+    for (const { place, run } of hooksFor("postToolUse", call.tool, this.#template.hooks)) {
       try {
         const result = current;
-        if (result !== undefined) current = (await hookAnswer(() => hook(hookCall(call), result), signal)) ?? result;
+        if (result !== undefined) current = (await hookAnswer(() => run(hookCall(call), result), signal)) ?? result;
       } catch (error) {
-        const message = `the hook postToolUse[${index}] failed for ${call.tool.name}: ${messageOf(error)}`;
+        const message = `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}`;
         return { answer: current, warnings: [{ detail: "hook_failed", message }] };
       }
     }

@@ -1,13 +1,19 @@
+import { standingRules } from "./allow-rules.ts";
 import { startEvents } from "./call-record.ts";
 import { beginCall, finishCall, recordJudgement, type CallCommit } from "./call-commits.ts";
 import { CallRunner, type ReadyCall } from "./call-runner.ts";
 import type { Hold } from "./hold.ts";
+import type { HooksBeside } from "./hooks-beside.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import type { Template } from "./template.ts";
 
 /** What goes on beside a loop: how it is stopped, and how it makes the loop look again. */
-export type Beside = { readonly interrupt: () => AbortSignal; readonly knock: () => void };
+export type Beside = {
+  readonly interrupt: () => AbortSignal;
+  readonly knock: () => void;
+  readonly hooks: HooksBeside;
+};
 
 /** The tool calls of one agent that are under way on this node, or ready to start. */
 export class Calls {
@@ -47,10 +53,18 @@ export class Calls {
 
   /** Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. */
   async judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
-    const runner = new CallRunner(this.#parts, template, now, this.#hold);
+    const runner = new CallRunner(
+      this.#parts,
+      template,
+      now,
+      this.#hold,
+      await standingRules(this.#parts.sql, this.#parts.tools, now),
+    );
     const judged = await Promise.all(calls.map((call) => runner.judge(call)));
     const at = this.#parts.clock.now();
-    const records = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [recordJudgement(now, judgement, at)]));
+    const records = judged.flatMap((judgement) =>
+      judgement.kind === "ready" ? [] : [recordJudgement(now, judgement, at, template)],
+    );
     for (const judgement of judged) if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
     if (records.length === 0) return;
     await this.#hold.commit(
@@ -65,7 +79,7 @@ export class Calls {
 
   /** Starts calls: their EXECUTING is committed first (invariant 5). */
   async execute(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
-    const runner = new CallRunner(this.#parts, template, now, this.#hold);
+    const runner = new CallRunner(this.#parts, template, now, this.#hold, []);
     const at = this.#parts.clock.now();
     const starting = calls.flatMap((call) => {
       const ready = this.#ready.get(call.id);
@@ -76,7 +90,11 @@ export class Calls {
       { agent: moved.patch, transitions: starting.map(({ step }) => step.transition) },
       [...moved.events, ...starting.flatMap(({ step }) => startEvents(step.call))],
     );
-    if (!isCommitted) return;
+    if (!isCommitted) {
+      // What a call would have started by may not stand any more: it is judged anew.
+      for (const { ready } of starting) this.#ready.delete(ready.call.id);
+      return;
+    }
     if (!this.#hold.mayStart()) return this.#hold.lose();
     for (const { ready, step } of starting) {
       const running = this.#hold.guard(this.#runCall(runner, ready, step.call)).finally(() => {

@@ -9,6 +9,7 @@ import type {
 } from "../db/generated/enums.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { ActorRef, ToolCallError } from "../events/event.ts";
+import type { OwnPermission } from "./gate/agent-policy.ts";
 import type { Json } from "../lib/json.ts";
 
 /** One question that was asked about a call, as its row stands. */
@@ -50,6 +51,7 @@ export type Look = {
   readonly model: string;
   readonly workspace: string;
   readonly toolTimeoutMs: number | null;
+  readonly permission: OwnPermission | null;
   readonly createdBy: string;
   readonly state: AgentState;
   readonly breakpoint: Breakpoint;
@@ -82,13 +84,13 @@ export type Look = {
 const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
   'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
-  'approval', (SELECT json_build_object('id', p.id, 'state', p.state, 'inputHash', p.input_hash, 'decision', d.decision,
+  'approval', (SELECT json_build_object('id', p.id, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', d.decision,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', d.decided_at, 'note', d.note)
-    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.requested_at DESC LIMIT 1))`;
+    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
 
 const LOOK: Statement = {
   name: "look",
-  text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms,
+  text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission,
     'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
     'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'leaseEpoch', a.lease_epoch,
     'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),

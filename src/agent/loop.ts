@@ -3,6 +3,7 @@ import type { EventBody } from "../events/event.ts";
 import { messageOf } from "../lib/text.ts";
 import { Calls, type Beside } from "./calls.ts";
 import { Hold } from "./hold.ts";
+import { HooksBeside } from "./hooks-beside.ts";
 import { release, type Lease } from "./lease.ts";
 import { look, type Look } from "./look.ts";
 import type { Model } from "./models/model.ts";
@@ -31,6 +32,10 @@ export class Loop {
   readonly #turns: Turns;
   readonly #calls: Calls;
   readonly #steps: Steps;
+  readonly #transcript: Transcript;
+  readonly #hooks: HooksBeside;
+  /** How long the conversation was when hooks were last shown it. */
+  #shownLength = -1;
   #interrupt = new AbortController();
   #isStopping = false;
   #knocks = 0;
@@ -41,7 +46,9 @@ export class Loop {
     this.#parts = parts;
     this.hold = new Hold(parts, lease, startUntil);
     const transcript = new Transcript(parts.sql, lease.agentId);
-    const beside: Beside = { interrupt: () => this.#interrupt.signal, knock: () => this.knock() };
+    this.#transcript = transcript;
+    this.#hooks = new HooksBeside(this.hold);
+    const beside: Beside = { interrupt: () => this.#interrupt.signal, knock: () => this.knock(), hooks: this.#hooks };
     this.#turns = new Turns(parts, this.hold, transcript);
     this.#steps = new Steps(parts, this.hold, transcript, this.#turns, beside);
     this.#calls = new Calls(parts, this.hold, beside);
@@ -75,6 +82,7 @@ export class Loop {
     } finally {
       this.hold.lose();
       await this.#settled();
+      await this.#hooks.settled();
     }
   }
 
@@ -114,10 +122,20 @@ export class Loop {
 
   /** Does the next thing for the agent. True where that was to park. */
   async #next(now: Look, activity: Activity, seen: number, { template, model }: Configured): Promise<boolean> {
+    await this.#showMessages(now, template);
     const action = nextAction(now, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(now);
     await (action.kind === "wait" ? this.#knocked(seen) : this.#do(action, now, template, model));
     return false;
+  }
+
+  /** Shows the hooks a conversation that has grown. */
+  async #showMessages(now: Look, { hooks, contextMessages }: Template): Promise<void> {
+    const before = this.#shownLength;
+    this.#shownLength = now.transcriptLength;
+    if (hooks.messagesChanged.length === 0 || before < 0 || before === now.transcriptLength) return;
+    const messages = structuredClone(await this.#transcript.modelMessages(now, contextMessages));
+    this.#hooks.run(hooks.messagesChanged, (hook) => hook(now.id, messages));
   }
 
   /** What the agent works with, or what of it the configuration does not have any more. */
@@ -183,6 +201,7 @@ export class Loop {
 
   /** Gives the agent back where nothing arrived since the look (invariant 8). False where something did. */
   async #park(now: Look): Promise<boolean> {
+    await this.#hooks.settled();
     const moved =
       now.state === "READY" ? { patch: {}, events: [] } : this.hold.move({ state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
     return this.hold.commit(

@@ -3,6 +3,7 @@ import type { Appender } from "../events/appender.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
+import type { CustomMode } from "./gate/policy.ts";
 import type { LeaseTimes } from "./lease.ts";
 import type { Model } from "./models/model.ts";
 import type { Template } from "./template.ts";
@@ -21,6 +22,8 @@ export type AgentParts = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The operator's own permission modes, by name. */
+  readonly modes: ReadonlyMap<string, CustomMode>;
   /** Real paths of the folders in which agents may work; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
   /** The folder in which the server was started: where relative paths of people start. */

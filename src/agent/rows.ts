@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Change } from "../db/change.ts";
+import type { Json } from "../lib/json.ts";
 import type { Actor } from "./actor.ts";
 import type { Answer } from "./blocks.ts";
+import type { OwnPermission } from "./gate/agent-policy.ts";
 import type { Look } from "./look.ts";
 import type { ContentBlock } from "./models/model.ts";
 import type { TranscriptMessage } from "./transcript.ts";
@@ -17,6 +19,7 @@ export type NewAgent = {
   readonly model: string;
   readonly workspace: string;
   readonly toolTimeoutMs: number | null;
+  readonly permission: OwnPermission | null;
   readonly at: Date;
 };
 
@@ -28,6 +31,7 @@ export function agentRow({
   model,
   workspace,
   toolTimeoutMs,
+  permission,
   at,
 }: NewAgent): NonNullable<Change["createAgent"]> {
   return {
@@ -37,6 +41,7 @@ export function agentRow({
     model,
     workspace,
     toolTimeoutMs,
+    permission: permission === null ? null : storedPermission(permission),
     state: "READY",
     breakpoint: "READY",
     turn: 0,
@@ -56,6 +61,10 @@ export function agentRow({
     runnableAt: null,
     createdAt: at,
   };
+}
+
+function storedPermission({ scope, source }: OwnPermission): Json {
+  return { scope, source: JSON.parse(JSON.stringify(source)) as Json };
 }
 
 /** The waiting messages as they join the transcript from `ordinal` on. */
@@ -100,6 +109,7 @@ export function newCalls(answer: Answer, now: Look, at: Date): NonNullable<Chang
     inputHash: null,
     output: null,
     details: null,
+    keptOutputBytes: null,
     error: null,
     isError: false,
     explanation: null,

@@ -2,6 +2,8 @@ import type { Change } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
 import type { Beside } from "./calls.ts";
 import type { Hold } from "./hold.ts";
+import { beforeModel, type HookStep } from "./hooks.ts";
+import type { HooksBeside } from "./hooks-beside.ts";
 import type { Look } from "./look.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
 import { costOf, totalTokens, type Model } from "./models/model.ts";
@@ -20,18 +22,20 @@ export class Steps {
   readonly #turns: Turns;
   readonly #interrupt: () => AbortSignal;
   readonly #knock: () => void;
+  readonly #hooks: HooksBeside;
   #call: Promise<void> | null = null;
   #isStopping = false;
   /** Of one turn: steps in a row that broke off after they said something, and whether the first model has just failed. */
   #trouble = { turn: -1, brokenSteps: 0, fellBack: false };
 
-  constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock }: Beside) {
+  constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock, hooks }: Beside) {
     this.#parts = parts;
     this.#hold = hold;
     this.#transcript = transcript;
     this.#turns = turns;
     this.#interrupt = interrupt;
     this.#knock = knock;
+    this.#hooks = hooks;
   }
 
   /** Whether a model call is under way. */
@@ -85,11 +89,19 @@ export class Steps {
 
   /** Makes the model call of a step and commits what came of it. */
   async #answer(now: Look, template: Template, model: Model): Promise<void> {
-    const messages = await this.#transcript.modelMessages(now, template.contextMessages);
+    const hookStep: HookStep = { agentId: now.id, step: now.stepCount, model: model.name };
+    const read = await this.#transcript.modelMessages(now, template.contextMessages);
+    const messages = await beforeModel(
+      template.hooks.preModel,
+      hookStep,
+      read,
+      AbortSignal.any([this.#interrupt(), this.#hold.lost]),
+    );
+    if (!messages.ok) return this.#endHooked(messages.refusal, now);
     const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
     const outcome = await callModel(
       model,
-      { system: template.systemPrompt, messages, tools, exposeThinking: template.exposeThinking },
+      { system: template.systemPrompt, messages: messages.value, tools, exposeThinking: template.exposeThinking },
       now.stepCount,
       this.#hold,
       template,
@@ -99,7 +111,7 @@ export class Steps {
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
     switch (outcome.kind) {
       case "answered":
-        return this.#hold.storeOrElse(
+        await this.#hold.storeOrElse(
           () => this.#commitAnswer(outcome, now, template, model),
           (problem) =>
             this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
@@ -112,11 +124,24 @@ export class Steps {
               },
             ]),
         );
+        return this.#hooks.run(template.hooks.postModel, (hook) => {
+          const { content, stopReason, usage } = outcome.answer;
+          return hook(hookStep, structuredClone({ content, stopReason, usage }));
+        });
       case "interrupted":
         return void (await this.#hold.commit({ stepEnd }, outcome.texts));
       case "failed":
         return this.#endFailed(outcome, now, template, model);
     }
+  }
+
+  /** A hook could not look at what would have been sent: the model is not called. */
+  async #endHooked(message: string, now: Look): Promise<void> {
+    if (this.#hold.lost.aborted || this.#isStopping) return;
+    const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
+    if (this.#interrupt().aborted) return void (await this.#hold.commit({ stepEnd }, []));
+    const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "MODEL", message, detail: "hook_failed" };
+    await this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [failure]);
   }
 
   /** A call that broke off after it said something is made again as a new step; then the fallback model answers; then the turn ends. */

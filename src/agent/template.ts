@@ -1,20 +1,5 @@
+import type { Permission } from "./gate/policy.ts";
 import type { Hooks } from "./hooks.ts";
-
-/**
- * What happens to a call that no list decides: `auto` runs it, `approval` asks, `readonly` denies what is not
- * read-only, `deny` denies everything, `default` runs read-only tools and asks for the rest.
- */
-export type PermissionMode = "auto" | "approval" | "readonly" | "deny" | "default";
-
-/** What agents of a template may do without asking, after asking, and not at all. Names of tools. */
-export type Permission = {
-  readonly mode: PermissionMode;
-  /** Where given, every other tool is denied. */
-  readonly allowTools: readonly string[] | null;
-  readonly denyTools: readonly string[];
-  readonly autoAllowTools: readonly string[];
-  readonly requireApprovalTools: readonly string[];
-};
 
 /** What agents are made from. Never changed while the server runs. */
 export type Template = {
@@ -51,4 +36,10 @@ export type Template = {
   readonly contextMessages: number;
   /** Whether people may decide on what they asked for themselves. */
   readonly selfApproval: boolean;
+  /** How many people must allow a call. */
+  readonly approvalQuorum: number;
+  /** After so long an approval that nobody decided expires, and its call is denied; null for never. In ms. */
+  readonly approvalExpiresMs: number | null;
+  /** Whether the pipeline's six events are emitted for each call. */
+  readonly trace: boolean;
 };

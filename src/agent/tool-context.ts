@@ -1,5 +1,6 @@
 import { toJson, type Json } from "../lib/json.ts";
 import { byteLength, headBytes } from "../lib/text.ts";
+import { closingRule, type Policy } from "./gate/policy.ts";
 import type { Hold } from "./hold.ts";
 import type { Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
@@ -11,19 +12,24 @@ import { Workspace } from "./tools/workspace.ts";
 const CUSTOM_EVENT_BYTES = 16 * 1024;
 
 /** Which call a context is for; when `ended` aborts, nothing of it has an effect any more. */
-export type CallScope = { readonly callId: string; readonly toolName: string; readonly ended: AbortSignal };
+export type CallScope = {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly ended: AbortSignal;
+  readonly policy: Policy;
+};
 
 /** What a tool may use while it runs, still without its signal. */
 export function toolContext(
   parts: AgentParts,
   agent: Look,
   hold: Hold,
-  { callId, toolName, ended }: CallScope,
+  { callId, toolName, ended, policy }: CallScope,
 ): Omit<ToolContext, "signal"> {
   return {
     agentId: agent.id,
     callId,
-    workspace: new Workspace(agent.workspace),
+    workspace: guardedWorkspace(agent.workspace, policy),
     todos: todoList(parts.sql, agent, hold, ended),
     emit: (eventType, eventData) => {
       if (!ended.aborted)
@@ -36,6 +42,14 @@ export function toolContext(
         });
     },
   };
+}
+
+/** The workspace without what the policy's deny rules close, whatever tool reaches for it. */
+function guardedWorkspace(root: string, policy: Policy): Workspace {
+  return new Workspace(root, (names, access) => {
+    const rule = closingRule(policy, names, access);
+    return rule === null ? null : `the rule ${rule.source} forbids it`;
+  });
 }
 
 function customData(eventData: unknown): Json {

@@ -25,10 +25,14 @@ export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt:
   Omit<Prisma.ToolCallUncheckedCreateInput, "id" | "tenant" | "agentId" | "state" | "updatedAt" | "auditTrail" | "approvals">
 >;
 
+/** What a call starts by, besides its policy: refused where that does not stand any more. */
+export type StartsBy = { readonly approvalId: string; readonly inputHash: string } | { readonly allowRuleId: string };
+
 /** One step of a tool call from one state to the next: refused where the row is not in `from`. */
 export type ToolCallTransition = {
   readonly id: string;
   readonly from: ToolCallState;
+  readonly by?: StartsBy;
   readonly set: ToolCallPatch;
   readonly audit: { readonly state: ToolCallState; readonly timestamp: string; readonly note?: string };
 };
@@ -38,7 +42,7 @@ export type ApprovalTransition = {
   readonly id: string;
   readonly from: ApprovalState;
   readonly to: ApprovalState;
-  readonly closedAt: Date;
+  readonly closedAt: Date | null;
 };
 
 /** The values of a column: JSON where Prisma takes JSON. */
@@ -72,6 +76,8 @@ export type Change = {
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
   readonly approvalTransitions?: readonly ApprovalTransition[];
   readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
+  /** The decisions that the approval must have so far, with `decision`; none where omitted. */
+  readonly expectDecisions?: number;
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
 };
 
@@ -98,7 +104,7 @@ export function encodeChange(change: Change): string {
     if (name === "transitions")
       return [
         name,
-        (part as readonly ToolCallTransition[]).map(({ id, from, set, audit }) => ({ id, from, set: toColumns(set), audit })),
+        (part as readonly ToolCallTransition[]).map(({ set, ...rest }) => Object.assign(rest, { set: toColumns(set) })),
       ];
     if (!ROWS.has(name)) return [name, part];
     return [name, Array.isArray(part) ? part.map(toColumns) : toColumns(part as object)];

@@ -16,7 +16,8 @@ import { ActorRef } from "./actor.ts";
 import { Approval } from "./approval.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
-import { AgentState, Breakpoint } from "./enums.ts";
+import { AgentState, Breakpoint, PermissionScope } from "./enums.ts";
+import { PermissionInput, permissionSource } from "./permission.ts";
 import { MessageConnection } from "./message.ts";
 import { TodoItem } from "./todo.ts";
 import { ToolCallConnection } from "./tool-call.ts";
@@ -64,6 +65,11 @@ export const Agent = builder.prismaNode("Agent", {
     }),
     model: t.exposeString("model", { description: "Name of the configured model that it uses." }),
     workspace: t.exposeString("workspace", { description: "The folder in which it works." }),
+    permission: t.expose("permission", {
+      type: "JSON",
+      nullable: true,
+      description: "Its own permission block, `{ scope, source }`; null where its template's holds alone.",
+    }),
     state: t.expose("state", { type: AgentState }),
     breakpoint: t.expose("breakpoint", { type: Breakpoint }),
     turn: t.exposeInt("turn", { description: "Turns that it has begun." }),
@@ -161,6 +167,12 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
     }),
     model: t.string({ description: "Name of a configured model. The template's where omitted." }),
     toolTimeoutMs: t.int({ description: "After so long a tool call fails. The template's where omitted." }),
+    permission: t.field({ type: PermissionInput, description: "A permission block of the agent's own." }),
+    permissionScope: t.field({
+      type: PermissionScope,
+      defaultValue: "TIGHTEN",
+      description: "Whether `permission` adds to the template's, so that it can only tighten, or replaces it.",
+    }),
     idempotencyKey: t.string({ description: "The same key with the same input creates once and answers the same agent." }),
   }),
 });
@@ -191,6 +203,9 @@ builder.mutationField("createAgent", (t) =>
         workspace: input.workspace ?? null,
         model: input.model ?? null,
         toolTimeoutMs: input.toolTimeoutMs ?? null,
+        permission: input.permission
+          ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission) }
+          : null,
         idempotencyKey: input.idempotencyKey ?? null,
       }),
   }),

@@ -55,6 +55,17 @@ export const ImageType = builder.enumType("ImageType", {
   } as const,
 });
 
+export const PermissionVerdict = builder.enumType("PermissionVerdict", {
+  description: "What a rule, a list, a mode or a hook says of a call.",
+  values: { ALLOW: { value: "allow" }, ASK: { value: "ask" }, DENY: { value: "deny" } } as const,
+});
+
+export const PermissionScope = builder.enumType("PermissionScope", {
+  description:
+    "Whether a permission block of an agent's own adds to its template's or replaces it, which needs an administrator.",
+  values: ["TIGHTEN", "REPLACE"] as const,
+});
+
 export const Risk = builder.enumType("Risk", {
   description: "How much a call could change.",
   values: ["LOW", "MEDIUM", "HIGH"] as const,

@@ -4,6 +4,7 @@ import "./agent.ts";
 import "./approval.ts";
 import "./event.ts";
 import "./message.ts";
+import "./permission.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
 

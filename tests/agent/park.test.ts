@@ -30,6 +30,7 @@ it("an agent never parks past a message that arrives between its look and its pa
     leaseTimes: LEASE_TIMES,
     templates: new Map([["assistant", testTemplate()]]),
     models: new Map([["test", playedModel(() => says("Hello."))]]),
+    modes: new Map(),
     tools: new Map(),
     workspaceRoots: null,
     folder: "/tmp",
@@ -39,6 +40,7 @@ it("an agent never parks past a message that arrives between its look and its pa
     workspace: null,
     model: null,
     toolTimeoutMs: null,
+    permission: null,
     idempotencyKey: null,
   });
   const agentId = created.ok ? created.value.id : "";

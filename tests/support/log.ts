@@ -33,6 +33,7 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
         model: "test",
         workspace: "/tmp",
         toolTimeoutMs: null,
+        permission: null,
         at: new Date(),
       }),
     },

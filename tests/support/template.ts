@@ -1,3 +1,4 @@
+import { readPermission } from "../../src/agent/gate/permission-source.ts";
 import type { Template } from "../../src/agent/template.ts";
 
 /** A template as the defaults make it, for tests below the configuration. */
@@ -7,8 +8,8 @@ export function testTemplate(): Template {
     systemPrompt: "You are tested.",
     model: "test",
     tools: null,
-    permission: { mode: "default", allowTools: null, denyTools: [], autoAllowTools: [], requireApprovalTools: [] },
-    hooks: { preToolUse: [], postToolUse: [] },
+    permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
+    hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
     toolTimeoutMs: 60_000,
     toolConcurrency: 3,
     maxSteps: 50,
@@ -22,5 +23,8 @@ export function testTemplate(): Template {
     slowToolMs: 30_000,
     contextMessages: 200,
     selfApproval: true,
+    approvalQuorum: 1,
+    approvalExpiresMs: null,
+    trace: false,
   };
 }

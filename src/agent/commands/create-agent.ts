@@ -3,6 +3,8 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actor.ts";
+import type { OwnPermission } from "../gate/agent-policy.ts";
+import { readPermission } from "../gate/permission-source.ts";
 import type { AgentParts } from "../parts.ts";
 import { agentRow } from "../rows.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
@@ -16,6 +18,8 @@ export type CreateAgent = {
   readonly workspace: string | null;
   readonly model: string | null;
   readonly toolTimeoutMs: number | null;
+  /** A permission block of the agent's own. One that replaces its template's needs an administrator. */
+  readonly permission: OwnPermission | null;
   readonly idempotencyKey: string | null;
 };
 
@@ -54,6 +58,8 @@ export async function createAgent(
   const { toolTimeoutMs } = request;
   if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS))
     return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
+  const permission = checkPermission(parts, actor, request.permission);
+  if (!permission.ok) return permission;
   const workspace = await findWorkspace(parts, request.workspace);
   if (!workspace.ok) return workspace;
 
@@ -70,7 +76,16 @@ export async function createAgent(
     },
     {
       ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
-      createAgent: agentRow({ id, actor, templateId: template.id, model, workspace: workspace.value, toolTimeoutMs, at }),
+      createAgent: agentRow({
+        id,
+        actor,
+        templateId: template.id,
+        model,
+        workspace: workspace.value,
+        toolTimeoutMs,
+        permission: permission.value,
+        at,
+      }),
     },
   );
   switch (outcome.outcome) {
@@ -82,6 +97,25 @@ export async function createAgent(
     case "CONFLICT":
       throw new Error(`an agent could not be created: ${outcome.outcome}`);
   }
+}
+
+/** What the agent is asked to be judged by, where it can be read and the actor may ask for it. */
+function checkPermission(
+  parts: AgentParts,
+  actor: Actor,
+  permission: OwnPermission | null,
+): Result<OwnPermission | null, CommandRefusal> {
+  if (permission === null) return accepted(null);
+  if (permission.scope === "REPLACE" && !actor.roles.includes("admin"))
+    return refused({
+      code: "FORBIDDEN",
+      field: ["permission", "scope"],
+      message: "replacing a template's permission needs the role admin: TIGHTEN adds to it",
+    });
+  const [problem] = readPermission(permission.source, "permission", parts).problems;
+  if (problem !== undefined)
+    return refused({ code: "INVALID", field: ["permission", ...problem.field], message: problem.message });
+  return accepted(permission);
 }
 
 /** The real path of the wanted folder, which must exist, inside of one of the roots where there are any; the first root where none is wanted. */

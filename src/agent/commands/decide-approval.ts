@@ -130,6 +130,8 @@ async function tryToDecide(
         tenant: actor.tenant,
         decision: request.decision,
         note,
+        input: null,
+        inputHash: null,
         decidedAt: at,
       },
       transitions: [transition],

@@ -1,13 +1,17 @@
+import type { StartsBy } from "../../db/change.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { inputHash } from "./input-hash.ts";
 import type { Permitted } from "./permission.ts";
 import type { Validated } from "./validation.ts";
 
-/** A call that may run now, allowed without asking or decided by a person for exactly this input, with the hash of that input. */
-export type Confirmed = { readonly call: Validated; readonly inputHash: string };
+/**
+ * A call that may run now, with the hash of its input: by the policy alone, by a rule that a person stored, or as a
+ * person decided for exactly this input. What a person said must still stand when the call starts.
+ */
+export type Confirmed = { readonly call: Validated; readonly inputHash: string; readonly by: StartsBy | null };
 
-/** A person's ALLOW, bound to the hash of the input that they saw. */
-export type Allowance = { readonly inputHash: string };
+/** A person's ALLOW, bound to the hash of the input that they allowed. */
+export type Allowance = { readonly approvalId: string; readonly inputHash: string };
 
 /** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
 export type Unconfirmed = { readonly inputHash: string; readonly reason: string };
@@ -24,9 +28,12 @@ export function confirm(
 ): Result<Confirmed, Unconfirmed> {
   const { call } = permitted;
   const hash = inputHash(call, workspace);
-  if (permitted.kind === "allowed") return accepted({ call, inputHash: hash });
+  if (permitted.kind === "allowed") {
+    const { allowRuleId } = permitted.explanation;
+    return accepted({ call, inputHash: hash, by: allowRuleId === undefined ? null : { allowRuleId } });
+  }
   if (allowance === null) return refused({ inputHash: hash, reason: permitted.reason });
   if (allowance.inputHash !== hash)
     return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
-  return accepted({ call, inputHash: hash });
+  return accepted({ call, inputHash: hash, by: allowance });
 }

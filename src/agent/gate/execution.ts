@@ -1,5 +1,6 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
+import { hookCall, type Around, type Placed } from "../hooks.ts";
 import type { ToolContext, ToolResult } from "../tools/tool.ts";
 import type { Confirmed } from "./confirmation.ts";
 import type { Refusal } from "./refusal.ts";
@@ -8,8 +9,9 @@ import type { Validated } from "./validation.ts";
 /** A call that ran, with what the tool answered: of any form, since tools are other people's code. */
 export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
 
-/** What an execution is given besides the call: its limits and its context, still without a signal. */
+/** What an execution is given besides the call: its limits, what goes round it, and its context, still without a signal. */
 export type ExecutionScope = {
+  readonly around: readonly Placed<Around>[];
   readonly timeoutMs: number;
   readonly interrupt: AbortSignal;
   readonly context: Omit<ToolContext, "signal">;
@@ -21,7 +23,7 @@ export type ExecutionScope = {
  */
 export async function execute(
   { call }: Confirmed,
-  { timeoutMs, interrupt, context }: ExecutionScope,
+  { timeoutMs, interrupt, around, context }: ExecutionScope,
 ): Promise<Result<Executed, Refusal>> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
@@ -34,7 +36,7 @@ export async function execute(
   try {
     return await Promise.race([
       stopped,
-      run(call, { ...context, signal }, () => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null)),
+      run(call, { ...context, signal }, around, () => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null)),
     ]);
   } finally {
     clearTimeout(timer);
@@ -43,12 +45,34 @@ export async function execute(
   }
 }
 
-async function run(call: Validated, context: ToolContext, stopReason: () => Refusal | null): Promise<Result<Executed, Refusal>> {
+async function run(
+  call: Validated,
+  context: ToolContext,
+  around: readonly Placed<Around>[],
+  stopReason: () => Refusal | null,
+): Promise<Result<Executed, Refusal>> {
+  const wrapped = around.reduceRight<() => Promise<ToolResult>>(
+    (next, { run }) => {
+      const nextOnce = once(next);
+      return async () => run({ ...hookCall(call), signal: context.signal }, nextOnce);
+    },
+    () => call.bound.run(context),
+  );
   try {
-    return accepted({ call, answer: await call.bound.run(context) });
+    return accepted({ call, answer: await wrapped() });
   } catch (error) {
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", message: messageOf(error) });
   }
+}
+
+/** An execution that is begun a second time is refused: a tool runs once for a call (invariant 5). */
+function once(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
+  let isUsed = false;
+  return async () => {
+    if (isUsed) throw new Error("a wrapper called next() twice, and a tool runs once for a call");
+    isUsed = true;
+    return next();
+  };
 }
 
 function reasonOf(interrupt: AbortSignal, timeoutMs: number): Refusal {

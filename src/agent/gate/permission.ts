@@ -1,108 +1,125 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
-import { hookAnswer, type HookCall, type Hooks } from "../hooks.ts";
-import type { Permission } from "../template.ts";
+import { hookAnswer, hookCall, hooksFor, type Hooks, type PreToolUseAnswer } from "../hooks.ts";
 import type { ToolResult } from "../tools/tool.ts";
-import type { Refusal } from "./refusal.ts";
+import { PathRefused, type Workspace } from "../tools/workspace.ts";
+import { isStricter, judge, type Explanation, type Policy, type Verdict } from "./policy.ts";
+import { issueLines, type Refusal } from "./refusal.ts";
+import { ruleValues, type RuleValues } from "./rule-values.ts";
 import type { Validated } from "./validation.ts";
 
-/** What a list or a mode says. */
-export type Verdict = "allow" | "ask" | "deny";
-
-/** Why a call was allowed, asked or denied: what was considered, in order, and which of it decided. */
-export type Explanation = {
-  readonly verdict: Verdict;
-  readonly decidedBy: string;
-  readonly considered: readonly { readonly rule: string; readonly verdict: Verdict | "no match" }[];
+/** What a call is judged by. `signal` stops the waiting for hooks. */
+export type PermissionScope = {
+  readonly policy: Policy;
+  readonly hooks: Pick<Hooks, "preToolUse">;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
 };
+
+/** A call that was judged: with the values that the rules saw, and why it was allowed, asked or denied. */
+type Judged = { readonly call: Validated; readonly values: RuleValues; readonly explanation: Explanation };
 
 /** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
 export type Permitted =
-  | { readonly kind: "allowed"; readonly call: Validated; readonly explanation: Explanation }
-  | { readonly kind: "asked"; readonly call: Validated; readonly explanation: Explanation; readonly reason: string }
-  | { readonly kind: "answered"; readonly call: Validated; readonly explanation: Explanation; readonly result: ToolResult };
+  | (Judged & { readonly kind: "allowed" })
+  | (Judged & { readonly kind: "asked"; readonly reason: string })
+  | (Judged & { readonly kind: "answered"; readonly result: ToolResult });
 
 /** A call that was denied keeps its explanation. */
-export type Denied = { readonly refusal: Refusal; readonly explanation: Explanation };
+export type Denied = Judged & { readonly refusal: Refusal };
 
-/** Stage 3: deny lists, allow lists, ask lists, the mode; then hooks, which may only tighten. `signal` stops their waiting. */
-export async function permit(
-  call: Validated,
-  permission: Permission,
-  hooks: Hooks,
-  signal: AbortSignal,
-): Promise<Result<Permitted, Denied>> {
-  const explanation = explain(call.tool, permission);
-  if (explanation.verdict === "deny") return denied(explanation, `${explanation.decidedBy} forbids ${call.tool.name}`);
-  return tighten(call, explanation, hooks, signal);
+/** Stage 3: rules, lists and the mode; then hooks, those of the tool first, which may only tighten. */
+export async function permit(call: Validated, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
+  const judged = judgeCall(call, scope);
+  return judged.explanation.verdict === "deny" ? denied(judged) : tighten(judged, scope);
 }
 
-/** What the lists and the mode say of a tool. */
-function explain(tool: { readonly name: string; readonly readOnly: boolean }, permission: Permission): Explanation {
-  const { mode, allowTools, denyTools, autoAllowTools, requireApprovalTools } = permission;
-  const considered: { rule: string; verdict: Verdict | "no match" }[] = [];
-  const chain: readonly (readonly [rule: string, verdict: Verdict, matches: boolean])[] = [
-    ["denyTools", "deny", denyTools.includes(tool.name)],
-    ["allowTools", "deny", allowTools !== null && !allowTools.includes(tool.name)],
-    ...(mode === "deny" || mode === "readonly" ? [[`mode ${mode}`, "deny", mode === "deny" || !tool.readOnly] as const] : []),
-    ["autoAllowTools", "allow", autoAllowTools.includes(tool.name)],
-    ["requireApprovalTools", "ask", requireApprovalTools.includes(tool.name)],
-    [`mode ${mode}`, mode === "approval" || (mode === "default" && !tool.readOnly) ? "ask" : "allow", true],
-  ];
-  for (const [rule, verdict, matches] of chain) {
-    considered.push({ rule, verdict: matches ? verdict : "no match" });
-    if (matches) return { verdict, decidedBy: rule, considered };
+/** What the rules, lists and modes say of a call, without hooks. */
+export function judgeCall(call: Validated, { policy, workspace }: Omit<PermissionScope, "hooks" | "signal">): Judged {
+  const { request, tool, bound } = call;
+  let values: RuleValues;
+  try {
+    values = ruleValues(tool, bound.input, workspace);
+  } catch (error) {
+    if (!(error instanceof PathRefused)) throw error;
+    const said = { rule: "workspace", place: "workspace", verdict: "deny" } as const;
+    const explanation = {
+      verdict: "deny",
+      decidedBy: "workspace",
+      place: "workspace",
+      reason: error.message,
+      considered: [said],
+    } as const;
+    return { call, values: {}, explanation };
   }
-  throw new Error("the mode decides every call");
+  const { name, readOnly } = tool;
+  return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
 }
 
-async function tighten(
-  call: Validated,
-  explanation: Explanation,
-  hooks: Hooks,
-  signal: AbortSignal,
-): Promise<Result<Permitted, Denied>> {
-  const considered = [...explanation.considered];
-  let { verdict, decidedBy } = explanation;
-  const soFar = (): Explanation => ({ verdict, decidedBy, considered });
-  let reason = `${explanation.decidedBy} asks for ${call.tool.name}`;
-  for (const [index, hook] of hooks.preToolUse.entries()) {
-    const rule = `hook preToolUse[${index}]`;
+async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
+  let judged = first;
+  for (const { place, run } of hooksFor("preToolUse", first.call.tool, scope.hooks)) {
+    const said = (verdict: Verdict | "no match", reason: string): Judged => ({
+      ...judged,
+      explanation: considering(judged.explanation, place, verdict, reason),
+    });
+    let answer: PreToolUseAnswer;
     try {
-      const answer = await hookAnswer(() => hook(hookCall(call)), signal);
-      if (answer === undefined) {
-        considered.push({ rule, verdict: "no match" });
-      } else if ("result" in answer) {
-        return accepted({ kind: "answered", call, explanation: decided(soFar(), rule, "allow"), result: answer.result });
-      } else if (answer.decision === "deny") {
-        return denied(decided(soFar(), rule, "deny"), answer.reason ?? `a hook forbids ${call.tool.name}`);
-      } else {
-        considered.push({ rule, verdict: "ask" });
-        verdict = "ask";
-        decidedBy = rule;
-        reason = answer.reason ?? `a hook asks for ${call.tool.name}`;
-      }
+      const { call } = judged;
+      answer = await hookAnswer(() => run(hookCall(call)), scope.signal);
     } catch (error) {
-      return denied(
-        decided(soFar(), rule, "deny"),
-        `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`,
-      );
+      return denied(said("deny", `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`));
+    }
+    if (answer === undefined) {
+      judged = said("no match", "");
+    } else if ("result" in answer) {
+      return accepted({ ...said("allow", "a hook answered in the tool's place"), kind: "answered", result: answer.result });
+    } else if ("input" in answer) {
+      const rewritten = rewrite(judged, answer.input, place, scope);
+      if (rewritten.explanation.verdict === "deny") return denied(rewritten);
+      judged = rewritten;
+    } else if (answer.decision === "deny") {
+      return denied(said("deny", answer.reason ?? `a hook forbids ${first.call.tool.name}`));
+    } else if (answer.decision === "ask") {
+      judged = said("ask", answer.reason ?? `a hook asks for ${first.call.tool.name}`);
+    } else {
+      return denied(said("deny", "a hook answered neither ask, deny, result nor input"));
     }
   }
-  return accepted(
-    verdict === "ask" ? { kind: "asked", call, explanation: soFar(), reason } : { kind: "allowed", call, explanation: soFar() },
-  );
+  const { verdict, reason } = judged.explanation;
+  return accepted(verdict === "ask" ? { ...judged, kind: "asked", reason } : { ...judged, kind: "allowed" });
 }
 
-/** The call as hooks see it: with a copy of the input, so that they cannot change what runs. */
-export function hookCall({ request, tool, bound }: Validated): HookCall {
-  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: structuredClone(bound.input) };
+/** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
+function rewrite(before: Judged, input: unknown, place: string, scope: PermissionScope): Judged {
+  const { call, explanation } = before;
+  const bound = call.tool.bind(structuredClone(input) as Parameters<typeof call.tool.bind>[0]);
+  if (!bound.ok)
+    return {
+      ...before,
+      explanation: considering(
+        explanation,
+        place,
+        "deny",
+        `a hook gave an input that is not valid (${issueLines(bound.refusal).join("; ")})`,
+      ),
+    };
+  const judged = judgeCall({ ...call, bound: bound.value }, scope);
+  const considered = [
+    ...explanation.considered,
+    { rule: "hook, with another input", place, verdict: "no match" } as const,
+    ...judged.explanation.considered,
+  ];
+  const deciding = isStricter(explanation.verdict, judged.explanation.verdict) ? explanation : judged.explanation;
+  return { ...judged, explanation: { ...deciding, considered } };
 }
 
-function decided(explanation: Explanation, rule: string, verdict: Verdict): Explanation {
-  return { verdict, decidedBy: rule, considered: [...explanation.considered, { rule, verdict }] };
+function considering(before: Explanation, place: string, verdict: Verdict | "no match", reason: string): Explanation {
+  const considered = [...before.considered, { rule: "hook", place, verdict }];
+  return verdict === "no match" ? { ...before, considered } : { verdict, decidedBy: "hook", place, reason, considered };
 }
 
-function denied(explanation: Explanation, reason: string): Result<never, Denied> {
-  return refused({ refusal: { type: "permission_denied", stage: "permission", reason }, explanation });
+function denied(judged: Judged): Result<never, Denied> {
+  const { reason } = judged.explanation;
+  return refused({ ...judged, refusal: { type: "permission_denied", stage: "permission", reason } });
 }

@@ -76,7 +76,8 @@ export function toolCallError(refusal: Refusal): ToolCallError {
   return { type, stage: refusal.stage, message: marked(refusalText(refusal), 4_000, "the output has the whole") };
 }
 
-function issueLines(issues: readonly ValidationIssue[]): string[] {
+/** What is wrong with an input, a line each: path, what was expected, the value received. */
+export function issueLines(issues: readonly ValidationIssue[]): string[] {
   const shown = issues
     .slice(0, ISSUES)
     .map(({ path, message, value }) => `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`);

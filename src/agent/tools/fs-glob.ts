@@ -6,6 +6,7 @@ export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean;
   name: "fs_glob",
   description: "Lists the files of the workspace whose path matches a glob pattern, for example src/**/*.ts.",
   readOnly: true,
+  paths: { cwd: "read", pattern: { searchIn: "cwd" } },
   inputSchema: {
     type: "object",
     required: ["pattern"],
@@ -22,7 +23,7 @@ export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean;
     const limit = givenLimit ?? 200;
     const matches: string[] = [];
     let truncated = false;
-    for await (const path of walk(workspace, cwd, pattern, dot ?? false, signal)) {
+    for await (const { path } of walk(workspace, cwd, pattern, dot ?? false, signal)) {
       truncated = matches.length === limit;
       if (truncated) break;
       matches.push(cwd === "." ? path : `${cwd.replace(/\/+$/, "")}/${path}`);

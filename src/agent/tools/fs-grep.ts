@@ -1,3 +1,4 @@
+import { globMatcher, isPattern } from "./glob.ts";
 import { SEARCHED_FILE_BYTES } from "./limits.ts";
 import { literalSearch, regexSearch } from "./line-search.ts";
 import { defineTool } from "./tool.ts";
@@ -16,6 +17,7 @@ export const fsGrep = defineTool<{
   description:
     "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
   readOnly: true,
+  paths: { path: { searchIn: null } },
   inputSchema: {
     type: "object",
     required: ["pattern"],
@@ -33,9 +35,11 @@ export const fsGrep = defineTool<{
     const most = maxResults ?? 200;
     const search =
       regex === true ? regexSearch(pattern, caseSensitive ?? true, signal) : literalSearch(pattern, caseSensitive ?? true);
+    const isCovered = globMatcher(path, false);
     const matches: { path: string; line: number; column: number; preview: string }[] = [];
     try {
-      for await (const file of walk(workspace, ".", path, false, signal)) {
+      for await (const { path: file, isLink } of walk(workspace, ".", path, false, signal)) {
+        if (isLink && isPattern(path) && !leadsInto(workspace, file, isCovered)) continue;
         const text = await readText(workspace, file);
         if (text === null) continue;
         for (const match of await search.search(text, most + 1 - matches.length)) matches.push({ path: file, ...match });
@@ -56,6 +60,16 @@ export const fsGrep = defineTool<{
     };
   },
 });
+
+/** Whether a link leads to a file that is searched for itself: what was allowed is what the pattern covers. */
+function leadsInto(workspace: Workspace, link: string, isCovered: (path: string) => boolean): boolean {
+  try {
+    return workspace.namesOf(link).every(isCovered);
+  } catch (error) {
+    if (error instanceof PathRefused) return false;
+    throw error;
+  }
+}
 
 /** The file's text, or null for what is not searched: large files, other content than text, links that lead out. */
 async function readText(workspace: Workspace, path: string): Promise<string | null> {

@@ -6,6 +6,7 @@ export const fsWrite = defineTool<{ path: string; content: string }>({
   name: "fs_write",
   description: "Writes a file of the workspace: creates it, with its folders, or replaces its whole content.",
   readOnly: false,
+  paths: { path: "write" },
   inputSchema: {
     type: "object",
     required: ["path", "content"],

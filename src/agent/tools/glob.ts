@@ -10,7 +10,9 @@ type Token =
   | { readonly kind: "any" }
   | { readonly kind: "many" }
   | { readonly kind: "set"; readonly isNegated: boolean; readonly ranges: readonly (readonly [string, string])[] };
-type Segment = "**" | readonly Token[];
+type Segment = "**" | Name;
+/** A pattern of one name. What has no wildcards is compared as it is. */
+type Name = { readonly literal: string } | { readonly tokens: readonly Token[] };
 
 /**
  * A matcher of paths by a glob pattern: `*`, `?`, `[a-z]`, `{a,b}` within a name, `**` for any folders. Its time is
@@ -20,12 +22,24 @@ type Segment = "**" | readonly Token[];
 export function globMatcher(pattern: string, dot: boolean): (path: string) => boolean {
   if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
   const alternatives = expandBraces(pattern).map((alternative) =>
-    alternative.split("/").map((segment): Segment => (segment === "**" ? "**" : tokens(segment))),
+    alternative.split("/").map((segment): Segment => (segment === "**" ? "**" : nameOf(segment))),
   );
   return (path) => {
     const names = path.split("/");
     return alternatives.some((segments) => matchSegments(segments, names, dot));
   };
+}
+
+/** A matcher of any text by a pattern of `*`, `?`, `[a-z]` and `{a,b}`, where `*` takes everything, slashes too. Bounded likewise. */
+export function textMatcher(pattern: string): (text: string) => boolean {
+  if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
+  const alternatives = expandBraces(pattern).map(nameOf);
+  return (text) => alternatives.some((alternative) => matchName(alternative, text, true));
+}
+
+/** Whether the text has characters that stand for others in a pattern. */
+export function isPattern(text: string): boolean {
+  return /[*?[{]/.test(text);
 }
 
 /** `a{b,c}d` as `abd` and `acd`. */
@@ -59,6 +73,11 @@ function closingBrace(pattern: string, open: number): { end: number; alternative
     if (depth === 0) return { end: index, alternatives: [...alternatives, pattern.slice(start, index)] };
   }
   return null;
+}
+
+function nameOf(segment: string): Name {
+  const list = tokens(segment);
+  return list.every((token) => token.kind === "literal") ? { literal: segment } : { tokens: list };
 }
 
 function tokens(segment: string): Token[] {
@@ -111,7 +130,9 @@ function matchSegments(segments: readonly Segment[], names: readonly string[], d
   return segments.slice(segment).every((left) => left === "**");
 }
 
-function matchName(pattern: readonly Token[], name: string, dot: boolean): boolean {
+function matchName(wanted: Name, name: string, dot: boolean): boolean {
+  if ("literal" in wanted) return wanted.literal === name;
+  const { tokens: pattern } = wanted;
   const [first] = pattern;
   if (name.startsWith(".") && !dot && !(first?.kind === "literal" && first.character === ".")) return false;
   let token = 0;

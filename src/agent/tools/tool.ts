@@ -2,7 +2,21 @@ import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } fro
 import type { TodoItem } from "../../events/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
+import type { ToolHooks } from "../hooks.ts";
 import type { Workspace } from "./workspace.ts";
+
+/** What is done with a file: what may be written is also made, replaced and removed. */
+export type Access = "read" | "write";
+
+/**
+ * What a parameter that holds a path, or a list of paths, is for. `searchIn` marks a glob pattern of files that are
+ * looked for: in the folder that the named parameter gives, or in the whole workspace for null.
+ */
+export type PathUse = Access | { readonly searchIn: string | null };
+
+/** How much a call could change. */
+export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
+export type Risk = (typeof RISKS)[number];
 
 /** What a tool answers: `output` is the text for the model, `details` the JSON for programs. */
 export type ToolResult = { readonly output: string; readonly details: Json };
@@ -42,6 +56,12 @@ export type Tool = {
   readonly readOnly: boolean;
   /** After so long a call fails; null for the agent's. */
   readonly timeoutMs: number | null;
+  /** The parameters that reach files: permission rules hold for what they lead to. */
+  readonly paths: Readonly<Record<string, PathUse>>;
+  readonly risk: Risk;
+  /** Which end of an output that is too long the model reads. */
+  readonly keeps: "head" | "tail";
+  readonly hooks: ToolHooks;
   /** The input with defaults applied, or what is wrong with it. Never changes `input`. */
   bind(input: Json): Result<BoundCall, readonly ValidationIssue[]>;
 };
@@ -54,6 +74,18 @@ export type ToolDefinition<Input> = {
   readonly inputSchema: JSONSchemaType<Input>;
   readonly readOnly: boolean;
   readonly timeoutMs?: number;
+  /**
+   * The parameters that hold paths of the workspace. Rules close files, not parameters: declare every path, so that a
+   * file that is denied to one tool is denied to this one too.
+   */
+  readonly paths?: {
+    readonly [Parameter in keyof Input & string]?: Access | { readonly searchIn: (keyof Input & string) | null };
+  };
+  /** What people who decide are told; LOW for read-only tools and MEDIUM for others where omitted. */
+  readonly risk?: Risk;
+  /** `tail` for what says the important things last, as commands do. `head` where omitted. */
+  readonly keeps?: "head" | "tail";
+  readonly hooks?: Partial<ToolHooks>;
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
   readonly run: (input: Input, context: ToolContext) => Promise<ToolResult> | ToolResult;
 };
@@ -70,19 +102,24 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A tool from its definition. The schema is compiled once, here. */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, readOnly, timeoutMs = null, run } = definition;
+  const { name, description, readOnly, timeoutMs = null, keeps = "head", run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
   if (timeoutMs !== null && !(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
     throw new ToolDefinitionError(`the timeoutMs of tool ${name} must be between 1 and ${MAX_TIMEOUT_MS}`);
   const inputSchema = closed(name, definition.inputSchema);
   const validate = compile<Input>(name, inputSchema);
+  const paths = pathsOf(name, inputSchema, definition.paths ?? {});
   return {
     name,
     description,
     inputSchema,
     readOnly,
     timeoutMs,
+    paths,
+    risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
+    keeps,
+    hooks: { preToolUse: definition.hooks?.preToolUse ?? [], postToolUse: definition.hooks?.postToolUse ?? [] },
     bind(raw) {
       const input: unknown = structuredClone(raw);
       if (!validate(input)) return refused((validate.errors ?? []).map((error) => issueOf(error, input)));
@@ -90,6 +127,26 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       return accepted({ input, run: async (context) => run(input, context) });
     },
   };
+}
+
+function pathsOf(
+  name: string,
+  schema: JsonObject,
+  declared: Readonly<Record<string, PathUse | undefined>>,
+): Readonly<Record<string, PathUse>> {
+  const properties = schema["properties"];
+  const parameters = isJsonObject(properties) ? properties : {};
+  return Object.fromEntries(
+    Object.entries(declared).flatMap(([parameter, use]) => {
+      if (use === undefined) return [];
+      const missing = [parameter, typeof use === "string" ? null : use.searchIn].find(
+        (wanted) => wanted !== null && parameters[wanted] === undefined,
+      );
+      if (typeof missing === "string")
+        throw new ToolDefinitionError(`the paths of tool ${name} name ${missing}, which is no parameter of it`);
+      return [[parameter, use] as const];
+    }),
+  );
 }
 
 function closed(name: string, schema: object): JsonObject {

@@ -7,9 +7,12 @@ import { PathRefused, type Workspace } from "./workspace.ts";
 /** Folders that are left out unless the pattern names them. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
+/** A file that was found: its path relative to the folder of the search. */
+export type Found = { readonly path: string; readonly isLink: boolean };
+
 /**
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
- * not entered; folders that cannot be read are passed over.
+ * not entered; folders that cannot be read are passed over, and so is all that the workspace closes.
  */
 export async function* walk(
   workspace: Workspace,
@@ -17,18 +20,19 @@ export async function* walk(
   glob: string,
   dot: boolean,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<Found> {
   if (glob.startsWith("/") || glob.split("/").includes(".."))
     throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
   const isMatch = globMatcher(glob, dot);
   const named = new Set(glob.split("/"));
 
-  async function* enter(real: string, inside: string): AsyncGenerator<string> {
+  async function* enter(real: string, inside: string): AsyncGenerator<Found> {
     signal.throwIfAborted();
     for (const entry of await entriesOf(real)) {
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
+      if (isClosed(workspace, join(real, entry.name), entry)) continue;
       if (entry.isFile() || entry.isSymbolicLink()) {
-        if (isMatch(path)) yield path;
+        if (isMatch(path)) yield { path, isLink: entry.isSymbolicLink() };
       } else if (
         entry.isDirectory() &&
         (!LEFT_OUT.has(entry.name) || named.has(entry.name)) &&
@@ -39,7 +43,19 @@ export async function* walk(
     }
   }
 
-  yield* enter(await workspace.resolve(folder), "");
+  yield* enter(workspace.resolve(folder), "");
+}
+
+/** A link is closed where it or what it leads to is. One that leads nowhere, or out of the workspace, is only a name. */
+function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
+  if (workspace.isClosed(path)) return true;
+  if (!entry.isSymbolicLink()) return false;
+  try {
+    return workspace.namesOf(path).some((name) => workspace.isClosed(join(workspace.root, name)));
+  } catch (error) {
+    if (error instanceof PathRefused) return false;
+    throw error;
+  }
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {

@@ -1,33 +1,63 @@
-import { constants } from "node:fs";
-import { lstat, mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises";
+import { constants, lstatSync, realpathSync } from "node:fs";
+import { mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../../lib/inside.ts";
+import { messageOf } from "../../lib/text.ts";
+import type { Access } from "./tool.ts";
 
 /** A path that a tool may not use; the message is for the model. */
 export class PathRefused extends Error {
   override readonly name = "PathRefused";
 }
 
+/** Says why a file may not be used, or null where it may. `names` are the ways that lead to it, relative to the workspace. */
+export type PathGuard = (names: readonly string[], access: Access) => string | null;
+
 /**
  * The folder in which an agent works. Paths are resolved against it; parent segments, absolute paths and links that
- * lead out of it are refused.
+ * lead out of it are refused, and so is what the guard closes.
  */
 export class Workspace {
   /** The folder's real path. */
   readonly root: string;
+  readonly #guard: PathGuard;
 
-  constructor(root: string) {
+  constructor(root: string, guard: PathGuard = () => null) {
     this.root = root;
+    this.#guard = guard;
   }
 
   /** The real path of what `path` names, whether it exists or not. */
-  async resolve(path: string): Promise<string> {
+  resolve(path: string, access: Access = "read"): string {
+    const { wanted, real } = this.#locate(path);
+    const reason = this.#guard(this.#names(wanted, real), access);
+    if (reason !== null) throw new PathRefused(`${path} is not permitted: ${reason}`);
+    return real;
+  }
+
+  /** What a path is called inside of the workspace: as it is written, and with all links resolved where that differs. */
+  namesOf(path: string): readonly [string, ...string[]] {
+    const { wanted, real } = this.#locate(path);
+    return this.#names(wanted, real);
+  }
+
+  /** Whether a real path inside of the workspace is closed for reading. */
+  isClosed(real: string): boolean {
+    return this.#guard([this.show(real)], "read") !== null;
+  }
+
+  #locate(path: string): { wanted: string; real: string } {
     if (path.includes("\0")) throw new PathRefused("a path must not contain NUL");
     const wanted = resolve(this.root, path);
     this.#requireInside(wanted, path);
-    const real = await realpathOfNearest(wanted);
+    const real = realpathOf(wanted, path);
     this.#requireInside(real, path);
-    return real;
+    return { wanted, real };
+  }
+
+  #names(wanted: string, real: string): readonly [string, ...string[]] {
+    const written = this.show(wanted);
+    return wanted === real ? [written] : [written, this.show(real)];
   }
 
   /** The path as tools show it: relative to the workspace, with forward slashes. */
@@ -37,15 +67,15 @@ export class Workspace {
 
   /** Opens the file for reading. */
   async openForReading(path: string): Promise<FileHandle> {
-    const real = await this.resolve(path);
+    const real = this.resolve(path);
     return this.#verified(await open(real, constants.O_RDONLY | SAFELY), real, path);
   }
 
   /** Opens the file for writing, empty, with the folders it lies in. */
   async openForWriting(path: string): Promise<FileHandle> {
-    const real = await this.resolve(path);
+    const real = this.resolve(path, "write");
     await mkdir(dirname(real), { recursive: true });
-    if ((await this.resolve(path)) !== real) throw new PathRefused(`${path} changed while it was opened`);
+    if (this.resolve(path, "write") !== real) throw new PathRefused(`${path} changed while it was opened`);
     const file = await this.#verified(await open(real, constants.O_WRONLY | constants.O_CREAT | SAFELY, 0o644), real, path);
     await file.truncate(0);
     return file;
@@ -74,23 +104,29 @@ export class Workspace {
 /** Never through a link, and never waiting: a pipe without a writer would hold a thread of the server for ever. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The real path of the nearest folder that exists, with what is missing behind it. */
-async function realpathOfNearest(path: string): Promise<string> {
+/**
+ * The real path. Synchronous: asking the file system's cache takes microseconds, handing the question to another thread
+ * a multiple of it (docs/adr/0008).
+ */
+function realpathOf(wanted: string, path: string): string {
   try {
-    return await realpath(path);
+    return realpathOfNearest(wanted);
+  } catch (error) {
+    throw error instanceof PathRefused ? error : new PathRefused(`${path} cannot be resolved (${messageOf(error)})`);
+  }
+}
+
+/** The real path of the nearest folder that exists, with what is missing behind it. */
+function realpathOfNearest(path: string): string {
+  try {
+    return realpathSync.native(path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     const parent = dirname(path);
     if (parent === path) throw error;
-    const real = join(await realpathOfNearest(parent), basename(path));
-    if (await isLink(path)) throw new PathRefused(`${basename(path)} is a link that leads nowhere`);
+    const real = join(realpathOfNearest(parent), basename(path));
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new PathRefused(`${basename(path)} is a link that leads nowhere`);
     return real;
   }
-}
-
-async function isLink(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (stat) => stat.isSymbolicLink(),
-    () => false,
-  );
 }

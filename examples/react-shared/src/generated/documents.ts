@@ -33,6 +33,10 @@ export type CreateAgentInput = {
   idempotencyKey?: string | null | undefined;
   /** Name of a configured model. The template's where omitted. */
   model?: string | null | undefined;
+  /** A permission block of the agent's own. */
+  permission?: PermissionInput | null | undefined;
+  /** Whether `permission` adds to the template's, so that it can only tighten, or replaces it. */
+  permissionScope?: PermissionScope | null | undefined;
   templateId: string | number;
   /** After so long a tool call fails. The template's where omitted. */
   toolTimeoutMs?: number | null | undefined;
@@ -74,6 +78,26 @@ export type InterruptAgentInput = {
   /** Why; the model reads it. */
   note?: string | null | undefined;
 };
+
+/** A permission block, as in the configuration: docs/permissions.md. */
+export type PermissionInput = {
+  allow?: Array<string> | null | undefined;
+  /** Where given, every other tool is denied. */
+  allowTools?: Array<string> | null | undefined;
+  ask?: Array<string> | null | undefined;
+  autoAllowTools?: Array<string> | null | undefined;
+  /** Rules such as fs_read(path:.env). */
+  deny?: Array<string> | null | undefined;
+  denyTools?: Array<string> | null | undefined;
+  /** auto, approval (ask), readonly, deny, default, or one of the configuration's own. */
+  mode?: string | null | undefined;
+  requireApprovalTools?: Array<string> | null | undefined;
+};
+
+/** Whether a permission block of an agent's own adds to its template's or replaces it, which needs an administrator. */
+export type PermissionScope =
+  | 'REPLACE'
+  | 'TIGHTEN';
 
 /** How much a call could change. */
 export type Risk =

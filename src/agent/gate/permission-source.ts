@@ -1,0 +1,83 @@
+import type { Tool } from "../tools/tool.ts";
+import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./policy.ts";
+import { parseRule, type Rule } from "./rule.ts";
+
+/** A permission block as it is written: rules, lists of tool names, and what happens to the rest. */
+export type PermissionSource = {
+  /** One of the built-in modes, `ask` (the same as `approval`), or the name of one of `permissionModes`. `default` where omitted. */
+  readonly mode?: string;
+  /** Rules such as `fs_read(path:.env)`: see docs/permissions.md. */
+  readonly deny?: readonly string[];
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly allowTools?: readonly string[];
+  readonly denyTools?: readonly string[];
+  readonly autoAllowTools?: readonly string[];
+  readonly requireApprovalTools?: readonly string[];
+};
+
+/** What is wrong with a permission block: in which field, and what. */
+export type PermissionProblem = { readonly field: readonly string[]; readonly message: string };
+
+/** What a permission block may speak of. */
+export type Vocabulary = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly modes: ReadonlyMap<string, CustomMode>;
+};
+
+/** The permission that a block stands for, with everything that is wrong with it: `problems` is empty where nothing is. */
+export function readPermission(
+  source: PermissionSource,
+  place: string,
+  vocabulary: Vocabulary,
+): { readonly permission: Permission; readonly problems: readonly PermissionProblem[] } {
+  const problems: PermissionProblem[] = [];
+  const { tools, modes } = vocabulary;
+  const rules = (list: "deny" | "allow" | "ask"): Rule[] =>
+    (source[list] ?? []).flatMap((text, index) => {
+      const rule = parseRule(text, `${place}.${list}.${index}`, tools);
+      if (rule.ok) return [rule.value];
+      const { character, message } = rule.refusal;
+      problems.push({
+        field: [list, String(index)],
+        message: `at character ${character} of ${JSON.stringify(text)}: ${message}`,
+      });
+      return [];
+    });
+  const names = (list: "allowTools" | "denyTools" | "autoAllowTools" | "requireApprovalTools"): readonly string[] => {
+    for (const [index, name] of (source[list] ?? []).entries()) {
+      if (!tools.has(name))
+        problems.push({
+          field: [list, String(index)],
+          message: `there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
+        });
+    }
+    return source[list] ?? [];
+  };
+  const mode = modeOf(source.mode ?? "default", modes);
+  if (mode === null)
+    problems.push({
+      field: ["mode"],
+      message: `there is no mode ${JSON.stringify(source.mode)}: the modes are ${[...BUILTIN_MODES, "ask", ...modes.keys()].join(", ")}`,
+    });
+  const permission: Permission = {
+    place,
+    mode: mode ?? { kind: "builtin", name: "deny" },
+    deny: rules("deny"),
+    allow: rules("allow"),
+    ask: rules("ask"),
+    allowTools: source.allowTools === undefined ? null : names("allowTools"),
+    denyTools: names("denyTools"),
+    autoAllowTools: names("autoAllowTools"),
+    requireApprovalTools: names("requireApprovalTools"),
+  };
+  return { permission, problems };
+}
+
+function modeOf(name: string, modes: ReadonlyMap<string, CustomMode>): PermissionMode | null {
+  if (name === "ask") return { kind: "builtin", name: "approval" };
+  const builtin = BUILTIN_MODES.find((candidate): candidate is BuiltinMode => candidate === name);
+  if (builtin !== undefined) return { kind: "builtin", name: builtin };
+  const judge = modes.get(name);
+  return judge === undefined ? null : { kind: "custom", name, judge };
+}

@@ -1,0 +1,204 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { messageOf } from "../../lib/text.ts";
+import { globMatcher, textMatcher } from "../tools/glob.ts";
+import type { Access, Tool } from "../tools/tool.ts";
+import { namesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
+
+/** What a rule demands of one parameter. */
+type Condition = { readonly parameter: string; readonly isMatch: (value: RuleValue, name: string) => boolean };
+
+/** A file or folder that a deny rule closes, through whatever tool it is reached. */
+type ClosedPath = { readonly isMatch: (name: string) => boolean; readonly closes: "everything" | "writing" };
+
+/** A permission rule, parsed: which tools it speaks of, and which of their calls. */
+export type Rule = {
+  readonly source: string;
+  /** Where it stands: `templates.assistant.permission.deny.0`. */
+  readonly place: string;
+  readonly isForTool: (tool: string) => boolean;
+  readonly conditions: readonly Condition[];
+  /** What it closes as a deny rule; null where it speaks of calls and not of a path alone. */
+  readonly closedPath: ClosedPath | null;
+};
+
+/** What is wrong with a rule, and at which of its characters, from 1. */
+export type RuleProblem = { readonly character: number; readonly message: string };
+
+/** The tools that rules may speak of. */
+type Tools = ReadonlyMap<string, Tool>;
+
+/**
+ * A rule of the form `Tool`, `Tool(*)` or `Tool(parameter:pattern, other:"pattern")`; the tool's name may be a pattern
+ * as well. The pattern of a path is read as in a .gitignore: without a slash it names files and folders anywhere, with
+ * one it starts at the workspace's root, and a folder stands for all that lies in it.
+ */
+export function parseRule(source: string, place: string, tools: Tools): Result<Rule, RuleProblem> {
+  try {
+    return accepted(ruleOf(source, place, tools));
+  } catch (error) {
+    if (error instanceof Problem) return refused({ character: error.offset + 1, message: error.message });
+    throw error;
+  }
+}
+
+/** Whether a rule speaks of this call. With `every`, all names of all values must match, else one of them. */
+export function ruleMatches(rule: Rule, tool: string, values: RuleValues, how: "some" | "every"): boolean {
+  return (
+    rule.isForTool(tool) &&
+    rule.conditions.every(({ parameter, isMatch }) => {
+      const list = values[parameter] ?? [];
+      const test = (value: RuleValue): boolean => namesOf(value)[how]((name) => isMatch(value, name));
+      return list.length > 0 && list[how](test);
+    })
+  );
+}
+
+/** Whether a deny rule closes a file of these names for this access. */
+export function closesPath({ closedPath }: Rule, names: readonly string[], access: Access): boolean {
+  return closedPath !== null && (access === "write" || closedPath.closes === "everything") && names.some(closedPath.isMatch);
+}
+
+class Problem extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+function ruleOf(source: string, place: string, tools: Tools): Rule {
+  const open = source.indexOf("(");
+  const name = open < 0 ? source : source.slice(0, open);
+  const spoken = toolsNamed(name, tools);
+  const isForTool = textMatcher(name);
+  if (open < 0) return { source, place, isForTool, conditions: [], closedPath: null };
+  if (!source.endsWith(")")) throw new Problem(source.length, `expected ")" at the end`);
+  const inner = source.slice(open + 1, -1);
+  if (/^\s*\*{1,2}\s*$/.test(inner)) return { source, place, isForTool, conditions: [], closedPath: null };
+  const written = splitConditions(inner, open + 1);
+  const parts = written.map((text) => readCondition(text, spoken));
+  const able = spoken.filter((tool) => parts.every(({ parameter }) => parameter in parametersOf(tool)));
+  if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
+  const conditions = parts.map((part) => conditionOf(part, able));
+  const [only] = parts;
+  return {
+    source,
+    place,
+    isForTool,
+    conditions,
+    closedPath: parts.length === 1 && only !== undefined ? closedPathOf(only, able) : null,
+  };
+}
+
+function toolsNamed(name: string, tools: Tools): readonly Tool[] {
+  const wrong = /[^A-Za-z0-9_*?-]/.exec(name);
+  if (name === "") throw new Problem(0, "expected the name of a tool");
+  if (wrong !== null) throw new Problem(wrong.index, `a tool's name has no ${JSON.stringify(wrong[0])}`);
+  const isNamed = textMatcher(name);
+  const named = [...tools.values()].filter((tool) => isNamed(tool.name));
+  if (named.length === 0) throw new Problem(0, `there is no tool ${name}: the tools are ${[...tools.keys()].join(", ")}`);
+  return named;
+}
+
+type Written = { readonly text: string; readonly offset: number };
+
+/** The text between commas that stand outside of quotes, brackets and braces. */
+function splitConditions(inner: string, offset: number): readonly Written[] {
+  const parts: Written[] = [];
+  let start = 0;
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index <= inner.length; index += 1) {
+    const character = inner[index];
+    if (quoted) {
+      if (character === "\\") index += 1;
+      else if (character === '"') quoted = false;
+      else if (character === undefined) throw new Problem(offset + start, 'a quoted pattern has no closing "');
+    } else if (character === '"') quoted = true;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") depth = Math.max(0, depth - 1);
+    else if (character === undefined || (character === "," && depth === 0)) {
+      parts.push({ text: inner.slice(start, index), offset: offset + start });
+      start = index + 1;
+    }
+  }
+  return parts;
+}
+
+type ConditionText = { readonly parameter: string; readonly pattern: string; readonly offset: number };
+
+function readCondition({ text, offset }: Written, spoken: readonly Tool[]): ConditionText {
+  const begin = offset + (text.length - text.trimStart().length);
+  const match = /^\s*([A-Za-z_$][\w$-]*)\s*:\s*/.exec(text);
+  const parameter = match?.[1];
+  if (match === null || parameter === undefined) throw new Problem(begin, "expected parameter:pattern");
+  if (!spoken.some((tool) => parameter in parametersOf(tool))) {
+    const known = [...new Set(spoken.flatMap((tool) => Object.keys(parametersOf(tool))))];
+    const names = spoken.length === 1 ? (spoken[0]?.name ?? "") : "the tools";
+    throw new Problem(
+      begin,
+      `${names} has no parameter ${parameter}: there ${known.length === 1 ? "is" : "are"} ${known.join(", ") || "none"}`,
+    );
+  }
+  const at = offset + match[0].length;
+  const raw = text.slice(match[0].length).trimEnd();
+  const pattern = raw.startsWith('"') ? unquoted(raw, at) : raw;
+  if (pattern === "") throw new Problem(at, `expected a pattern for ${parameter}; \`${parameter}:*\` takes everything`);
+  return { parameter, pattern, offset: at };
+}
+
+function unquoted(text: string, offset: number): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    throw new Problem(offset, "a quoted pattern is a JSON string");
+  }
+}
+
+function parametersOf(tool: Tool): object {
+  const properties = tool.inputSchema["properties"];
+  return typeof properties === "object" && properties !== null ? properties : {};
+}
+
+function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
+  const { parameter, pattern, offset } = part;
+  const isText = compiled(offset, () => textMatcher(pattern));
+  const isPath = tools.some((tool) => tool.paths[parameter] !== undefined) ? pathMatcher(part) : isText;
+  return { parameter, isMatch: (value, name) => (value.kind === "text" ? isText(name) : isPath(name)) };
+}
+
+/** A rule that names a path alone closes the path: for everything, where one of its tools reads there. */
+function closedPathOf(part: ConditionText, tools: readonly Tool[]): ClosedPath | null {
+  const uses = tools.flatMap((tool) => tool.paths[part.parameter] ?? []);
+  if (uses.length === 0) return null;
+  return { isMatch: pathMatcher(part), closes: uses.every((use) => use === "write") ? "writing" : "everything" };
+}
+
+function pathMatcher({ pattern, offset }: ConditionText): (name: string) => boolean {
+  const plain = pattern.replace(/^(\.?\/+)+/, "/").replace(/\/+$/, "");
+  if (plain.split("/").includes(".."))
+    throw new Problem(offset, "the pattern of a path has no `..`: write it from the workspace's root");
+  if (plain === "/") return () => true;
+  if (!plain.includes("/")) {
+    const isNamed = compiled(offset, () => textMatcher(plain));
+    return (name) => name.split("/").some(isNamed);
+  }
+  const isMatch = compiled(offset, () => globMatcher(plain.replace(/^\//, ""), true));
+  return (name) => isMatch(name) || foldersOf(name).some(isMatch);
+}
+
+function compiled(offset: number, compile: () => (text: string) => boolean): (text: string) => boolean {
+  try {
+    return compile();
+  } catch (error) {
+    throw new Problem(offset, messageOf(error));
+  }
+}
+
+/** The folders in which a path lies, outermost first. */
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
+  return folders;
+}

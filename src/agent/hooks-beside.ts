@@ -1,0 +1,32 @@
+import { messageOf } from "../lib/text.ts";
+import type { Hold } from "./hold.ts";
+import { hookAnswer, type Placed } from "./hooks.ts";
+
+/** Hooks that only look, one after another beside the loop: a slow one holds nothing up but the parking of the agent. */
+export class HooksBeside {
+  readonly #hold: Hold;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(hold: Hold) {
+    this.#hold = hold;
+  }
+
+  /** Runs the hooks after those that run already. One that throws is reported as an ERROR event. */
+  run<Hook>(hooks: readonly Placed<Hook>[], invoke: (hook: Hook) => void | Promise<void>): void {
+    for (const { place, run } of hooks) this.#running = this.#running.then(() => this.#runOne(place, () => invoke(run)));
+  }
+
+  /** Resolves when no hook runs any more. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #runOne(place: string, invoke: () => void | Promise<void>): Promise<void> {
+    try {
+      await hookAnswer(invoke, this.#hold.lost);
+    } catch (error) {
+      const message = `the hook ${place} failed: ${messageOf(error)}`;
+      this.#hold.send({ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "hook_failed" });
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { HooksConfig } from "../../src/config.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType, textOf } from "../support/client.ts";
+import { calls, playedModel, says } from "../support/models.ts";
+
+/** One turn with a tool call, under these hooks. */
+async function turn(hooks: HooksConfig) {
+  const model = playedModel(
+    () => calls("todo_read"),
+    () => says("Done."),
+    () => says("Again."),
+  );
+  const app = await startTestApp({ model, template: { hooks } });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  return { model, client, agent, events: await client.turn(agent.id, "go") };
+}
+
+describe("hooks round model calls (A6)", () => {
+  it("preModel gives the model other messages, for this call only", async () => {
+    const { model, client, agent } = await turn({
+      preModel: [(_step, messages) => [...messages, { role: "user", content: [{ type: "text", text: "Be brief." }] }]],
+    });
+    expect(model.calls).toHaveLength(2);
+    for (const { request } of model.calls) expect(JSON.stringify(request.messages)).toContain("Be brief.");
+    expect(JSON.stringify((await client.agent(agent.id)).messages)).not.toContain("Be brief.");
+  });
+
+  it("what preModel does to the messages that it is shown changes nothing", async () => {
+    const { model } = await turn({ preModel: [(_step, messages) => void (messages as unknown[]).splice(0)] });
+    expect(model.calls.map(({ request }) => request.messages.length)).toEqual([1, 3]);
+  });
+
+  it("a preModel that throws ends the turn with an error, the model is not called, and the agent goes on", async () => {
+    let isBroken = true;
+    const { model, client, agent, events } = await turn({
+      preModel: [
+        () => {
+          if (isBroken) throw new Error("hook bug");
+        },
+      ],
+    });
+    expect(model.calls).toHaveLength(0);
+    expect(ofType(events, "Error")).toMatchObject([
+      { severity: "ERROR", message: expect.stringContaining("templates.assistant.hooks.preModel.0 failed: hook bug") },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+    isBroken = false;
+    expect(ofType(await client.turn(agent.id, "again"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  });
+
+  it("postModel sees each answer; one that throws is reported, and the turn is complete", async () => {
+    const seen: unknown[] = [];
+    const { client, agent, events } = await turn({
+      postModel: [
+        (step, answer) => {
+          seen.push([step.step, answer.stopReason]);
+          throw new Error("hook bug");
+        },
+      ],
+    });
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    expect(textOf(events)).toBe("Done.");
+    const reported = ofType(await client.until(agent.id, "ERROR"), "Error");
+    expect(reported.length).toBeGreaterThan(0);
+    expect(reported[0]).toMatchObject({
+      severity: "WARN",
+      detail: "hook_failed",
+      message: expect.stringContaining("postModel.0"),
+    });
+    expect(seen).toEqual([
+      [1, "tool_use"],
+      [2, "end_turn"],
+    ]);
+  });
+
+  it("messagesChanged is shown the conversation each time that it has grown, beside the turn", async () => {
+    const lengths: number[] = [];
+    const { events } = await turn({ messagesChanged: [(_agentId, messages) => void lengths.push(messages.length)] });
+    expect(ofType(events, "Done")).toHaveLength(1);
+    await expect.poll(() => lengths).toEqual([1, 2, 3, 4]);
+  });
+});

@@ -1,0 +1,312 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { PreToolUse } from "../../src/agent/hooks.ts";
+import type { PermissionSource } from "../../src/agent/gate/permission-source.ts";
+import { defineTool } from "../../src/agent/tools/tool.ts";
+import type { TemplateConfig } from "../../src/config.ts";
+import type { Json } from "../../src/lib/json.ts";
+import { ExplainPermissionDocument, type CreateAgentInput } from "../generated/documents.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { tokenActor } from "../support/actors.ts";
+
+const READ = { tool: "fs_read", input: { path: "a.txt" } } as const;
+
+/** Lets an agent make one call, and gives its row; a call that is asked for stays open. */
+async function call(
+  { tool, input }: { tool: string; input: Json },
+  template: Partial<TemplateConfig>,
+  options: TestAppOptions & { readonly agent?: Partial<CreateAgentInput> } = {},
+) {
+  const app = await startTestApp({
+    script: {
+      replies: [
+        { when: { user: "go" }, call: [{ tool, input }] },
+        { when: {}, say: ["done"] },
+      ],
+    },
+    ...options,
+    template,
+  });
+  await writeFile(join(app.workspace, "a.txt"), "text of a");
+  const client = connect(app.url);
+  const agent = await client.createAgent(options.agent);
+  await client.send(agent.id, "go");
+  await client.until(agent.id, "STEP_COMPLETE");
+  for await (const page of client.timeline({ agentId: agent.id, since: "0" }))
+    if (page.events.some(({ kind }) => kind === "PERMISSION_REQUIRED" || kind === "TOOL_END")) break;
+  const [row] = (await client.agent(agent.id)).toolCalls.nodes;
+  if (row === undefined) throw new Error("the agent made no call");
+  return { app, client, agent, row };
+}
+
+describe("rules, in the order of DESIGN section 6 (D4, D16)", () => {
+  const deny = ["fs_read(path:a.txt)"];
+  const cases: [string, PermissionSource, string, string, string][] = [
+    ["deny beats allow", { mode: "auto", deny, allow: ["*"] }, "DENIED", "deny fs_read(path:a.txt)", "deny.0"],
+    [
+      "deny of another tool that reads it",
+      { mode: "auto", deny: ["fs_glob", "fs_read(path:/a.txt)"] },
+      "DENIED",
+      "deny fs_read(path:/a.txt)",
+      "deny.1",
+    ],
+    [
+      "allow beats ask and mode",
+      { mode: "approval", allow: ["fs_*(path:*.txt)"], ask: ["*"] },
+      "COMPLETED",
+      "allow fs_*(path:*.txt)",
+      "allow.0",
+    ],
+    [
+      "ask beats the mode",
+      { mode: "auto", ask: ["fs_read(path:*.txt)"] },
+      "APPROVAL_REQUIRED",
+      "ask fs_read(path:*.txt)",
+      "ask.0",
+    ],
+    [
+      "autoAllowTools beats ask",
+      { mode: "auto", autoAllowTools: ["fs_read"], ask: ["*"] },
+      "COMPLETED",
+      "autoAllowTools",
+      "autoAllowTools.0",
+    ],
+    [
+      "a rule that does not match leaves it to the mode",
+      { mode: "approval", allow: ["fs_read(path:b.txt)"] },
+      "APPROVAL_REQUIRED",
+      "mode approval",
+      "mode",
+    ],
+    [
+      "denyTools beats an allow rule",
+      { mode: "auto", denyTools: ["fs_read"], allow: ["*"] },
+      "DENIED",
+      "denyTools",
+      "denyTools.0",
+    ],
+  ];
+  it.each(cases)("%s", async (_name, permission, state, decidedBy, place) => {
+    const { row } = await call(READ, { permission });
+    expect(row).toMatchObject({ state, explanation: { decidedBy, place: `templates.assistant.permission.${place}` } });
+  });
+
+  it("a path out of the workspace is denied before anybody is asked", async () => {
+    const { row } = await call({ tool: "fs_write", input: { path: "../x", content: "" } }, { permission: { mode: "approval" } });
+    expect(row).toMatchObject({
+      state: "DENIED",
+      explanation: { decidedBy: "workspace" },
+      output: expect.stringContaining("outside of the workspace"),
+    });
+  });
+});
+
+describe("custom modes (A3)", () => {
+  const run = async (mine: () => never) =>
+    (await call(READ, { permission: { mode: "mine" } }, { config: { permissionModes: { mine } } })).row;
+  it.each([
+    ["allow", "COMPLETED"],
+    ["ask", "APPROVAL_REQUIRED"],
+    ["deny", "DENIED"],
+    ["perhaps", "DENIED"],
+    [undefined, "DENIED"],
+  ])("one that answers %s: %s", async (verdict, state) => {
+    expect(await run(() => verdict as never)).toMatchObject({ state, explanation: { decidedBy: "mode mine" } });
+  });
+
+  it("one that throws denies, and says so", async () => {
+    const row = await run(() => {
+      throw new Error("mode bug");
+    });
+    expect(row).toMatchObject({ state: "DENIED", output: expect.stringContaining("mode bug") });
+  });
+});
+
+describe("a permission of an agent's own", () => {
+  const tighten = (permission: PermissionSource) => ({
+    agent: { permission: permission as NonNullable<CreateAgentInput["permission"]> },
+  });
+
+  it.each([
+    ["may deny", { deny: ["fs_read"] }, "DENIED", "agent.permission.deny.0"],
+    ["may ask", { ask: ["fs_read"] }, "APPROVAL_REQUIRED", "agent.permission.ask.0"],
+    ["may not allow what the template asks", { allow: ["fs_write"] }, "APPROVAL_REQUIRED", "templates.assistant.permission.mode"],
+    ["says nothing of what it does not name", { deny: ["fs_write(path:z)"] }, "COMPLETED", "templates.assistant.permission.mode"],
+  ] as const)("TIGHTEN %s", async (_name, permission, state, place) => {
+    const tried = "allow" in permission ? { tool: "fs_write", input: { path: "b", content: "" } } : READ;
+    const { row } = await call(tried, {}, tighten(permission));
+    expect(row).toMatchObject({ state, explanation: { place } });
+  });
+
+  it("REPLACE takes the template's place, and needs an administrator", async () => {
+    const replace = { permission: { mode: "auto" }, permissionScope: "REPLACE" as const };
+    expect((await call({ tool: "fs_write", input: { path: "b", content: "" } }, {}, { agent: replace })).row).toMatchObject({
+      state: "COMPLETED",
+    });
+    const user = tokenActor("user", ["user"]);
+    const app = await startTestApp({ config: { actors: [user.actor] } });
+    const client = connect(app.url, user.token);
+    await expect(client.createAgent(replace)).rejects.toThrow(/FORBIDDEN.*permission.*scope/);
+    await expect(client.createAgent({ ...replace, permissionScope: "TIGHTEN" })).resolves.toBeDefined();
+  });
+
+  it.each([
+    [{ deny: ["fs_read(pth:x)"] }, /"permission","deny","0".*at character 9/],
+    [{ mode: "yolo" }, /"permission","mode".*there is no mode/],
+    [{ denyTools: ["rm"] }, /"permission","denyTools","0".*there is no tool/],
+  ])("%j is refused with its place", async (permission, message) => {
+    const client = connect((await startTestApp()).url);
+    await expect(client.createAgent({ permission })).rejects.toThrow(message);
+  });
+});
+
+describe("explainPermission", () => {
+  it("answers the verdict, the deciding rule with its place, what was considered, and the values as rules see them", async () => {
+    const app = await startTestApp({
+      template: {
+        permission: { mode: "auto", deny: ["fs_write", "fs_read(path:.env)"], ask: ["fs_read(path:docs)"] },
+        hooks: { preToolUse: [() => undefined] },
+      },
+    });
+    await mkdir(join(app.workspace, "config"));
+    await writeFile(join(app.workspace, ".env"), "x");
+    await symlink("../.env", join(app.workspace, "config/link"));
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const explain = async (input: Json, tool = "fs_read") => client.ask(ExplainPermissionDocument, { agentId: id, tool, input });
+    expect((await explain({ path: "config/link" })).data?.explainPermission).toMatchObject({
+      verdict: "DENY",
+      decidedBy: "deny fs_read(path:.env)",
+      place: "templates.assistant.permission.deny.1",
+      values: { path: [{ kind: "file", names: ["config/link", ".env"], access: "read" }] },
+      considered: [{ rule: "deny fs_read(path:.env)", verdict: "DENY" }],
+      hooks: ["templates.assistant.hooks.preToolUse.0"],
+    });
+    expect((await explain({ path: "docs/a.md" })).data?.explainPermission.verdict).toBe("ASK");
+    expect((await explain({ path: "a.md" })).data?.explainPermission).toMatchObject({ verdict: "ALLOW", decidedBy: "mode auto" });
+    expect((await explain({ pth: "a.md" })).errors).toMatchObject([
+      { message: expect.stringContaining("pth"), extensions: { code: "BAD_USER_INPUT" } },
+    ]);
+    expect((await explain({}, "rm")).errors).toMatchObject([{ message: expect.stringContaining("There is no tool") }]);
+    expect((await client.agent(id)).toolCalls.nodes).toEqual([]);
+  });
+});
+
+describe("hooks before a call (A4, A19, A21, D28)", () => {
+  const WRITE = { tool: "fs_write", input: { path: "b.txt", content: "b" } };
+  const give =
+    (input: Record<string, Json>): PreToolUse =>
+    () => ({ input });
+
+  it("another input is validated, judged and hashed in the place of the first, and both are kept", async () => {
+    const { row } = await call(READ, {
+      permission: { mode: "auto" },
+      hooks: { preToolUse: [give({ path: "a.txt", limit: 1 })] },
+    });
+    expect(row).toMatchObject({
+      state: "COMPLETED",
+      input: { path: "a.txt", limit: 1 },
+      requestedInput: { path: "a.txt" },
+      output: "text of a",
+    });
+  });
+
+  it.each([
+    ["an input that is not valid denies", give({ pth: "a.txt" }), { mode: "auto" }, "DENIED", "has no parameter"],
+    [
+      "an input that a rule denies is denied",
+      give({ path: ".env" }),
+      { mode: "auto", deny: ["fs_read(path:.env)"] },
+      "DENIED",
+      "fs_read(path:.env)",
+    ],
+    [
+      "an input that a rule asks for is asked",
+      give({ path: ".env" }),
+      { mode: "auto", ask: ["fs_read(path:.env)"] },
+      "APPROVAL_REQUIRED",
+      "",
+    ],
+    [
+      "what was asked stays asked, whatever the new input",
+      give({ path: "a.txt" }),
+      { mode: "approval", allow: ["fs_read(limit:1)"] },
+      "APPROVAL_REQUIRED",
+      "",
+    ],
+    ["an answer of no known form denies", (() => ({ decision: "allow" })) as never, { mode: "auto" }, "DENIED", "neither ask"],
+  ] as const)("%s", async (_name, hook, permission, state, text) => {
+    const { row } = await call(READ, { permission, hooks: { preToolUse: [hook] } });
+    expect(row.state).toBe(state);
+    expect(row.output ?? "").toContain(text);
+  });
+
+  it("asks, which a later hook cannot take back; the input that is shown is the one that would run", async () => {
+    const hooks = {
+      preToolUse: [() => ({ decision: "ask" as const, reason: "look twice" }), give({ path: "b.txt", content: "changed" })],
+    };
+    const { client, agent, row, app } = await call(WRITE, { permission: { mode: "auto" }, hooks });
+    expect(row).toMatchObject({ state: "APPROVAL_REQUIRED", explanation: { place: "templates.assistant.hooks.preToolUse.0" } });
+    const [approval] = (await client.agent(agent.id)).pendingApprovals;
+    expect(approval).toMatchObject({ reason: "look twice", input: { path: "b.txt", content: "changed" } });
+    await client.decide({ approvalId: approval?.id ?? "", decision: "ALLOW", inputHash: approval?.inputHash ?? "" });
+    await client.until(agent.id, "DONE");
+    expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED" }]);
+    expect(app.workspace).toBeDefined();
+  });
+
+  it("run in order: the tool's own, the configuration's, the template's", async () => {
+    const order: string[] = [];
+    const note = (name: string) => () => void order.push(name);
+    const tool = defineTool<Record<string, never>>({
+      name: "own",
+      description: "x",
+      readOnly: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      hooks: { preToolUse: [note("tool")], postToolUse: [note("after: tool")] },
+      run: () => ({ output: "ran", details: null }),
+    });
+    const config = { tools: [tool], hooks: { preToolUse: [note("configuration")], postToolUse: [note("after: configuration")] } };
+    await call(
+      { tool: "own", input: {} },
+      { hooks: { preToolUse: [note("template")], postToolUse: [note("after: template")] } },
+      { config },
+    );
+    expect(order).toEqual(["tool", "configuration", "template", "after: tool", "after: configuration", "after: template"]);
+  });
+});
+
+describe("wrappers round an execution", () => {
+  it("the configuration's goes round the template's; one may answer itself, and next runs the tool at most once", async () => {
+    const order: string[] = [];
+    const round = (name: string) => async (_call: unknown, next: () => Promise<{ output: string; details: Json }>) => {
+      order.push(`${name} in`);
+      const result = await next();
+      order.push(`${name} out`);
+      return { ...result, output: `${name}(${result.output})` };
+    };
+    const { row } = await call(
+      READ,
+      { hooks: { around: [round("inner")] } },
+      { config: { hooks: { around: [round("outer")] } } },
+    );
+    expect(row.output).toBe("outer(inner(text of a))");
+    expect(order).toEqual(["outer in", "inner in", "inner out", "outer out"]);
+    expect((await call(READ, { hooks: { around: [async () => ({ output: "cached", details: null })] } })).row).toMatchObject({
+      state: "COMPLETED",
+      output: "cached",
+    });
+    const twice = await call(READ, { hooks: { around: [async (_call, next) => (await next(), next())] } });
+    expect(twice.row).toMatchObject({
+      state: "FAILED",
+      error: { type: "execution_failed", message: expect.stringContaining("next() twice") },
+    });
+  });
+
+  it("one that never ends is under the call's time limit", async () => {
+    const { row } = await call(READ, { toolTimeoutMs: 50, hooks: { around: [() => new Promise<never>(() => {})] } });
+    expect(row).toMatchObject({ state: "FAILED", error: { type: "timeout" } });
+  });
+});
