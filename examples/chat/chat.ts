@@ -114,7 +114,7 @@ class Chat {
       case "PermissionRequired": {
         const { request, approval } = event;
         this.#tools.set(request.approvalId, request.call.name);
-        if (approval?.state === "PENDING") this.#ask({ ...request, tool: request.call.name, input: approval.input });
+        if (approval?.state === "PENDING") this.#ask({ ...request, tool: request.call.name, inputText: approval.inputText });
         return;
       }
       case "PermissionDecided": {
@@ -123,8 +123,12 @@ class Chat {
         screen.line(
           `→ ${tool} ${event.decision === "ALLOW" ? "allowed" : "denied"} by ${who}${event.note === null ? "" : `: ${event.note}`}`,
         );
+        if (event.missingDecisions > 0) return screen.line(`(${event.missingDecisions} more must allow it)`);
         return this.#answered(event.approvalId);
       }
+      case "PermissionClosed":
+        screen.line(`→ ${this.#tools.get(event.approvalId) ?? "the call"} ${event.approvalState.toLowerCase()}`);
+        return this.#answered(event.approvalId);
       case "Error":
         return screen.line(`${event.severity}: ${event.message}`);
       case "Done":
@@ -153,7 +157,7 @@ class Chat {
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
     this.#screen.line(
-      `May ${question.tool} run? (${question.reason})\n${JSON.stringify(question.input, null, 2)}\n${question.tool}: [y/n]`,
+      `May ${question.tool} run? (${question.reason})\n${question.inputText}\n${question.tool}: [y/n]`,
     );
   }
 

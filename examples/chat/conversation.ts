@@ -19,7 +19,7 @@ export type Question = {
   readonly inputHash: string;
   readonly tool: string;
   readonly reason: string;
-  readonly input: unknown;
+  readonly inputText: string;
 };
 
 /** The next events; `caughtUp` where they were the last for now. */

@@ -6,7 +6,7 @@ export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
       id model workspace state cursor
-      pendingApprovals { id inputHash reason input toolCall { name } }
+      pendingApprovals { id inputHash reason inputText toolCall { name } }
     }
   }
 `;
@@ -30,8 +30,9 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name } } approval { state input } }
-        ... on PermissionDecided { approvalId decision decidedBy { id } note }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name } } approval { state inputText } }
+        ... on PermissionDecided { approvalId decision decidedBy { id } note missingDecisions }
+        ... on PermissionClosed { approvalId approvalState note }
         ... on Error { severity message }
         ... on Done { reason messageIds }
       }
@@ -50,7 +51,7 @@ export type ChatAgent = {
     readonly id: string;
     readonly inputHash: string;
     readonly reason: string;
-    readonly input: unknown;
+    readonly inputText: string;
     readonly toolCall: { readonly name: string };
   }[];
 };
@@ -68,13 +69,20 @@ export type ChatEvent =
         readonly reason: string;
         readonly call: Pick<Call, "name">;
       };
-      readonly approval: { readonly state: string; readonly input: unknown } | null;
+      readonly approval: { readonly state: string; readonly inputText: string } | null;
     }
   | {
       readonly __typename: "PermissionDecided";
       readonly approvalId: string;
       readonly decision: string;
       readonly decidedBy: { readonly id: string } | null;
+      readonly note: string | null;
+      readonly missingDecisions: number;
+    }
+  | {
+      readonly __typename: "PermissionClosed";
+      readonly approvalId: string;
+      readonly approvalState: string;
       readonly note: string | null;
     }
   | { readonly __typename: "ToolStart" | "ToolEnd"; readonly call: Call & { readonly callId: string } }

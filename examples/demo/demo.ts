@@ -132,7 +132,7 @@ async function decide(
   client: Client,
   options: Options,
 ): Promise<void> {
-  console.log(`May ${request.call.name} run? (${request.reason})\n${JSON.stringify(approval?.input, null, 2)}`);
+  console.log(`May ${request.call.name} run? (${request.reason})\n${approval?.inputText ?? ""}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
   await mutate(client, DECIDE, {
     approvalId: request.approvalId,

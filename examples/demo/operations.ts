@@ -31,7 +31,7 @@ export const WATCH = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { input } }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { inputText } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
@@ -66,7 +66,7 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
         readonly reason: string;
         readonly call: Pick<Call, "name" | "inputPreview">;
       };
-      readonly approval: { readonly input: unknown } | null;
+      readonly approval: { readonly inputText: string } | null;
     }
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
   | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }
@@ -78,5 +78,5 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
     }
   | { readonly __typename: "Error"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
-  | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "AgentCreated" }
+  | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );

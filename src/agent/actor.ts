@@ -5,8 +5,16 @@ import type { ActorRef } from "../events/event.ts";
 const ROLES = ["viewer", "user", "approver", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who asks: one person or service of one tenant. */
-export type Actor = { readonly id: string; readonly kind: ActorKind; readonly tenant: string; readonly roles: readonly Role[] };
+/** Who asks, as authentication says: one person or service of one tenant. */
+export type Identity = {
+  readonly id: string;
+  readonly kind: ActorKind;
+  readonly tenant: string;
+  readonly roles: readonly Role[];
+};
+
+/** Who asks, and in whose names they may decide now, besides their own. */
+export type Actor = Identity & { readonly delegators: readonly string[] };
 
 /** The actor as rows and events name it. */
 export function actorRef({ id, kind }: Actor): ActorRef {
@@ -15,7 +23,7 @@ export function actorRef({ id, kind }: Actor): ActorRef {
 
 /** Reads the whole tenant, not only what they created. */
 export function readsTenant(actor: Actor): boolean {
-  return actor.roles.some((role) => role === "viewer" || role === "approver" || role === "admin");
+  return actor.delegators.length > 0 || actor.roles.some((role) => role === "viewer" || role === "approver" || role === "admin");
 }
 
 /** Whether the actor may see an agent of this creator. */
@@ -36,7 +44,7 @@ export function maySteer(actor: Actor, agent: { readonly tenant: string; readonl
   );
 }
 
-/** Whether the actor may decide on approvals at all. */
-export function mayDecide(actor: Actor): boolean {
+/** Whether the actor may decide on approvals in their own name. */
+export function mayDecide(actor: Identity): boolean {
   return actor.roles.includes("approver") || actor.roles.includes("admin");
 }

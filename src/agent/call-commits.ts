@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ApprovalTransition, Change, ToolCallPatch, ToolCallTransition } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
-import { callStep, endEvents, snapshot, type CallFacts, type CallStep } from "./call-record.ts";
+import { callStep, closedEvent, endEvents, snapshot, type CallFacts, type CallStep } from "./call-record.ts";
 import type { CallOutcome, JudgedCall, Judgement, ReadyCall } from "./call-runner.ts";
 import { format } from "./gate/formatting.ts";
 import { refusalText, refusedState, toolCallError, type Refusal } from "./gate/refusal.ts";
@@ -151,12 +151,21 @@ function ask(
     inputHash: asked.inputHash,
     reason,
     risk: approval.risk,
+    quorum: approval.quorum,
     expiresAt: expiresAt?.toISOString() ?? null,
   } as const;
   // What a person allowed once is not what would run now.
   const stale =
     call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
-  return { transition: step.transition, approval, stale, events: [{ kind: "PERMISSION_REQUIRED", request }] };
+  return {
+    transition: step.transition,
+    approval,
+    stale,
+    events: [
+      ...(stale === null ? [] : [closedEvent(stale.id, call.id, "STALE", "what was allowed is not what would run now")]),
+      { kind: "PERMISSION_REQUIRED", request },
+    ],
+  };
 }
 
 function refusedFacts(refusal: Refusal): CallFacts {

@@ -1,6 +1,7 @@
 import type { ToolCallPatch, ToolCallTransition } from "../db/change.ts";
-import type { ToolCallState } from "../db/generated/enums.ts";
+import type { ApprovalState, ToolCallState } from "../db/generated/enums.ts";
 import type { EventBody, ToolCallSnapshot } from "../events/event.ts";
+import { visibleJson } from "../lib/visible.ts";
 import { marked } from "../lib/text.ts";
 import { TRANSITIONS } from "./gate/transitions.ts";
 import type { ApprovalLook, CallLook } from "./look.ts";
@@ -66,6 +67,11 @@ export function endEvents(call: CallLook): EventBody[] {
   ];
 }
 
+/** The event of an approval that was closed without a person's decision, or whose decision holds no more. */
+export function closedEvent(approvalId: string, callId: string, approvalState: ApprovalState, note: string): EventBody {
+  return { kind: "PERMISSION_CLOSED", approvalId, callId, approvalState, note };
+}
+
 /** The call as events carry it. */
 export function snapshot(call: CallLook): ToolCallSnapshot {
   return {
@@ -89,7 +95,7 @@ export function snapshot(call: CallLook): ToolCallSnapshot {
 /** JSON text of the input that would run, or of what was asked for, cut at 200 characters. */
 export function inputPreview(call: Pick<CallLook, "effectiveInput" | "requestedInput">): string {
   const input = call.effectiveInput ?? call.requestedInput;
-  const text = typeof input === "string" ? input : JSON.stringify(input);
+  const text = visibleJson(input, 0);
   return text.length > PREVIEW ? `${text.slice(0, PREVIEW).toWellFormed()}…` : text;
 }
 

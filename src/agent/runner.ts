@@ -1,12 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Bell } from "../events/bell.ts";
 import { messageOf } from "../lib/text.ts";
+import { expireApprovals } from "./expiry.ts";
 import { claim, release, renew, signals, unownedAgents, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
 
 /** How often the node looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
+/** How often the node looks for approvals that nobody decided in time, in ms. */
+const EXPIRY_MS = 1_000;
 /** How long running tools may go on when the node closes, in ms. */
 const CLOSING_MS = 10_000;
 
@@ -33,6 +36,10 @@ export class Runner {
       this.#every(
         () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
         () => this.#sweep(),
+      ),
+      this.#every(
+        () => EXPIRY_MS,
+        () => this.#expire(),
       ),
       this.#every(
         () => parts.leaseTimes.renewMs,
@@ -135,6 +142,14 @@ export class Runner {
       if (ending === "parked") void this.#tracked(this.#claim([lease.agentId]));
     });
     this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: -1 });
+  }
+
+  async #expire(): Promise<void> {
+    try {
+      for (const agentId of await expireApprovals(this.#parts)) await this.wake(agentId);
+    } catch (error) {
+      this.#parts.logger.warn(`approvals could not be looked for (${messageOf(error)}); trying again`);
+    }
   }
 
   async #renew(): Promise<void> {

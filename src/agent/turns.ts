@@ -1,6 +1,6 @@
 import type { Change } from "../db/change.ts";
 import type { DoneReason, EventBody } from "../events/event.ts";
-import { callStep, endEvents, snapshot, type CallStep } from "./call-record.ts";
+import { callStep, closedEvent, endEvents, snapshot, type CallStep } from "./call-record.ts";
 import { isFinal } from "./gate/refusal.ts";
 import type { Hold } from "./hold.ts";
 import type { CallLook, Look } from "./look.ts";
@@ -68,14 +68,19 @@ export class Turns {
     const open = now.calls.filter((call) => !isFinal(call.state));
     const steps = sealed(open, note, at);
     const calls = now.calls.map((call) => steps.find((step) => step.call.id === call.id)?.call ?? call);
-    const asked = open.flatMap((call) => (call.approval?.state === "PENDING" ? [call.approval.id] : []));
+    const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
     const change: Change = {
       transitions: steps.map((step) => step.transition),
-      approvalTransitions: asked.map((id) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
+      approvalTransitions: asked.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
       ...(now.lastStep?.state === "STARTED" ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
     };
     const texts = await this.#openTexts(now);
-    await this.end({ ...now, calls }, reason, change, [...texts, ...events, ...steps.flatMap((step) => endEvents(step.call))]);
+    await this.end({ ...now, calls }, reason, change, [
+      ...texts,
+      ...events,
+      ...asked.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
+      ...steps.flatMap((step) => endEvents(step.call)),
+    ]);
   }
 
   /** Goes on after an owner that died: a call whose outcome is unknown is sealed, never silently run again (invariant 5). */

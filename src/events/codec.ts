@@ -1,6 +1,6 @@
-import { mapStrings, storableJson, type Json } from "../lib/json.ts";
+import { isJsonObject, mapStrings, storableJson, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
-import { CHANNEL_OF, type BodyOf, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
+import { CHANNEL_OF, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
 import type { Channel } from "./channel.ts";
 
 /** The largest payload of one event in bytes. */
@@ -50,14 +50,26 @@ export function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
   };
 }
 
-/** Fields that kinds gained later, as they are read in events that were written without them. */
-const GAINED: Readonly<Record<string, object>> = {
-  MESSAGE_RECEIVED: { images: 0 } satisfies Partial<BodyOf<"MESSAGE_RECEIVED">>,
-  TOKEN_USAGE: { cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null } satisfies Partial<BodyOf<"TOKEN_USAGE">>,
+/** The payloads of kinds that gained fields later, as they are read in events that were written without them. */
+const GAINED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
+  MESSAGE_RECEIVED: (payload) => ({ images: 0, ...payload }),
+  TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, ...payload }),
+  PERMISSION_REQUIRED: (payload) => {
+    const request = payload["request"];
+    return isJsonObject(request) ? { ...payload, request: { quorum: 1, ...request } } : payload;
+  },
+  PERMISSION_DECIDED: (payload) => ({
+    onBehalfOf: null,
+    approvalState: payload["decision"] === "ALLOW" ? "ALLOWED" : "DENIED",
+    missingDecisions: 0,
+    allowedHash: null,
+    ...payload,
+  }),
 };
 
-function decodeBody(kind: string, payload: string): EventBody {
-  return { kind, ...GAINED[kind], ...(JSON.parse(payload) as object) } as EventBody;
+function decodeBody(kind: string, stored: string): EventBody {
+  const payload = JSON.parse(stored) as JsonObject;
+  return { kind, ...(GAINED[kind]?.(payload) ?? payload) } as EventBody;
 }
 
 function fitting(stored: string): string {

@@ -50,6 +50,8 @@ export type ApprovalSnapshot = {
   readonly inputHash: string;
   readonly reason: string;
   readonly risk: string;
+  /** How many people must allow it. */
+  readonly quorum: number;
   readonly expiresAt: string | null;
 };
 
@@ -118,6 +120,21 @@ export type EventBody =
       readonly callId: string;
       readonly decision: ApprovalDecision;
       readonly decidedBy: ActorRef;
+      /** The actor in whose name it was decided; null for their own. */
+      readonly onBehalfOf: string | null;
+      readonly note: string | null;
+      /** PENDING where more people must allow it. */
+      readonly approvalState: ApprovalState;
+      /** How many people must still allow it. */
+      readonly missingDecisions: number;
+      /** The hash of the input that was allowed; another than the request's where the person changed it. Null for a denial. */
+      readonly allowedHash: string | null;
+    }
+  | {
+      readonly kind: "PERMISSION_CLOSED";
+      readonly approvalId: string;
+      readonly callId: string;
+      readonly approvalState: ApprovalState;
       readonly note: string | null;
     }
   | { readonly kind: "AGENT_CREATED"; readonly templateId: string; readonly model: string; readonly createdBy: ActorRef }
@@ -173,6 +190,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   DONE: "PROGRESS",
   PERMISSION_REQUIRED: "CONTROL",
   PERMISSION_DECIDED: "CONTROL",
+  PERMISSION_CLOSED: "CONTROL",
   AGENT_CREATED: "MONITOR",
   STATE_CHANGED: "MONITOR",
   BREAKPOINT_CHANGED: "MONITOR",

@@ -1,9 +1,9 @@
-import { decideApproval as decide } from "../agent/commands/decide-approval.ts";
+import { decideApproval as decide, type DecideApproval } from "../agent/commands/decide-approval.ts";
 import type { Approval, Prisma } from "../db/generated/client.ts";
-import type { ApprovalDecision, ApprovalState } from "../db/generated/enums.ts";
+import type { ApprovalState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
 import type { Context } from "./context.ts";
-import type { UserError } from "./errors.ts";
+import { clientError, type UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage } from "./page.ts";
 import { visibleAgents } from "./visibility.ts";
@@ -15,8 +15,19 @@ export type ApprovalPayload = {
   readonly userErrors: readonly UserError[];
 };
 
+/** Which approvals are asked for; all conditions that are present must hold. */
+export type ApprovalFilter = {
+  readonly states?: readonly ApprovalState[] | null | undefined;
+  readonly agentId?: string | null | undefined;
+  readonly templateIds?: readonly string[] | null | undefined;
+  readonly tools?: readonly string[] | null | undefined;
+  readonly requestedAfter?: Date | null | undefined;
+  readonly requestedBefore?: Date | null | undefined;
+};
+
 type Arguments = {
   state?: ApprovalState | null | undefined;
+  filter?: ApprovalFilter | null | undefined;
   first?: number | null | undefined;
   last?: number | null | undefined;
 };
@@ -25,11 +36,25 @@ type Arguments = {
 export async function approvals(context: Context, args: Arguments, selection: Prisma.ApprovalFindManyArgs): Promise<Approval[]> {
   checkPage(args);
   await context.snapshot();
+  const { states, agentId, templateIds, tools, requestedAfter, requestedBefore } = args.filter ?? {};
   return context.prisma.approval.findMany({
     ...selection,
-    where: { tenant: context.actor.tenant, agent: visibleAgents(context.actor), ...(args.state ? { state: args.state } : {}) },
+    where: {
+      tenant: context.actor.tenant,
+      agent: { ...visibleAgents(context.actor), ...(templateIds ? { templateId: { in: storableOnly(templateIds) } } : {}) },
+      ...(args.state ? { state: args.state } : {}),
+      ...(states ? { AND: { state: { in: [...states] } } } : {}),
+      ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
+      ...(tools ? { toolCall: { name: { in: storableOnly(tools) } } } : {}),
+      requestedAt: { ...(requestedAfter ? { gt: requestedAfter } : {}), ...(requestedBefore ? { lt: requestedBefore } : {}) },
+    },
     orderBy: [{ requestedAt: "asc" }, { id: "asc" }],
   });
+}
+
+/** Names that can be stored at all: the database refuses to look for others. */
+function storableOnly(names: readonly string[]): string[] {
+  return names.filter((name) => !name.includes("\0"));
 }
 
 /** The approval as it stands now, beside an event's snapshot of it. */
@@ -41,10 +66,10 @@ export async function approvalByRow(
   return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
 }
 
-export async function decideApproval(
-  context: Context,
-  request: { approvalId: string; decision: ApprovalDecision; note: string | null; inputHash: string | null },
-): Promise<ApprovalPayload> {
+/** What a person decides, as clients send it. */
+export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly approvalId: string };
+
+export async function decideApproval(context: Context, request: DecideRequest): Promise<ApprovalPayload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
   const result = await decide(context.parts, context.actor, { ...request, approvalId });
   if (result.ok) context.wake(result.value.agentId);
@@ -56,4 +81,16 @@ export async function decideApproval(
     cursor: formatCursor(head, position),
     userErrors: result.ok ? [] : [result.refusal],
   };
+}
+
+/** The most approvals that are decided at once. */
+const MOST_DECISIONS = 100;
+
+/** Each decision by itself, in the order given: one that is refused leaves the others alone. */
+export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<readonly ApprovalPayload[]> {
+  if (requests.length > MOST_DECISIONS)
+    throw clientError("BAD_USER_INPUT", `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`);
+  const payloads: ApprovalPayload[] = [];
+  for (const request of requests) payloads.push(await decideApproval(context, request));
+  return payloads;
 }

@@ -1,5 +1,5 @@
 /** Types that `node(id)` answers. */
-export type NodeType = "Agent" | "Approval" | "Message" | "ToolCall";
+export type NodeType = "Agent" | "AllowRule" | "Approval" | "Delegation" | "Message" | "ToolCall";
 
 /** Rows have UUIDs as ids. */
 export const ROW_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

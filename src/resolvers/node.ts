@@ -1,28 +1,30 @@
-import { maySee } from "../agent/actor.ts";
+import { maySee, readsTenant } from "../agent/actor.ts";
 import type { Context } from "./context.ts";
 import { ROW_ID, type NodeType } from "./global-id.ts";
 
 /** Whether the actor may read this node. */
 export async function mayReadNode({ prisma, actor }: Context, type: string, id: string): Promise<boolean> {
   if (!ROW_ID.test(id)) return false;
-  const agent = await agentOf(prisma, type as NodeType, id);
-  return agent !== null && agent !== undefined && maySee(actor, agent);
-}
-
-async function agentOf(
-  prisma: Context["prisma"],
-  type: NodeType,
-  id: string,
-): Promise<{ tenant: string; createdBy: string } | null | undefined> {
+  const mayRead = (agent: { tenant: string; createdBy: string } | null | undefined): boolean =>
+    agent !== null && agent !== undefined && maySee(actor, agent);
   const select = { tenant: true, createdBy: true } as const;
-  switch (type) {
+  switch (type as NodeType) {
     case "Agent":
-      return prisma.agent.findUnique({ where: { id }, select });
+      return mayRead(await prisma.agent.findUnique({ where: { id }, select }));
     case "Approval":
-      return (await prisma.approval.findUnique({ where: { id }, select: { agent: { select } } }))?.agent;
+      return mayRead((await prisma.approval.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
     case "Message":
-      return (await prisma.message.findUnique({ where: { id }, select: { agent: { select } } }))?.agent;
+      return mayRead((await prisma.message.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
     case "ToolCall":
-      return (await prisma.toolCall.findUnique({ where: { id }, select: { agent: { select } } }))?.agent;
+      return mayRead((await prisma.toolCall.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
+    case "AllowRule": {
+      const rule = await prisma.allowRule.findUnique({ where: { id }, select: { tenant: true } });
+      return rule?.tenant === actor.tenant && readsTenant(actor);
+    }
+    case "Delegation": {
+      const found = await prisma.delegation.findUnique({ where: { id }, select: { tenant: true, fromId: true, toId: true } });
+      const isTheirs = found?.fromId === actor.id || found?.toId === actor.id;
+      return found?.tenant === actor.tenant && (readsTenant(actor) || isTheirs);
+    }
   }
 }

@@ -1,5 +1,16 @@
 import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
-import { approvalByRow, approvals, decideApproval, type ApprovalPayload } from "../resolvers/approval.ts";
+import type { RuleProposal } from "../agent/commands/allow-always.ts";
+import { ruleProposal } from "../resolvers/allow-rule.ts";
+import {
+  approvalByRow,
+  approvals,
+  decideApproval,
+  decideApprovals,
+  type ApprovalPayload,
+  type DecideRequest,
+} from "../resolvers/approval.ts";
+import type { Json } from "../lib/json.ts";
+import { visibleJson } from "../lib/visible.ts";
 import { globalId } from "../resolvers/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
@@ -17,11 +28,49 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
     inputHash: t.exposeString("inputHash", { description: "Give it back with ALLOW: the decision is bound to this input." }),
     reason: t.exposeString("reason"),
     risk: t.field({ type: Risk, resolve: ({ risk }) => risk as (typeof Risk)["$inferType"] }),
+    quorum: t.exposeInt("quorum", { description: "How many people must allow it." }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
   }),
 });
 
 const newest = { decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
+
+builder.prismaObject("Decision", {
+  name: "Decision",
+  description: "What one person said about an approval.",
+  fields: (t) => ({
+    decision: t.expose("decision", { type: ApprovalDecision }),
+    decidedBy: t.field({
+      type: ActorRef,
+      select: { actorId: true, actorKind: true },
+      resolve: ({ actorId, actorKind }) => ({ id: actorId, kind: actorKind }),
+    }),
+    onBehalfOf: t.exposeString("onBehalfOf", { nullable: true, description: "The actor in whose name; null for their own." }),
+    note: t.exposeString("note", { nullable: true }),
+    input: t.expose("input", {
+      type: "JSON",
+      nullable: true,
+      description: "The input that they gave in the place of the one they saw.",
+    }),
+    decidedAt: t.expose("decidedAt", { type: "DateTime" }),
+  }),
+});
+
+const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
+  description:
+    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000.",
+  fields: (t) => ({
+    examined: t.exposeInt("examined"),
+    matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),
+    asked: t.exposeInt("asked", { description: "Those of them that people were asked for." }),
+    denied: t.exposeInt("denied", { description: "Those of them that people denied." }),
+  }),
+});
+
+const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").implement({
+  description: "The narrowest rule by which calls like this one would run without asking: `allowAlways` stores it.",
+  fields: (t) => ({ rule: t.exposeString("rule"), past: t.expose("past", { type: PastCalls }) }),
+});
 
 export const Approval = builder.prismaNode("Approval", {
   id: { field: "id" },
@@ -31,15 +80,38 @@ export const Approval = builder.prismaNode("Approval", {
     state: t.expose("state", { type: ApprovalState }),
     toolCall: t.relation("toolCall"),
     agent: t.relation("agent"),
-    input: t.expose("input", { type: "JSON", description: "Exactly what will run." }),
+    input: t.expose("input", {
+      type: "JSON",
+      description: "What was asked for: exactly what will run, unless a decision says otherwise.",
+    }),
+    inputText: t.string({
+      description:
+        "The whole input for people to read: JSON in which nothing hides. Control characters, bidirectional overrides and long runs of spaces stand as escapes.",
+      select: { input: true },
+      resolve: ({ input }) => visibleJson(input as Json),
+    }),
     inputHash: t.exposeString("inputHash", { description: "SHA-256 over the RFC 8785 form of all that decides what will run." }),
     reason: t.exposeString("reason", { description: "Why it is asked." }),
     risk: t.field({ type: Risk, select: { risk: true }, resolve: ({ risk }) => risk as (typeof Risk)["$inferType"] }),
+    quorum: t.int({
+      description: "How many people must allow it. One is enough to deny it.",
+      select: { quorum: true },
+      resolve: ({ quorum }) => quorum ?? 1,
+    }),
+    decisions: t.relation("decisions", { query: { orderBy: { decidedAt: "asc" } }, description: "All that was said, in order." }),
+    alwaysAllow: t.field({
+      type: AllowRuleProposal,
+      nullable: true,
+      description: "Null where no narrow rule takes in the call.",
+      select: { id: true },
+      resolve: ({ id }, _args, context) => ruleProposal(context, id),
+    }),
     decision: t.field({
       type: ApprovalDecision,
       nullable: true,
-      select: newest,
-      resolve: ({ decisions: [decision] }) => decision?.decision ?? null,
+      description: "The decision that stands; null while it is open.",
+      select: { ...newest, state: true },
+      resolve: ({ state, decisions: [decision] }) => (state === "PENDING" ? null : (decision?.decision ?? null)),
     }),
     decidedBy: t.field({
       type: ActorRef,
@@ -57,6 +129,19 @@ export const Approval = builder.prismaNode("Approval", {
     note: t.string({ nullable: true, select: newest, resolve: ({ decisions: [decision] }) => decision?.note ?? null }),
     requestedAt: t.expose("requestedAt", { type: "DateTime" }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
+    closedAt: t.expose("closedAt", { type: "DateTime", nullable: true }),
+  }),
+});
+
+const ApprovalFilter = builder.inputType("ApprovalFilter", {
+  description: "All conditions that are given must hold.",
+  fields: (t) => ({
+    states: t.field({ type: [ApprovalState] }),
+    agentId: t.id(),
+    templateIds: t.idList(),
+    tools: t.stringList(),
+    requestedAfter: t.field({ type: "DateTime" }),
+    requestedBefore: t.field({ type: "DateTime" }),
   }),
 });
 
@@ -68,7 +153,7 @@ builder.queryField("approvals", (t) =>
       type: Approval,
       cursor: "id",
       description: "The inbox: what has waited longest is on top.",
-      args: { state: t.arg({ type: ApprovalState }) },
+      args: { state: t.arg({ type: ApprovalState }), filter: t.arg({ type: ApprovalFilter }) },
       resolve: (query, _root, args, context) => approvals(context, args, query),
     },
     ApprovalConnection,
@@ -81,6 +166,10 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
     decision: t.field({ type: ApprovalDecision, required: true }),
     note: t.string(),
     inputHash: t.string({ description: "Required for ALLOW: the hash of the input that the person saw." }),
+    input: t.field({
+      type: "JSON",
+      description: "With ALLOW: what shall run instead. It is validated and judged, and both inputs are kept.",
+    }),
   }),
 });
 
@@ -101,7 +190,19 @@ builder.mutationField("decideApproval", (t) =>
     type: DecideApprovalPayload,
     description: "Decides an approval, once. The same decision again answers the same; another one is told which stands.",
     args: { input: t.arg({ type: DecideApprovalInput, required: true }) },
-    resolve: (_root, { input }, context) =>
-      decideApproval(context, { ...input, note: input.note ?? null, inputHash: input.inputHash ?? null }),
+    resolve: (_root, { input }, context) => decideApproval(context, requestOf(input)),
   }),
 );
+
+builder.mutationField("decideApprovals", (t) =>
+  t.field({
+    type: [DecideApprovalPayload],
+    description: "Decides up to 100 approvals, each by itself and with its own outcome, in the order given.",
+    args: { input: t.arg({ type: [DecideApprovalInput], required: true }) },
+    resolve: async (_root, { input }, context) => [...(await decideApprovals(context, input.map(requestOf)))],
+  }),
+);
+
+function requestOf({ approvalId, decision, note, inputHash, input }: (typeof DecideApprovalInput)["$inferInput"]): DecideRequest {
+  return { approvalId, decision, note: note ?? null, inputHash: inputHash ?? null, input: input ?? null };
+}

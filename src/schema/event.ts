@@ -13,6 +13,7 @@ import { builder } from "./builder.ts";
 import {
   AgentState,
   ApprovalDecision,
+  ApprovalState,
   Breakpoint,
   Channel,
   DoneReason,
@@ -200,6 +201,41 @@ eventType("PERMISSION_DECIDED").implement({
     callId: t.id({ resolve: ({ body }) => body.callId }),
     decision: t.field({ type: ApprovalDecision, resolve: ({ body }) => body.decision }),
     decidedBy: t.field({ type: ActorRef, nullable: true, resolve: ({ body }) => body.decidedBy }),
+    onBehalfOf: t.string({
+      nullable: true,
+      description: "The actor in whose name it was decided; null for their own.",
+      resolve: ({ body }) => body.onBehalfOf,
+    }),
+    note: t.string({ nullable: true, resolve: ({ body }) => body.note }),
+    approvalState: t.field({
+      type: ApprovalState,
+      description: "PENDING where more people must allow it.",
+      resolve: ({ body }) => body.approvalState,
+    }),
+    missingDecisions: t.int({
+      description: "How many people must still allow it.",
+      resolve: ({ body }) => body.missingDecisions,
+    }),
+    allowedHash: t.string({
+      nullable: true,
+      description: "The hash of the input that was allowed; not the request's where the person changed it.",
+      resolve: ({ body }) => body.allowedHash,
+    }),
+    approval: t.prismaField({
+      type: Approval,
+      nullable: true,
+      resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query),
+    }),
+  }),
+});
+
+eventType("PERMISSION_CLOSED").implement({
+  description: "Nothing is to be decided any more: EXPIRED, SEALED with its turn, or STALE because something else would run now.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    approvalId: t.id({ resolve: ({ body }) => globalId("Approval", body.approvalId) }),
+    callId: t.id({ resolve: ({ body }) => body.callId }),
+    approvalState: t.field({ type: ApprovalState, resolve: ({ body }) => body.approvalState }),
     note: t.string({ nullable: true, resolve: ({ body }) => body.note }),
     approval: t.prismaField({
       type: Approval,

@@ -1,7 +1,9 @@
 import { builder } from "./builder.ts";
 import "./scalars.ts";
 import "./agent.ts";
+import "./allow-rule.ts";
 import "./approval.ts";
+import "./delegation.ts";
 import "./event.ts";
 import "./message.ts";
 import "./permission.ts";

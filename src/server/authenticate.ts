@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Actor, Role } from "../agent/actor.ts";
+import type { Identity, Role } from "../agent/actor.ts";
 
 /** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
 export type TokenActor = {
@@ -14,7 +14,10 @@ export type TokenActor = {
 export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
 
 /** The operator's own code: who asks, or null for nobody. */
-export type Authenticate = (request: AuthenticationRequest) => Actor | null | Promise<Actor | null>;
+export type Authenticate = (request: AuthenticationRequest) => Identity | null | Promise<Identity | null>;
+
+/** Asks authentication who is there; null for nobody. */
+export type Identify = () => Promise<Identity | null>;
 
 /** Who may ask: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
 export type Authentication =
@@ -23,14 +26,14 @@ export type Authentication =
   | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
 /** Whoever reaches a server without configured actors: the person at this machine. */
-const LOCAL_ADMINISTRATOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
+const LOCAL_ADMINISTRATOR: Identity = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
 
 /** Who asks with this token; null for nobody. */
 export async function authenticate(
   authentication: Authentication,
   token: string | null,
   headers: Headers,
-): Promise<Actor | null> {
+): Promise<Identity | null> {
   switch (authentication.kind) {
     case "local":
       return LOCAL_ADMINISTRATOR;

@@ -24,7 +24,12 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
       if (now() - askedAt < ADMITTED_MS) return true;
       askedAt = now();
       const present = await admission();
-      return present?.id === actor.id && present.tenant === actor.tenant && String(present.roles) === String(actor.roles);
+      return (
+        present?.id === actor.id &&
+        present.tenant === actor.tenant &&
+        String(present.roles) === String(actor.roles) &&
+        String(present.delegators) === String(actor.delegators)
+      );
     },
   };
 }

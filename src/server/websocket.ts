@@ -7,9 +7,8 @@ import { WebSocketServer } from "ws";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken } from "./authenticate.ts";
+import { authenticate, bearerToken, type Identify } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
-import type { Admission } from "./context.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
 
@@ -21,7 +20,7 @@ const OPERATIONS = 100;
 /** The socket of somebody who is no longer admitted closes: with a new token they may open another. */
 const NOT_ADMITTED = 4403;
 
-type SocketExtra = { admission: Admission };
+type SocketExtra = { identify: Identify };
 
 /** GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients connect anew. */
 export function serveWebSocket(
@@ -41,8 +40,8 @@ export function serveWebSocket(
         const authorization =
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
         const headers = headersOf(extra.request);
-        extra.admission = () => authenticate(access.authentication, bearerToken(authorization), headers);
-        return (await extra.admission()) !== null;
+        extra.identify = () => authenticate(access.authentication, bearerToken(authorization), headers);
+        return (await extra.identify()) !== null;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
         if (Object.keys(subscriptions).length > OPERATIONS)
@@ -52,7 +51,7 @@ export function serveWebSocket(
               `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
             ),
           ];
-        const envelope = yoga.getEnveloped({ socketAdmission: extra.admission });
+        const envelope = yoga.getEnveloped({ socketIdentify: extra.identify });
         const document = parsed(() => envelope.parse(query));
         if (document instanceof GraphQLError) return [document];
         const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);

@@ -1,12 +1,12 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { GraphQLError } from "graphql";
 import { createYoga, type YogaServerInstance } from "graphql-yoga";
-import type { Actor } from "../agent/actor.ts";
+import { withDelegators } from "../agent/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken } from "./authenticate.ts";
+import { authenticate, bearerToken, type Identify } from "./authenticate.ts";
 import { makeContext, type Admission, type SharedContext } from "./context.ts";
 import { WALK } from "./graphiql.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
@@ -15,7 +15,7 @@ import type { Subscribe } from "./subscribe-pages.ts";
 export const BODY_BYTES = 8 * 1024 * 1024;
 
 /** What the transport adds: who a WebSocket was opened by. */
-export type TransportContext = { readonly socketAdmission?: Admission };
+export type TransportContext = { readonly socketIdentify?: Identify };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
 export function makeYoga(
@@ -35,10 +35,14 @@ export function makeYoga(
     plugins: [{ onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) }],
     maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
-    context: async ({ socketAdmission, request }) => {
-      const byHeader = (): Promise<Actor | null> =>
+    context: async ({ socketIdentify, request }) => {
+      const byHeader: Identify = () =>
         authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers);
-      const admission = socketAdmission ?? byHeader;
+      const identify = socketIdentify ?? byHeader;
+      const admission: Admission = async () => {
+        const identity = await identify();
+        return identity === null ? null : withDelegators(shared.parts.sql, identity, shared.parts.clock.now());
+      };
       const actor = await admission();
       if (actor === null)
         throw clientError(

@@ -15,7 +15,7 @@ import { playedModel, says } from "../support/models.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { testTemplate } from "../support/template.ts";
 
-const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] };
+const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 
 it("an agent never parks past a message that arrives between its look and its parking (invariant 8)", async () => {
   const { sql } = await testDatabase();

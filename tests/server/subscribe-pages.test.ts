@@ -14,7 +14,7 @@ import type { Actor } from "../../src/agent/actor.ts";
 import { onTestFinished } from "vitest";
 
 const subscribe = subscribePages(maskError(silentLogger));
-const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
+const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
 /** A subscriber below the transports, and how often an event's `delta` was resolved for it or for others. */
 function subscriberOf(app: TestApp) {

@@ -100,7 +100,7 @@ function Shown({ item, decide }: { readonly item: Item; readonly decide: Actions
           <p>
             May <code>{item.request.call.name}</code> run? ({item.request.reason}, risk {item.request.risk})
           </p>
-          <pre>{JSON.stringify(item.input, null, 2)}</pre>
+          <pre>{item.inputText}</pre>
           {item.decision === null ? (
             <>
               <button type="button" onClick={() => decide(item.request.approvalId, "ALLOW", item.request.inputHash)}>

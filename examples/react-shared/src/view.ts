@@ -15,7 +15,7 @@ export type Item =
       readonly kind: "approval";
       readonly key: string;
       readonly request: Request;
-      readonly input: unknown;
+      readonly inputText: string;
       readonly decision: string | null;
     }
   | { readonly kind: "end"; readonly key: string; readonly reason: string };
@@ -49,12 +49,18 @@ function afterEvent(view: View, event: WatchedEvent): View {
         kind: "approval",
         key: event.request.approvalId,
         request: event.request,
-        input: event.approval?.input ?? null,
+        inputText: event.approval?.inputText ?? "",
         decision: null,
       });
-    case "PermissionDecided":
+    case "PermissionDecided": {
+      // One that waits for others still can be decided.
+      if (event.missingDecisions > 0) return view;
+      const decision = `${event.decision} by ${event.decidedBy?.id ?? "somebody"}`;
+      return change(view, event.approvalId, (item) => (item.kind === "approval" ? { ...item, decision } : item));
+    }
+    case "PermissionClosed":
       return change(view, event.approvalId, (item) =>
-        item.kind === "approval" ? { ...item, decision: `${event.decision} by ${event.decidedBy?.id ?? "somebody"}` } : item,
+        item.kind === "approval" ? { ...item, decision: event.approvalState.toLowerCase() } : item,
       );
     case "Done": {
       const ended = { ...view, items: view.items.map(closed), isWorking: false };

@@ -1,49 +1,38 @@
-import type { ApprovalDecision, ApprovalKind, ApprovalState } from "../../db/generated/enums.ts";
-import type { Statement } from "../../db/sql.ts";
+import type { ApprovalTransition, Change } from "../../db/change.ts";
+import type { ApprovalDecision } from "../../db/generated/enums.ts";
 import type { EventBody } from "../../events/event.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { actorRef, maySee, mayDecide, type Actor } from "../actor.ts";
-import { callStep, endEvents } from "../call-record.ts";
+import { actorRef, type Actor } from "../actor.ts";
+import { callStep, endEvents, type CallStep } from "../call-record.ts";
+import { expireApproval } from "../expiry.ts";
+import { judgeEdit } from "../gate/edited-input.ts";
 import { refusalText, toolCallError } from "../gate/refusal.ts";
 import { lookAtCall, type ApprovalLook, type CallLook } from "../look.ts";
 import type { AgentParts } from "../parts.ts";
+import { authorityOf, findApproval, type Authority, type FoundApproval } from "./find-approval.ts";
 import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
 
-/** What decideApproval is asked for. `inputHash` is the hash of the input that the person saw. */
+/** What decideApproval is asked for. */
 export type DecideApproval = {
   readonly approvalId: string;
   readonly decision: ApprovalDecision;
   readonly note: string | null;
+  /** The hash of the input that the person saw. */
   readonly inputHash: string | null;
+  /** The input that shall run instead of the one that was asked for; null for that one. */
+  readonly input: Json | null;
 };
 
 /** The approval, the position that the decision reached (null where it stood before), and the agent to wake. */
 export type Decided = { readonly id: string; readonly position: number | null; readonly agentId: string };
 
-type ApprovalRow = {
-  readonly id: string;
-  readonly tenant: string;
-  readonly agentId: string;
-  readonly createdBy: string;
-  readonly templateId: string;
-  readonly toolCallId: string;
-  readonly kind: ApprovalKind;
-  readonly state: ApprovalState;
-  readonly inputHash: string;
-  /** Whether the actor sent one of the messages that the call's turn answers. */
-  readonly isOwnRequest: boolean;
-};
+/** Another input than the one that was asked for, judged, with its hash. */
+type Edit = { readonly input: JsonObject; readonly inputHash: string };
 
 /** A decision that meets other changes of the same rows so often was not meant to be. */
-const TRIES = 10;
-
-const FIND: Statement = {
-  name: "find_approval",
-  text: `SELECT p.id, p.tenant, p.agent_id AS "agentId", a.created_by AS "createdBy", a.template_id AS "templateId", p.tool_call_id AS "toolCallId", p.kind, p.state, p.input_hash AS "inputHash",
-      EXISTS (SELECT FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' WHERE t.id = p.tool_call_id AND m.created_by = $2) AS "isOwnRequest"
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1`,
-};
+const TRIES = 50;
 
 /**
  * Decides an approval, once (invariant 7): the approval, the call and the events change in one transaction, from the
@@ -66,83 +55,42 @@ async function tryToDecide(
   actor: Actor,
   request: DecideApproval,
 ): Promise<Result<Decided, CommandRefusal> | "somebody was faster"> {
-  const [approval] = await parts.sql.query<ApprovalRow>(FIND, [request.approvalId, actor.id]);
-  if (approval === undefined || !maySee(actor, approval))
-    return refused({
-      code: "NOT_FOUND",
-      field: ["approvalId"],
-      message: "there is no such approval: list the open ones with `approvals(state: PENDING)`",
-    });
-  if (!mayDecide(actor)) return refused({ code: "FORBIDDEN", field: null, message: "deciding needs the role approver or admin" });
-  if (approval.isOwnRequest && parts.templates.get(approval.templateId)?.selfApproval !== true) {
-    return refused({
-      code: "SELF_APPROVAL",
-      field: null,
-      message: "you asked for this yourself, and the template does not allow deciding on it: another approver must",
-    });
-  }
+  const found = await findApproval(parts.sql, actor, request.approvalId);
+  if (!found.ok) return found;
+  const approval = found.value;
+  const authority = authorityOf(actor, approval, parts.templates.get(approval.templateId));
+  if (!authority.ok) return authority;
   const problem = problemOf(request, approval);
   if (problem !== null) return refused(problem);
-  if (approval.state !== "PENDING") return standing(approval, request);
-
+  if (approval.state !== "PENDING") return standing(approval, request, await editOf(parts, approval, request));
+  const earlier = approval.decisions.find(({ actorId }) => actorId === actor.id);
+  if (earlier !== undefined) return repeated(approval, request, earlier.decision);
   const at = parts.clock.now();
-  const note = request.note === null ? null : storable(request.note);
+  if (approval.expiresAt !== null && new Date(approval.expiresAt) <= at) {
+    await expireApproval(parts, approval, at);
+    return "somebody was faster";
+  }
+  const edit = await editOf(parts, approval, request);
+  if (!edit.ok) return edit;
   const call = await lookAtCall(parts.sql, approval.toolCallId);
-  const decided: ApprovalLook = {
-    id: approval.id,
-    state: request.decision === "ALLOW" ? "ALLOWED" : "DENIED",
-    inputHash: approval.inputHash,
-    decision: request.decision,
-    decidedBy: actorRef(actor),
-    decidedAt: at.toISOString(),
-    note,
-  };
   if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
-  const { transition, events } = stepOf({ ...call, approval: decided }, request.decision, note, at, actor.id);
+  const { change, events } = decisionOf({ approval, call, actor, authority: authority.value, request, edit: edit.value, at });
   const outcome = await parts.log.commit(
     actor.tenant,
     {
       agentId: approval.agentId,
       createdBy: approval.createdBy,
       epoch: null,
-      events: [
-        {
-          kind: "PERMISSION_DECIDED",
-          approvalId: approval.id,
-          callId: call.id,
-          decision: request.decision,
-          decidedBy: actorRef(actor),
-          note,
-        } as const,
-        ...events,
-      ].map((body) => ({ at, body })),
+      events: events.map((body) => ({ at, body })),
     },
-    {
-      wake: true,
-      approvalTransitions: [
-        { id: approval.id, from: "PENDING", to: request.decision === "ALLOW" ? "ALLOWED" : "DENIED", closedAt: at },
-      ],
-      decision: {
-        approvalId: approval.id,
-        actorId: actor.id,
-        actorKind: actor.kind,
-        onBehalfOf: null,
-        tenant: actor.tenant,
-        decision: request.decision,
-        note,
-        input: null,
-        inputHash: null,
-        decidedAt: at,
-      },
-      transitions: [transition],
-    },
+    change,
   );
   return outcome.outcome === "COMMITTED"
     ? accepted({ id: approval.id, position: outcome.position, agentId: approval.agentId })
     : "somebody was faster";
 }
 
-function problemOf({ decision, inputHash, note }: DecideApproval, approval: ApprovalRow): CommandRefusal | null {
+function problemOf({ decision, inputHash, input, note }: DecideApproval, approval: FoundApproval): CommandRefusal | null {
   if (note !== null && note.length > NOTE_CHARACTERS)
     return { code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` };
   if (approval.kind === "TOOL_CALL" && decision !== "ALLOW" && decision !== "DENY")
@@ -163,22 +111,66 @@ function problemOf({ decision, inputHash, note }: DecideApproval, approval: Appr
       field: ["inputHash"],
       message: "the input is not the one with this hash: look at the approval again and decide on what it shows",
     };
+  if (input !== null && decision !== "ALLOW")
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: "another input comes with ALLOW only; say in the note what should be different",
+    };
+  if (input !== null && approval.quorum > 1)
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: `${approval.quorum} people must allow the same input: deny it and say in the note what should be different`,
+    };
   return null;
 }
 
+/** The input that the person gives instead, where they give one: validated, and not denied by the agent's policy. */
+async function editOf(
+  parts: AgentParts,
+  approval: FoundApproval,
+  { input }: DecideApproval,
+): Promise<Result<Edit | null, CommandRefusal>> {
+  if (input === null) return accepted(null);
+  const call = await lookAtCall(parts.sql, approval.toolCallId);
+  return judgeEdit(parts, approval, { id: call.id, name: call.name }, input);
+}
+
+/** The answer to somebody who has decided on an approval that still waits for others. */
+function repeated(
+  approval: FoundApproval,
+  { decision }: DecideApproval,
+  earlier: ApprovalDecision,
+): Result<Decided, CommandRefusal> {
+  if (decision === earlier) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+  return refused({
+    code: "ALREADY_DECIDED",
+    field: ["decision"],
+    message: `you said ${earlier} before, and that stands; the approval waits for others, each of whom may deny it`,
+  });
+}
+
 /** The answer to a decision on an approval that is closed. */
-function standing(approval: ApprovalRow, { decision }: DecideApproval): Result<Decided, CommandRefusal> {
+function standing(
+  approval: FoundApproval,
+  { decision }: DecideApproval,
+  edit: Result<Edit | null, CommandRefusal>,
+): Result<Decided, CommandRefusal> {
   switch (approval.state) {
     case "ALLOWED":
     case "DENIED":
     case "RESOLVED": {
+      const allowedHash = approval.decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
+      const isSameInput = edit.ok && (edit.value?.inputHash ?? null) === allowedHash;
       const isSame =
-        (approval.state === "ALLOWED" && decision === "ALLOW") || (approval.state === "DENIED" && decision === "DENY");
+        (approval.state === "ALLOWED" && decision === "ALLOW" && isSameInput) ||
+        (approval.state === "DENIED" && decision === "DENY");
       if (isSame) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
       return refused({
         code: "ALREADY_DECIDED",
         field: ["decision"],
-        message: `this was decided before: ${approval.state}. The first decision stands; the approval says whose it is`,
+        message: `this was decided before: ${approval.state}${allowedHash === null ? "" : ", with another input"}. The first decision stands; the approval says whose it is`,
       });
     }
     case "SEALED":
@@ -188,34 +180,118 @@ function standing(approval: ApprovalRow, { decision }: DecideApproval): Result<D
         message: "the turn ended before anybody decided: nothing waits for this decision any more",
       });
     case "STALE":
-    case "EXPIRED":
       return refused({
         code: "STALE",
         field: ["approvalId"],
-        message: `this approval is ${approval.state} and cannot be decided any more: look for a newer one of the same call`,
+        message: "what would run has changed since: look for a newer approval of the same call",
+      });
+    case "EXPIRED":
+      return refused({
+        code: "EXPIRED",
+        field: ["approvalId"],
+        message: "nobody decided in time, and the call was not run: the agent may ask again",
       });
     case "PENDING":
       throw new Error("a pending approval is not closed");
   }
 }
 
+/** A decision that may be made, by whom, and when. */
+type Decision = {
+  readonly approval: FoundApproval;
+  readonly call: CallLook;
+  readonly actor: Actor;
+  readonly authority: Authority;
+  readonly request: DecideApproval;
+  readonly edit: Edit | null;
+  readonly at: Date;
+};
+
+/** What a decision changes: one that is not the last of its quorum leaves the call as it is. */
+function decisionOf(made: Decision): { change: Change; events: readonly EventBody[] } {
+  const { approval, call, actor, authority, request, edit, at } = made;
+  const { decision } = request;
+  const note = request.note === null ? null : storable(request.note);
+  const missing = decision === "ALLOW" ? approval.quorum - approval.decisions.length - 1 : 0;
+  const state = missing > 0 ? "PENDING" : decision === "ALLOW" ? "ALLOWED" : "DENIED";
+  const steps = state === "PENDING" ? [] : [stepOf(made, state, note)];
+  const transition: ApprovalTransition = {
+    id: approval.id,
+    from: "PENDING",
+    to: state,
+    closedAt: state === "PENDING" ? null : at,
+  };
+  return {
+    change: {
+      ...(state === "PENDING" ? {} : { wake: true }),
+      approvalTransitions: [transition],
+      expectDecisions: approval.decisions.length,
+      decision: {
+        approvalId: approval.id,
+        actorId: actor.id,
+        actorKind: actor.kind,
+        onBehalfOf: authority.onBehalfOf,
+        tenant: actor.tenant,
+        decision,
+        note,
+        input: edit?.input ?? null,
+        inputHash: edit?.inputHash ?? null,
+        decidedAt: at,
+      },
+      transitions: steps.map((step) => step.transition),
+    },
+    events: [
+      {
+        kind: "PERMISSION_DECIDED",
+        approvalId: approval.id,
+        callId: call.id,
+        decision,
+        decidedBy: actorRef(actor),
+        onBehalfOf: authority.onBehalfOf,
+        note,
+        approvalState: state,
+        missingDecisions: missing,
+        allowedHash: decision === "ALLOW" ? (edit?.inputHash ?? approval.inputHash) : null,
+      },
+      ...(state === "DENIED" ? steps.flatMap((step) => endEvents(step.call)) : []),
+    ],
+  };
+}
+
+/** The step of the call that the last decision makes. */
 function stepOf(
-  call: CallLook,
-  decision: ApprovalDecision,
+  { approval, call, actor, authority, request, edit, at }: Decision,
+  state: "ALLOWED" | "DENIED",
   note: string | null,
-  at: Date,
-  actorId: string,
-): { transition: ReturnType<typeof callStep>["transition"]; events: readonly EventBody[] } {
-  const trail = `${decision} by ${actorId}${note === null ? "" : `: ${note}`}`;
-  if (decision === "ALLOW") return { transition: callStep(call, "APPROVED", at, {}, {}, trail).transition, events: [] };
+): CallStep {
+  const inputHash = edit?.inputHash ?? approval.inputHash;
+  const decided: ApprovalLook = {
+    id: approval.id,
+    state,
+    inputHash,
+    decision: request.decision,
+    decidedBy: actorRef(actor),
+    decidedAt: at.toISOString(),
+    note,
+  };
+  const who = authority.onBehalfOf === null ? actor.id : `${actor.id} on behalf of ${authority.onBehalfOf}`;
+  const trail = `${request.decision} by ${who}${edit === null ? "" : ", with another input"}${note === null ? "" : `: ${note}`}`;
+  if (state === "ALLOWED")
+    return callStep(
+      { ...call, approval: decided },
+      "APPROVED",
+      at,
+      edit === null ? {} : { effectiveInput: edit.input },
+      edit === null ? {} : { inputHash },
+      trail,
+    );
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;
-  const step = callStep(
-    call,
+  return callStep(
+    { ...call, approval: decided },
     "DENIED",
     at,
     { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
     {},
     trail,
   );
-  return { transition: step.transition, events: endEvents(step.call) };
 }

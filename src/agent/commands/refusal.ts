@@ -10,6 +10,8 @@ export const COMMAND_REFUSAL_CODES = [
   "HASH_MISMATCH",
   "SEALED",
   "STALE",
+  "EXPIRED",
+  "DENIED_BY_POLICY",
   "SELF_APPROVAL",
 ] as const;
 export type CommandRefusalCode = (typeof COMMAND_REFUSAL_CODES)[number];

@@ -19,6 +19,8 @@ export type Refusal =
     }
   | { readonly type: "permission_denied"; readonly stage: "permission"; readonly reason: string }
   | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
+  | { readonly type: "approval_expired"; readonly stage: "confirmation"; readonly expiredAt: string }
+  | { readonly type: "tool_busy"; readonly stage: "execution"; readonly waitedMs: number }
   | { readonly type: "execution_failed"; readonly stage: "execution"; readonly message: string }
   | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }
   | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null };
@@ -44,6 +46,10 @@ export function refusalText(refusal: Refusal): string {
       return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
     case "user_rejected":
       return `A person decided against the call${refusal.note === null ? "" : ` and noted: ${refusal.note}`}. Do not repeat it; ask what to do instead, or go on without it.`;
+    case "approval_expired":
+      return `Nobody decided on the call until ${refusal.expiredAt}, and it was not run. Nobody denied it either: go on without it, or say what you need.`;
+    case "tool_busy":
+      return `The call was not run: the server runs as many tools as it may, and none ended within ${refusal.waitedMs} ms. Call again later.`;
     case "execution_failed":
       return `The tool failed: ${refusal.message}`;
     case "timeout":
@@ -58,11 +64,13 @@ export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
   switch (refusal.type) {
     case "permission_denied":
     case "user_rejected":
+    case "approval_expired":
       return "DENIED";
     case "not_found":
     case "disabled":
     case "incomplete":
     case "invalid_params":
+    case "tool_busy":
     case "execution_failed":
     case "timeout":
     case "aborted":

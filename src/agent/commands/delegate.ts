@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import type { Statement } from "../../db/sql.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { storable } from "../../lib/text.ts";
+import { mayDecide, type Actor } from "../actor.ts";
+import type { AgentParts } from "../parts.ts";
+import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
+
+/** What delegateApprovals is asked for. */
+export type DelegateApprovals = { readonly toActorId: string; readonly until: Date; readonly note: string | null };
+
+/** The longest time for which somebody may decide in another's name, in days. */
+const DAYS = 90;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+const INSERT: Statement = {
+  name: "insert_delegation",
+  text: `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, note, starts_at, ends_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7)`,
+};
+const REVOKE: Statement = {
+  name: "revoke_delegation",
+  text: `UPDATE delegation SET revoked_at = coalesce(revoked_at, $4), revoked_by = coalesce(revoked_by, $3)
+    WHERE id = $1 AND tenant = $2 AND (from_id = $3 OR $5) RETURNING id`,
+};
+
+/** Lets another actor decide in one's own name until a time. What they decide is recorded as theirs, on one's behalf. */
+export async function delegateApprovals(
+  parts: AgentParts,
+  actor: Actor,
+  { toActorId, until, note }: DelegateApprovals,
+): Promise<Result<string, CommandRefusal>> {
+  const invalid = (field: string, message: string): Result<never, CommandRefusal> =>
+    refused({ code: "INVALID", field: [field], message });
+  if (!mayDecide(actor))
+    return refused({
+      code: "FORBIDDEN",
+      field: null,
+      message: "only who may decide in their own name can delegate: roles approver and admin",
+    });
+  const at = parts.clock.now();
+  if (toActorId.trim() === "" || toActorId.includes("\0")) return invalid("toActorId", "name the actor who shall decide");
+  if (toActorId === actor.id) return invalid("toActorId", "you decide in your own name anyway");
+  if (!(until.getTime() > at.getTime())) return invalid("until", "must lie in the future");
+  if (until.getTime() > at.getTime() + DAYS * DAY_MS) return invalid("until", `must be at most ${DAYS} days from now`);
+  if (note !== null && note.length > NOTE_CHARACTERS)
+    return refused({ code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` });
+  const id = randomUUID();
+  await parts.sql.query(INSERT, [
+    id,
+    actor.tenant,
+    actor.id,
+    actor.kind,
+    toActorId,
+    note === null ? null : storable(note),
+    at,
+    until,
+  ]);
+  return accepted(id);
+}
+
+/** Ends a delegation at once: one's own, or, for an administrator, anybody's. One that has ended stays ended. */
+export async function revokeDelegation(parts: AgentParts, actor: Actor, id: string): Promise<Result<string, CommandRefusal>> {
+  const [row] = await parts.sql.query(REVOKE, [id, actor.tenant, actor.id, parts.clock.now(), actor.roles.includes("admin")]);
+  if (row !== undefined) return accepted(id);
+  return refused({
+    code: "NOT_FOUND",
+    field: ["delegationId"],
+    message: "there is no such delegation of yours: list them with `delegations`",
+  });
+}

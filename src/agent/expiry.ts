@@ -1,0 +1,61 @@
+import type { Statement } from "../db/sql.ts";
+import { callStep, closedEvent, endEvents } from "./call-record.ts";
+import { refusalText, toolCallError } from "./gate/refusal.ts";
+import { lookAtCall } from "./look.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** An approval that nobody decided in time. Its expiry is ISO 8601. */
+type Expiring = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly toolCallId: string;
+  readonly expiresAt: string | null;
+};
+
+/** The most approvals that one sweep closes; the next goes on. */
+const SWEEP = 100;
+
+const FIND: Statement = {
+  name: "find_expired_approvals",
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 ORDER BY p.expires_at LIMIT ${SWEEP}`,
+};
+
+/**
+ * Closes what nobody decided in time, and gives the agents that may go on. Every node sweeps: each approval is closed
+ * by a compare-and-set, so that of several sweeps and decisions one wins.
+ */
+export async function expireApprovals(parts: AgentParts): Promise<readonly string[]> {
+  const at = parts.clock.now();
+  const rows = await parts.sql.query<{ expiring: Expiring }>(FIND, [at]);
+  for (const { expiring } of rows) await expireApproval(parts, expiring, at);
+  return [...new Set(rows.map(({ expiring }) => expiring.agentId))];
+}
+
+/** Closes one approval and denies its call, with a refusal of its own: nobody said no. Does nothing where somebody was faster. */
+export async function expireApproval(parts: AgentParts, approval: Expiring, at: Date): Promise<void> {
+  const call = await lookAtCall(parts.sql, approval.toolCallId);
+  if (call.state !== "APPROVAL_REQUIRED" || call.approval?.id !== approval.id) return;
+  const expiredAt = new Date(approval.expiresAt ?? at).toISOString();
+  const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
+  const step = callStep(
+    { ...call, approval: { ...call.approval, state: "EXPIRED" } },
+    "DENIED",
+    at,
+    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
+    {},
+    `nobody decided until ${expiredAt}`,
+  );
+  const events = [closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`), ...endEvents(step.call)];
+  await parts.log.commit(
+    approval.tenant,
+    { agentId: approval.agentId, createdBy: approval.createdBy, epoch: null, events: events.map((body) => ({ at, body })) },
+    {
+      wake: true,
+      approvalTransitions: [{ id: approval.id, from: "PENDING", to: "EXPIRED", closedAt: at }],
+      transitions: [step.transition],
+    },
+  );
+}

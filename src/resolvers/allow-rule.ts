@@ -1,0 +1,73 @@
+import { readsTenant } from "../agent/actor.ts";
+import {
+  allowAlways as allow,
+  proposeRule,
+  revokeAllowRule as revoke,
+  type AllowAlways,
+  type RuleProposal,
+} from "../agent/commands/allow-always.ts";
+import type { CommandRefusal } from "../agent/commands/refusal.ts";
+import type { AllowRule, Prisma } from "../db/generated/client.ts";
+import type { Result } from "../lib/result.ts";
+import { snapshotCursor } from "./agent.ts";
+import type { Context } from "./context.ts";
+import type { UserError } from "./errors.ts";
+import { rowId } from "./global-id.ts";
+import { checkPage, type PageArguments } from "./page.ts";
+
+/** A stored rule of a payload, by its row id; null where nothing came of the mutation. */
+export type AllowRulePayload = {
+  readonly allowRuleId: string | null;
+  readonly cursor: string;
+  readonly userErrors: readonly UserError[];
+};
+
+/** The rules that people have stored, newest first: for those who read the tenant. */
+export async function allowRules(
+  context: Context,
+  args: PageArguments & { readonly active?: boolean | null | undefined; readonly templateId?: string | null | undefined },
+  selection: Prisma.AllowRuleFindManyArgs,
+): Promise<AllowRule[]> {
+  checkPage(args);
+  const { actor, prisma } = context;
+  if (!readsTenant(actor)) return [];
+  const { templateId } = args;
+  return prisma.allowRule.findMany({
+    ...selection,
+    where: {
+      tenant: actor.tenant,
+      ...(args.active === true ? { revokedAt: null } : {}),
+      ...(typeof templateId === "string" ? { templateId: templateId.replaceAll("\0", "") } : {}),
+    },
+    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+  });
+}
+
+export async function allowRuleByRow(
+  { prisma }: Context,
+  id: string | null,
+  selection: Pick<Prisma.AllowRuleFindUniqueArgs, "select">,
+): Promise<AllowRule | null> {
+  return id === null ? null : prisma.allowRule.findUnique({ ...selection, where: { id } });
+}
+
+/** The rule by which calls like an approval's would run without asking. */
+export async function ruleProposal({ parts }: Context, approvalId: string): Promise<RuleProposal | null> {
+  return proposeRule(parts, approvalId);
+}
+
+export async function allowAlways(context: Context, request: AllowAlways): Promise<AllowRulePayload> {
+  const approvalId = rowId("Approval", request.approvalId) ?? "";
+  return payloadOf(context, await allow(context.parts, context.actor, { ...request, approvalId }));
+}
+
+export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<AllowRulePayload> {
+  return payloadOf(context, await revoke(context.parts, context.actor, rowId("AllowRule", allowRuleId) ?? ""));
+}
+
+async function payloadOf(context: Context, result: Result<string, CommandRefusal>): Promise<AllowRulePayload> {
+  const cursor = await snapshotCursor(context);
+  return result.ok
+    ? { allowRuleId: result.value, cursor, userErrors: [] }
+    : { allowRuleId: null, cursor, userErrors: [result.refusal] };
+}

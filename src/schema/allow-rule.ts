@@ -1,0 +1,89 @@
+import { allowAlways, allowRuleByRow, allowRules, revokeAllowRule, type AllowRulePayload } from "../resolvers/allow-rule.ts";
+import { globalId } from "../resolvers/global-id.ts";
+import { ActorRef } from "./actor.ts";
+import { builder } from "./builder.ts";
+import { connectionOf } from "./connection.ts";
+import { UserError } from "./user-error.ts";
+
+const AllowRule = builder.prismaNode("AllowRule", {
+  id: { field: "id" },
+  description: "A rule that a person stored with allowAlways: calls of the template that it takes in run without asking.",
+  fields: (t) => ({
+    rule: t.exposeString("rule"),
+    templateId: t.exposeID("templateId"),
+    approvalId: t.id({
+      description: "The approval from which it was made.",
+      select: { approvalId: true },
+      resolve: ({ approvalId }) => globalId("Approval", approvalId),
+    }),
+    note: t.exposeString("note", { nullable: true }),
+    createdBy: t.field({
+      type: ActorRef,
+      select: { createdBy: true, createdByKind: true },
+      resolve: ({ createdBy, createdByKind }) => ({ id: createdBy, kind: createdByKind }),
+    }),
+    createdAt: t.expose("createdAt", { type: "DateTime" }),
+    revokedAt: t.expose("revokedAt", { type: "DateTime", nullable: true }),
+    revokedBy: t.exposeString("revokedBy", { nullable: true }),
+  }),
+});
+
+builder.queryField("allowRules", (t) =>
+  t.prismaConnection(
+    {
+      type: AllowRule,
+      cursor: "id",
+      description: "The rules that people have stored, newest first.",
+      args: { active: t.arg.boolean({ description: "Only those that hold now." }), templateId: t.arg.id() },
+      resolve: (query, _root, args, context) => allowRules(context, args, query),
+    },
+    connectionOf("AllowRule", AllowRule),
+  ),
+);
+
+const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
+  fields: (t) => ({
+    approvalId: t.id({ required: true }),
+    rule: t.string({
+      description: "Another rule than the proposed one. It must take in the approval's call and speak of its tool only.",
+    }),
+    note: t.string(),
+  }),
+});
+
+const RevokeAllowRuleInput = builder.inputType("RevokeAllowRuleInput", {
+  fields: (t) => ({ allowRuleId: t.id({ required: true }) }),
+});
+
+const payload = (name: string) =>
+  builder.objectRef<AllowRulePayload>(name).implement({
+    fields: (t) => ({
+      allowRule: t.prismaField({
+        type: AllowRule,
+        nullable: true,
+        resolve: (query, { allowRuleId }, _args, context) => allowRuleByRow(context, allowRuleId, query),
+      }),
+      cursor: t.expose("cursor", { type: "Cursor" }),
+      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => [...userErrors] }),
+    }),
+  });
+
+builder.mutationField("allowAlways", (t) =>
+  t.field({
+    type: payload("AllowAlwaysPayload"),
+    description:
+      "Stores the rule by which calls like an approval's run without asking from now on: `Approval.alwaysAllow`, or another. It decides nothing that is open, and deny rules still hold.",
+    args: { input: t.arg({ type: AllowAlwaysInput, required: true }) },
+    resolve: (_root, { input }, context) =>
+      allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),
+  }),
+);
+
+builder.mutationField("revokeAllowRule", (t) =>
+  t.field({
+    type: payload("RevokeAllowRulePayload"),
+    description: "Takes a stored rule back, at once.",
+    args: { input: t.arg({ type: RevokeAllowRuleInput, required: true }) },
+    resolve: (_root, { input }, context) => revokeAllowRule(context, input.allowRuleId),
+  }),
+);
