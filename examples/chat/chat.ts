@@ -156,9 +156,7 @@ class Chat {
     const [question] = this.#questions.values();
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
-    this.#screen.line(
-      `May ${question.tool} run? (${question.reason})\n${question.inputText}\n${question.tool}: [y/n]`,
-    );
+    this.#screen.line(`May ${question.tool} run? (${question.reason})\n${question.inputText}\n${question.tool}: [y/n]`);
   }
 
   #answered(approvalId: string): void {
