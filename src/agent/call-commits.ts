@@ -5,6 +5,7 @@ import { callStep, closedEvent, endEvents, snapshot, type CallFacts, type CallSt
 import type { CallOutcome, JudgedCall, Judgement, ReadyCall } from "./call-runner.ts";
 import { format } from "./gate/formatting.ts";
 import { refusalText, refusedState, toolCallError, type Refusal } from "./gate/refusal.ts";
+import { hookVerdict } from "./gate/policy.ts";
 import { keptValues } from "./gate/rule-values.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { Template } from "./template.ts";
@@ -98,7 +99,12 @@ function inputOf({ validated }: JudgedCall): CallFacts {
 
 /** What the gate saw and said, as it is kept on the row. */
 function judgedColumns({ explanation, values }: JudgedCall): Partial<ToolCallPatch> {
-  return { explanation, ruleValues: keptValues(values) };
+  return {
+    explanation,
+    verdict: explanation.verdict,
+    hookVerdict: hookVerdict(explanation),
+    ruleValues: values === null ? null : keptValues(values),
+  };
 }
 
 function ask(

@@ -26,7 +26,7 @@ import { Workspace } from "./tools/workspace.ts";
 export type JudgedCall = {
   readonly call: CallLook;
   readonly validated: Validated;
-  readonly values: RuleValues;
+  readonly values: RuleValues | null;
   readonly explanation: Explanation;
   readonly stages: Stages;
 };

@@ -113,6 +113,8 @@ export function newCalls(answer: Answer, now: Look, at: Date): NonNullable<Chang
     error: null,
     isError: false,
     explanation: null,
+    verdict: null,
+    hookVerdict: null,
     stages: {},
     auditTrail: [{ state: "PENDING", timestamp: at.toISOString() }],
     startedAt: null,

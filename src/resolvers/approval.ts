@@ -6,6 +6,7 @@ import type { Context } from "./context.ts";
 import { clientError, type UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage } from "./page.ts";
+import { namesIn } from "./tool-call.ts";
 import { visibleAgents } from "./visibility.ts";
 
 /** An approval of a payload, by its row id; null where the actor may not see it. */
@@ -41,20 +42,15 @@ export async function approvals(context: Context, args: Arguments, selection: Pr
     ...selection,
     where: {
       tenant: context.actor.tenant,
-      agent: { ...visibleAgents(context.actor), ...(templateIds ? { templateId: { in: storableOnly(templateIds) } } : {}) },
+      agent: { ...visibleAgents(context.actor), ...(templateIds ? { templateId: { in: namesIn(templateIds) ?? [] } } : {}) },
       ...(args.state ? { state: args.state } : {}),
       ...(states ? { AND: { state: { in: [...states] } } } : {}),
       ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
-      ...(tools ? { toolCall: { name: { in: storableOnly(tools) } } } : {}),
+      ...(tools ? { toolCall: { name: { in: namesIn(tools) ?? [] } } } : {}),
       requestedAt: { ...(requestedAfter ? { gt: requestedAfter } : {}), ...(requestedBefore ? { lt: requestedBefore } : {}) },
     },
     orderBy: [{ requestedAt: "asc" }, { id: "asc" }],
   });
-}
-
-/** Names that can be stored at all: the database refuses to look for others. */
-function storableOnly(names: readonly string[]): string[] {
-  return names.filter((name) => !name.includes("\0"));
 }
 
 /** The approval as it stands now, beside an event's snapshot of it. */

@@ -1,10 +1,13 @@
 import { explainCall, type CallExplanation } from "../agent/gate/explain.ts";
 import type { OwnPermission } from "../agent/gate/agent-policy.ts";
+import { readPermission, type PermissionSource } from "../agent/gate/permission-source.ts";
+import { MOST_CALLS, simulate, type Place, type Simulation } from "../agent/gate/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
-import { visibleAgents } from "./visibility.ts";
+import { ROW_ID, rowId } from "./global-id.ts";
+import { namesIn, type ToolCallFilter } from "./tool-call.ts";
+import { visibleAgents, visibleCreator } from "./visibility.ts";
 
 /** Why a call of this agent would be allowed, asked or denied. */
 export async function explainPermission(
@@ -20,4 +23,57 @@ export async function explainPermission(
   const explained = await explainCall(parts, { ...row, permission, template }, tool, input);
   if (!explained.ok) throw clientError("BAD_USER_INPUT", explained.refusal);
   return explained.value;
+}
+
+/** What a simulation is asked: a proposed block, over which calls, from where on, and how many at most. */
+export type SimulatePolicy = {
+  readonly permission: PermissionSource;
+  readonly filter: (ToolCallFilter & { readonly templateIds?: readonly string[] | null | undefined }) | null;
+  readonly first: number | null;
+  readonly after: string | null;
+};
+
+/** A simulation, with where to go on as clients name it. */
+export type SimulationView = Simulation & { readonly endCursor: string | null };
+
+/** What a proposed permission would have said of the calls that the actor may see. */
+export async function simulatePolicy(context: Context, request: SimulatePolicy): Promise<SimulationView> {
+  const { parts, actor } = context;
+  const { permission, problems } = readPermission(request.permission, "proposed", parts);
+  if (problems.length > 0)
+    throw clientError(
+      "BAD_USER_INPUT",
+      problems.map(({ field, message }) => `permission.${field.join(".")}: ${message}`).join("; "),
+    );
+  const most = request.first ?? MOST_CALLS;
+  if (most < 1 || most > MOST_CALLS)
+    throw clientError("BAD_USER_INPUT", `\`first\` must be between 1 and ${MOST_CALLS}, not ${most}`);
+  const { agentId, templateIds, names, createdAfter, createdBefore } = request.filter ?? {};
+  const simulation = await simulate(
+    parts,
+    permission,
+    {
+      tenant: actor.tenant,
+      createdBy: visibleCreator(actor),
+      agentId: typeof agentId === "string" ? (rowId("Agent", agentId) ?? "") : null,
+      templateIds: namesIn(templateIds),
+      names: namesIn(names),
+      createdAfter: createdAfter ?? null,
+      createdBefore: createdBefore ?? null,
+    },
+    { after: request.after === null ? null : placeOf(request.after), most },
+  );
+  return { ...simulation, endCursor: simulation.next === null ? null : cursorOf(simulation.next) };
+}
+
+function cursorOf({ createdAt, id }: Place): string {
+  return Buffer.from(`${createdAt.toISOString()} ${id}`).toString("base64");
+}
+
+function placeOf(cursor: string): Place {
+  const [time = "", id = ""] = Buffer.from(cursor, "base64").toString("utf8").split(" ");
+  const createdAt = new Date(time);
+  if (Number.isNaN(createdAt.getTime()) || !ROW_ID.test(id))
+    throw clientError("BAD_USER_INPUT", "`after` must be the endCursor of an earlier simulation");
+  return { createdAt, id };
 }

@@ -24,19 +24,86 @@ type Arguments = {
 export async function toolCalls(context: Context, args: Arguments, selection: Prisma.ToolCallFindManyArgs): Promise<ToolCall[]> {
   checkPage(args);
   await context.snapshot();
-  const { agentId, names, states, createdAfter, createdBefore } = args.filter ?? {};
   return context.prisma.toolCall.findMany({
     ...selection,
-    where: {
-      tenant: context.actor.tenant,
-      agent: visibleAgents(context.actor),
-      ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
-      ...(names ? { name: { in: names.filter((name) => !name.includes("\0")) } } : {}),
-      ...(states ? { state: { in: [...states] } } : {}),
-      createdAt: { ...(createdAfter ? { gt: createdAfter } : {}), ...(createdBefore ? { lt: createdBefore } : {}) },
-    },
+    where: visibleCalls(context, args.filter ?? {}),
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
   });
+}
+
+/** How many calls of a tool are in each state, and how long those took that ran. */
+export type ToolStats = {
+  readonly name: string;
+  readonly calls: number;
+  readonly states: readonly { readonly state: ToolCallState; readonly calls: number }[];
+  /** Calls that began to execute; means and maxima are theirs, in ms, null where there are none. */
+  readonly executed: number;
+  readonly meanMs: number | null;
+  readonly slowestMs: number | null;
+};
+
+/** The statistics of the tool audit, the most used tool first. */
+export async function toolStats(context: Context, filter: ToolCallFilter): Promise<readonly ToolStats[]> {
+  const { prisma } = context;
+  const where = visibleCalls(context, filter);
+  const [states, durations] = await Promise.all([
+    prisma.toolCall.groupBy({ by: ["name", "state"], where, _count: { _all: true } }),
+    prisma.toolCall.groupBy({
+      by: ["name"],
+      where: { AND: [where, { startedAt: { not: null }, durationMs: { not: null } }] },
+      _count: { _all: true },
+      _avg: { durationMs: true },
+      _max: { durationMs: true },
+    }),
+  ]);
+  const names = [...new Set(states.map(({ name }) => name))];
+  const stats = names.map((name): ToolStats => {
+    const own = states.filter((row) => row.name === name).map(({ state, _count }) => ({ state, calls: _count._all }));
+    const ran = durations.find((row) => row.name === name);
+    return {
+      name,
+      calls: own.reduce((sum, { calls }) => sum + calls, 0),
+      states: own,
+      executed: ran?._count._all ?? 0,
+      meanMs: ran?._avg.durationMs ?? null,
+      slowestMs: ran?._max.durationMs ?? null,
+    };
+  });
+  return stats.sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1));
+}
+
+/** The calls that took longest, the slowest first. */
+export async function slowestCalls(
+  context: Context,
+  filter: ToolCallFilter,
+  first: number,
+  selection: Prisma.ToolCallFindManyArgs,
+): Promise<ToolCall[]> {
+  checkPage({ first });
+  return context.prisma.toolCall.findMany({
+    ...selection,
+    where: { AND: [visibleCalls(context, filter), { startedAt: { not: null }, durationMs: { not: null } }] },
+    orderBy: [{ durationMs: "desc" }, { id: "asc" }],
+    take: first,
+  });
+}
+
+/** The calls of the filter that the actor may see. */
+function visibleCalls({ actor }: Context, filter: ToolCallFilter): Prisma.ToolCallWhereInput {
+  const { agentId, names, states, createdAfter, createdBefore } = filter;
+  return {
+    tenant: actor.tenant,
+    agent: visibleAgents(actor),
+    ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
+    ...(names ? { name: { in: namesIn(names) ?? [] } } : {}),
+    ...(states ? { state: { in: [...states] } } : {}),
+    createdAt: { ...(createdAfter ? { gt: createdAfter } : {}), ...(createdBefore ? { lt: createdBefore } : {}) },
+  };
+}
+
+/** Names that can be stored at all: the database refuses to look for others. */
+export function namesIn(names: readonly string[] | null | undefined): string[] | null {
+  return names?.filter((name) => !name.includes("\0")) ?? null;
 }
 
 /** The call as it stands now, beside an event's snapshot of it. */

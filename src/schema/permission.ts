@@ -1,9 +1,12 @@
 import type { PermissionSource } from "../agent/gate/permission-source.ts";
 import type { CallExplanation } from "../agent/gate/explain.ts";
-import type { Consideration } from "../agent/gate/policy.ts";
-import { explainPermission } from "../resolvers/permission.ts";
+import type { Consideration, Explanation } from "../agent/gate/policy.ts";
+import type { ChangedCall, VerdictChange } from "../agent/gate/simulate.ts";
+import { explainPermission, simulatePolicy, type SimulationView } from "../resolvers/permission.ts";
+import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
+import { ToolCall } from "./tool-call.ts";
 
 /** A permission block as clients write it. */
 export const PermissionInput = builder.inputType("PermissionInput", {
@@ -39,15 +42,26 @@ const PermissionConsideration = builder.objectRef<Consideration>("PermissionCons
   }),
 });
 
-const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
-  description: "Why a call would be allowed, asked or denied.",
+const Explained = builder.interfaceRef<Explanation>("Explained").implement({
+  description: "A verdict, and why.",
   fields: (t) => ({
     verdict: t.expose("verdict", { type: PermissionVerdict }),
     decidedBy: t.exposeString("decidedBy"),
     place: t.exposeString("place", { description: "Where the deciding rule stands in the configuration." }),
     reason: t.exposeString("reason"),
     considered: t.field({ type: [PermissionConsideration], resolve: ({ considered }) => [...considered] }),
-    values: t.expose("values", { type: "JSON", description: "The values as rules see them: paths resolved, defaults applied." }),
+  }),
+});
+
+const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
+  description: "Why a call would be allowed, asked or denied.",
+  interfaces: [Explained],
+  fields: (t) => ({
+    values: t.expose("values", {
+      type: "JSON",
+      nullable: true,
+      description: "The values as rules see them: paths resolved, defaults applied.",
+    }),
     hooks: t.stringList({
       description: "Hooks that would be asked besides. They only tighten, and are not run here.",
       resolve: ({ hooks }) => [...hooks],
@@ -65,5 +79,84 @@ builder.queryField("explainPermission", (t) =>
       input: t.arg({ type: "JSON", required: true }),
     },
     resolve: (_root, { agentId, tool, input }, context) => explainPermission(context, { agentId, tool, input: input ?? {} }),
+  }),
+);
+
+const PolicyChange = builder.objectRef<VerdictChange>("PolicyChange").implement({
+  description: "So many calls of a tool would be judged otherwise.",
+  fields: (t) => ({
+    tool: t.exposeString("tool"),
+    before: t.expose("before", { type: PermissionVerdict }),
+    after: t.expose("after", { type: PermissionVerdict }),
+    calls: t.exposeInt("calls"),
+  }),
+});
+
+const PolicyExample = builder.objectRef<ChangedCall>("PolicyExample").implement({
+  description: "A call that would be judged otherwise, with the new explanation.",
+  interfaces: [Explained],
+  fields: (t) => ({
+    before: t.expose("before", { type: PermissionVerdict }),
+    toolCall: t.prismaField({
+      type: ToolCall,
+      nullable: true,
+      resolve: (query, { callId }, _args, context) => toolCallByRow(context, callId, query),
+    }),
+  }),
+});
+
+const ToolExamined = builder.objectRef<{ readonly tool: string; readonly calls: number }>("ToolExamined").implement({
+  fields: (t) => ({ tool: t.exposeString("tool"), calls: t.exposeInt("calls") }),
+});
+
+const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").implement({
+  description: "What a proposed permission would have said of recorded calls.",
+  fields: (t) => ({
+    examined: t.exposeInt("examined", { description: "Calls that were judged when they were made." }),
+    changed: t.exposeInt("changed", { description: "Those of them that would be judged otherwise." }),
+    examinedByTool: t.field({
+      type: [ToolExamined],
+      resolve: ({ examinedByTool }) => [...examinedByTool].map(([tool, calls]) => ({ tool, calls })),
+    }),
+    changes: t.field({ type: [PolicyChange], resolve: ({ changes }) => [...changes] }),
+    examples: t.field({
+      type: [PolicyExample],
+      description: "Up to three of each change of a tool.",
+      resolve: ({ examples }) => [...examples],
+    }),
+    hasNextPage: t.boolean({ resolve: ({ endCursor }) => endCursor !== null }),
+    endCursor: t.exposeString("endCursor", { nullable: true, description: "Go on after it; null where nothing is left." }),
+  }),
+});
+
+const SimulationFilter = builder.inputType("SimulationFilter", {
+  description: "Which recorded calls; all conditions that are given must hold.",
+  fields: (t) => ({
+    agentId: t.id(),
+    templateIds: t.idList(),
+    names: t.stringList(),
+    createdAfter: t.field({ type: "DateTime" }),
+    createdBefore: t.field({ type: "DateTime" }),
+  }),
+});
+
+builder.queryField("simulatePolicy", (t) =>
+  t.field({
+    type: PolicySimulation,
+    description:
+      "Judges recorded calls, the oldest first, as if this permission stood in the place of their templates'. Changes nothing.",
+    args: {
+      permission: t.arg({ type: PermissionInput, required: true }),
+      filter: t.arg({ type: SimulationFilter }),
+      first: t.arg.int({ description: "Calls to look at: 100,000 at most, and where omitted." }),
+      after: t.arg.string(),
+    },
+    resolve: (_root, { permission, filter, first, after }, context) =>
+      simulatePolicy(context, {
+        permission: permissionSource(permission),
+        filter: filter ?? null,
+        first: first ?? null,
+        after: after ?? null,
+      }),
   }),
 );

@@ -2,7 +2,7 @@ import { inputPreview } from "../agent/call-record.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
 import type { Json } from "../lib/json.ts";
 import { globalId } from "../resolvers/global-id.ts";
-import { toolCalls } from "../resolvers/tool-call.ts";
+import { slowestCalls, toolCalls, toolStats, type ToolCallFilter as Filter, type ToolStats } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
@@ -125,7 +125,7 @@ export const ToolCall = builder.prismaNode("ToolCall", {
 
 export const ToolCallConnection = connectionOf("ToolCall", ToolCall);
 
-const ToolCallFilter = builder.inputType("ToolCallFilter", {
+export const ToolCallFilter = builder.inputType("ToolCallFilter", {
   description: "All conditions that are given must hold.",
   fields: (t) => ({
     agentId: t.id(),
@@ -147,4 +147,45 @@ builder.queryField("toolCalls", (t) =>
     },
     ToolCallConnection,
   ),
+);
+
+const ToolStateCount = builder.objectRef<ToolStats["states"][number]>("ToolStateCount").implement({
+  fields: (t) => ({ state: t.expose("state", { type: ToolCallState }), calls: t.exposeInt("calls") }),
+});
+
+const ToolStatistics = builder.objectRef<ToolStats>("ToolStatistics").implement({
+  description: "The calls of one tool. Durations are those of calls that ran, in ms.",
+  fields: (t) => ({
+    name: t.exposeString("name"),
+    calls: t.exposeInt("calls"),
+    states: t.field({ type: [ToolStateCount], resolve: ({ states }) => [...states] }),
+    executed: t.exposeInt("executed", { description: "Calls that began to execute." }),
+    meanMs: t.exposeFloat("meanMs", { nullable: true }),
+    slowestMs: t.exposeFloat("slowestMs", { nullable: true }),
+  }),
+});
+
+const ToolCallStats = builder.objectRef<{ readonly filter: Filter }>("ToolCallStats").implement({
+  description: "What the tool audit amounts to.",
+  fields: (t) => ({
+    tools: t.field({
+      type: [ToolStatistics],
+      description: "By tool, the most used first.",
+      resolve: async ({ filter }, _args, context) => [...(await toolStats(context, filter))],
+    }),
+    slowest: t.prismaField({
+      type: [ToolCall],
+      description: "The calls that took longest.",
+      args: { first: t.arg.int({ defaultValue: 10 }) },
+      resolve: (query, { filter }, { first }, context) => slowestCalls(context, filter, first ?? 10, query),
+    }),
+  }),
+});
+
+builder.queryField("toolCallStats", (t) =>
+  t.field({
+    type: ToolCallStats,
+    args: { filter: t.arg({ type: ToolCallFilter }) },
+    resolve: (_root, { filter }) => ({ filter: filter ?? {} }),
+  }),
 );

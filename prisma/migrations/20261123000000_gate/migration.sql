@@ -11,7 +11,9 @@ ALTER TABLE "decision" ADD COLUMN     "input" JSON,
 ADD COLUMN     "input_hash" TEXT;
 
 -- AlterTable
-ALTER TABLE "tool_call" ADD COLUMN     "kept_output_bytes" INTEGER;
+ALTER TABLE "tool_call" ADD COLUMN     "hook_verdict" TEXT,
+ADD COLUMN     "kept_output_bytes" INTEGER,
+ADD COLUMN     "verdict" TEXT;
 
 -- CreateTable
 CREATE TABLE "delegation" (
@@ -212,8 +214,8 @@ BEGIN
       RAISE EXCEPTION 'allow rule % was revoked', v_item -> 'by' ->> 'allowRuleId' USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, epoch, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, stages, started_at, completed_at, duration_ms, updated_at) =
-      (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
+      (state, attempt, epoch, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, updated_at) =
+      (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
        FROM json_populate_record(t, v_item -> 'set') r),
       audit_trail = t.audit_trail || (v_item -> 'audit')::jsonb
     WHERE t.id = v_item ->> 'id' AND t.agent_id = p_agent AND t.state = (v_item ->> 'from')::tool_call_state;

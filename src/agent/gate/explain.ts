@@ -24,7 +24,7 @@ export type JudgedAgent = {
 };
 
 /** Why a call would be allowed, asked or denied; `hooks` are those that would be asked besides, which only tighten. */
-export type CallExplanation = Explanation & { readonly values: RuleValues; readonly hooks: readonly string[] };
+export type CallExplanation = Explanation & { readonly values: RuleValues | null; readonly hooks: readonly string[] };
 
 /**
  * Takes a call that nobody has made through discovery, validation, rules, lists and modes. Hooks are named and not run:

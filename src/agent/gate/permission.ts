@@ -16,8 +16,8 @@ export type PermissionScope = {
   readonly signal: AbortSignal;
 };
 
-/** A call that was judged: with the values that the rules saw, and why it was allowed, asked or denied. */
-type Judged = { readonly call: Validated; readonly values: RuleValues; readonly explanation: Explanation };
+/** A call that was judged: with the values that the rules saw (null where a path has no place in the workspace), and why. */
+type Judged = { readonly call: Validated; readonly values: RuleValues | null; readonly explanation: Explanation };
 
 /** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
 export type Permitted =
@@ -50,7 +50,7 @@ export function judgeCall(call: Validated, { policy, workspace }: Omit<Permissio
       reason: error.message,
       considered: [said],
     } as const;
-    return { call, values: {}, explanation };
+    return { call, values: null, explanation };
   }
   const { name, readOnly } = tool;
   return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };

@@ -96,6 +96,15 @@ export function isStricter(verdict: Verdict, than: Verdict): boolean {
   return STRICTNESS[verdict] > STRICTNESS[than];
 }
 
+/** The strictest that hooks said of a call; null where none said anything. */
+export function hookVerdict({ considered }: Explanation): Verdict | null {
+  return considered.reduce<Verdict | null>(
+    (strictest, { rule, verdict }) =>
+      rule !== "hook" || verdict === "no match" || (strictest !== null && !isStricter(verdict, strictest)) ? strictest : verdict,
+    null,
+  );
+}
+
 /** The deny rule of a policy that closes a file of these names for this access; null where none does. */
 export function closingRule({ permission, bounds }: Policy, names: readonly string[], access: Access): Rule | null {
   for (const { deny } of [permission, ...bounds]) for (const rule of deny) if (closesPath(rule, names, access)) return rule;
