@@ -19,6 +19,7 @@ export async function replay(url: string): Promise<Figure> {
     port: 0,
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 4 } as const,
+    dataFolder: "/tmp",
     configPath: "bench",
     folder: "/tmp",
     anthropic: null,

@@ -10,6 +10,7 @@ const settings = await makeSettings(
     port: 0,
     host: "127.0.0.1",
     database: { kind: "postgres", url, connections: 10 },
+    dataFolder: "/tmp",
     configPath: "bench",
     folder: "/tmp",
     anthropic: { apiKey: "bench", baseUrl: provider },

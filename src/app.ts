@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { LEASE_TIMES, type LeaseTimes } from "./agent/lease.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentParts } from "./agent/parts.ts";
+import { KeptOutputs } from "./agent/kept-outputs.ts";
+import { ToolSlots } from "./agent/tool-slots.ts";
 import { Runner } from "./agent/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
 import { Appender } from "./events/appender.ts";
@@ -62,6 +65,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       templates: settings.templates,
       models: overrides.models ?? settings.models,
       tools: settings.tools,
+      slots: new ToolSlots(settings.toolLimits),
+      outputs: new KeptOutputs(join(settings.environment.dataFolder, "outputs")),
       modes: settings.modes,
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
@@ -73,6 +78,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       [
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
         metric("triplane_agents_held", "gauge", runner.size),
+        metric("triplane_tools_running", "gauge", parts.slots.load.running),
+        metric("triplane_tools_waiting", "gauge", parts.slots.load.waiting),
         metric("triplane_events_committed_total", "counter", committed),
         metric("process_resident_memory_bytes", "gauge", process.memoryUsage.rss()),
       ].join("");

@@ -98,6 +98,11 @@ const config = closed(
     tools: { type: "array", items: { type: "object", required: ["name", "bind"] } },
     permissionModes: { type: "object", additionalProperties: { isFunction: true } },
     hooks,
+    toolLimits: closed({
+      running: positive,
+      waiting: { type: "integer", minimum: 0 },
+      waitMs: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
+    }),
     workspaceRoots: { ...texts, minItems: 1 },
     allowedOrigins: { type: "array", items: { type: "string", pattern: "^https?://[^/]+$" } },
     actors: { type: "array", minItems: 1, items: actor },

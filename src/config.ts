@@ -2,6 +2,7 @@ import type { PermissionSource } from "./agent/gate/permission-source.ts";
 import type { CustomMode } from "./agent/gate/policy.ts";
 import type { Around, MessagesChanged, PostModel, PostToolUse, PreModel, PreToolUse } from "./agent/hooks.ts";
 import type { Script } from "./agent/models/script.ts";
+import type { ToolLimits } from "./agent/tool-slots.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import type { Authenticate, TokenActor } from "./server/authenticate.ts";
 
@@ -91,6 +92,8 @@ export type TriplaneConfig = {
   readonly permissionModes?: Readonly<Record<string, CustomMode>>;
   /** Run before those of the templates. */
   readonly hooks?: HooksConfig;
+  /** What all agents of one server together may run: 32 tools at once, 256 calls waiting, for 3 minutes where omitted. */
+  readonly toolLimits?: Partial<ToolLimits>;
   /** Folders in which agents may work. Without actors it may be omitted: the local administrator may name any folder. */
   readonly workspaceRoots?: readonly string[];
   /** Origins of web pages that may connect, besides the server's own. */

@@ -6,6 +6,8 @@ export type Environment = {
   readonly port: number;
   readonly host: string;
   readonly database: DatabaseConfig;
+  /** Where this server keeps files of its own. */
+  readonly dataFolder: string;
   readonly configPath: string;
   /** The folder in which the server was started. */
   readonly folder: string;
@@ -27,11 +29,13 @@ const CONNECTIONS = 10;
 /** Reads the variables that the README names. An empty variable counts as absent. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const read: Read = (name) => variables[name]?.trim() || null;
+  const dataFolder = resolve(read("TRIPLANE_DATA_DIR") ?? "./data");
   const configPath = read("TRIPLANE_CONFIG") ?? "triplane.config.ts";
   return {
     port: portOf(read("PORT") ?? "4000"),
     host: read("HOST") ?? "127.0.0.1",
-    database: databaseOf(read("DATABASE_URL"), read("TRIPLANE_DATA_DIR") ?? "./data"),
+    database: databaseOf(read("DATABASE_URL"), dataFolder),
+    dataFolder,
     configPath: isAbsolute(configPath) ? configPath : resolve(configPath),
     folder: process.cwd(),
     anthropic: anthropicOf(read),
@@ -61,7 +65,7 @@ function portOf(text: string): number {
 
 /** The URL is not repeated in the error: it may hold a password. */
 function databaseOf(url: string | null, folder: string): DatabaseConfig {
-  if (url === null) return { kind: "embedded", folder: resolve(folder) };
+  if (url === null) return { kind: "embedded", folder };
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
     throw new ConfigurationError("DATABASE_URL must be a URL of the form postgresql://user:password@host:5432/database");
   return { kind: "postgres", url, connections: CONNECTIONS };

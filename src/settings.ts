@@ -10,6 +10,7 @@ import type { CustomMode, Permission } from "./agent/gate/policy.ts";
 import { readPermission, type Vocabulary } from "./agent/gate/permission-source.ts";
 import type { Hooks, Placed } from "./agent/hooks.ts";
 import type { Template } from "./agent/template.ts";
+import type { ToolLimits } from "./agent/tool-slots.ts";
 import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import { checkForm } from "./config-schema.ts";
@@ -26,6 +27,7 @@ export type Settings = {
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly modes: ReadonlyMap<string, CustomMode>;
+  readonly toolLimits: ToolLimits;
   /** Real paths; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
   readonly allowedOrigins: readonly string[];
@@ -80,6 +82,7 @@ export async function makeSettings(environment: Environment, path: string, confi
     models,
     tools,
     modes: vocabulary.modes,
+    toolLimits: { running: 32, waiting: 256, waitMs: 180_000, ...config.toolLimits },
     workspaceRoots:
       config.workspaceRoots === undefined
         ? null

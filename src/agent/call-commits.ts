@@ -19,30 +19,30 @@ export type CallCommit = {
   readonly events: readonly EventBody[];
 };
 
-/** What a template says of its approvals. */
-export type ApprovalRules = Pick<Template, "approvalQuorum" | "approvalExpiresMs">;
+/** What a template says of the record of calls. */
+export type CallTemplate = Pick<Template, "approvalQuorum" | "approvalExpiresMs" | "trace">;
 
 /** What to commit for a call that does not start now: its final state, or the question to a person. */
 export function recordJudgement(
   agent: Pick<Look, "id" | "tenant">,
   judgement: Exclude<Judgement, ReadyCall>,
   at: Date,
-  rules: ApprovalRules,
+  template: CallTemplate,
 ): CallCommit {
   const { call, stages } = judgement;
   switch (judgement.kind) {
     case "refused":
-      return refusedCommit(call, judgement.refusal, at, stages, {}, {});
+      return refusedCommit({ call, stages, refusal: judgement.refusal, at, template }, {}, {});
     case "denied":
-      return refusedCommit(call, judgement.refusal, at, stages, inputOf(judgement), judgedColumns(judgement));
+      return refuseCall(judgement, judgement.refusal, at, template);
     case "answered": {
       const { output, details } = format(judgement.result);
       const facts: CallFacts = { output, ...inputOf(judgement), stages, ...ended(at, stages) };
       const columns = { ...judgedColumns(judgement), details };
-      return ending(callStep(call, "COMPLETED", at, facts, columns, judgement.explanation.place));
+      return ending(callStep(call, "COMPLETED", at, facts, columns, judgement.explanation.place), template);
     }
     case "asked":
-      return ask(agent, judgement, at, rules);
+      return ask(agent, judgement, at, template);
   }
 }
 
@@ -60,11 +60,17 @@ export function beginCall(ready: ReadyCall, epoch: number, at: Date): CallStep {
 }
 
 /** What to commit when a call has run. */
-export function finishCall(outcome: CallOutcome, call: CallLook, at: Date): CallCommit {
+export function finishCall(outcome: CallOutcome, call: CallLook, at: Date, template: CallTemplate): CallCommit {
   const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
   const step =
     outcome.kind === "completed"
-      ? callStep(call, "COMPLETED", at, { ...common, output: outcome.output }, { details: outcome.details })
+      ? callStep(
+          call,
+          "COMPLETED",
+          at,
+          { ...common, output: outcome.output },
+          { details: outcome.details, keptOutputBytes: outcome.keptOutputBytes },
+        )
       : callStep(call, "FAILED", at, { ...common, ...refusedFacts(outcome.refusal) }, {}, outcome.refusal.type);
   const warnings = outcome.warnings.map(({ detail, message }): EventBody => ({
     kind: "ERROR",
@@ -73,23 +79,34 @@ export function finishCall(outcome: CallOutcome, call: CallLook, at: Date): Call
     message,
     detail,
   }));
-  return ending(step, warnings);
+  return ending(step, template, warnings);
 }
 
+/** What to commit for a call that was judged, and is refused now. */
+export function refuseCall(judged: JudgedCall, refusal: Refusal, at: Date, template: CallTemplate): CallCommit {
+  const { call, stages } = judged;
+  return refusedCommit({ call, stages, refusal, at, template }, inputOf(judged), judgedColumns(judged));
+}
+
+type RefusedCall = {
+  readonly call: CallLook;
+  readonly stages: Stages;
+  readonly refusal: Refusal;
+  readonly at: Date;
+  readonly template: CallTemplate;
+};
+
 function refusedCommit(
-  call: CallLook,
-  refusal: Refusal,
-  at: Date,
-  stages: Stages,
+  { call, stages, refusal, at, template }: RefusedCall,
   facts: CallFacts,
   columns: Partial<ToolCallPatch>,
 ): CallCommit {
   const all = { ...refusedFacts(refusal), ...facts, stages, ...ended(at, stages) };
-  return ending(callStep(call, refusedState(refusal), at, all, columns, refusal.type));
+  return ending(callStep(call, refusedState(refusal), at, all, columns, refusal.type), template);
 }
 
-function ending(step: CallStep, before: readonly EventBody[] = []): CallCommit {
-  return { transition: step.transition, approval: null, stale: null, events: [...before, ...endEvents(step.call)] };
+function ending(step: CallStep, template: CallTemplate, before: readonly EventBody[] = []): CallCommit {
+  return { transition: step.transition, approval: null, stale: null, events: [...before, ...endEvents(step.call, template)] };
 }
 
 /** What was judged, shown and would run. */
@@ -111,12 +128,12 @@ function ask(
   agent: Pick<Look, "id" | "tenant">,
   asked: Judgement & { kind: "asked" },
   at: Date,
-  rules: ApprovalRules,
+  template: CallTemplate,
 ): CallCommit {
   const { call, validated, reason } = asked;
   const input = validated.bound.input;
   const id = randomUUID();
-  const expiresAt = rules.approvalExpiresMs === null ? null : new Date(at.getTime() + rules.approvalExpiresMs);
+  const expiresAt = template.approvalExpiresMs === null ? null : new Date(at.getTime() + template.approvalExpiresMs);
   const approval = {
     id,
     tenant: agent.tenant,
@@ -128,7 +145,7 @@ function ask(
     inputHash: asked.inputHash,
     reason,
     risk: validated.tool.risk,
-    quorum: rules.approvalQuorum,
+    quorum: template.approvalQuorum,
     requestedAt: at,
     expiresAt,
     closedAt: null,

@@ -48,10 +48,17 @@ export function startEvents(call: CallLook): EventBody[] {
   return [{ kind: "TOOL_START", call: snapshot(call) }];
 }
 
-/** The events of a call's final state; TOOL_START is among them where the call never executed (invariant 6). */
-export function endEvents(call: CallLook): EventBody[] {
+/** Whether the calls of a template are traced; one that is not configured any more traces nothing. */
+type Tracing = { readonly trace: boolean } | undefined;
+
+/**
+ * The events of a call's final state; TOOL_START is among them where the call never executed (invariant 6). For a
+ * template that traces, the end of its pipeline comes first.
+ */
+export function endEvents(call: CallLook, template: Tracing): EventBody[] {
   const shot = snapshot(call);
   return [
+    ...(template?.trace === true ? [executionEnded(call)] : []),
     ...(call.startedAt === null ? [{ kind: "TOOL_START", call: shot } as const] : []),
     ...(call.isError
       ? [
@@ -70,6 +77,15 @@ export function endEvents(call: CallLook): EventBody[] {
 /** The event of an approval that was closed without a person's decision, or whose decision holds no more. */
 export function closedEvent(approvalId: string, callId: string, approvalState: ApprovalState, note: string): EventBody {
   return { kind: "PERMISSION_CLOSED", approvalId, callId, approvalState, note };
+}
+
+function executionEnded(call: CallLook): EventBody {
+  const common = { callId: call.id, toolName: call.name, durationMs: call.durationMs ?? 0 };
+  const failure = call.error?.type ?? call.state.toLowerCase();
+  if (call.state === "COMPLETED") return { kind: "EXECUTION_COMPLETED", ...common };
+  return call.state === "SEALED" || call.error?.type === "aborted"
+    ? { kind: "EXECUTION_ABORTED", ...common, failure }
+    : { kind: "EXECUTION_FAILED", ...common, failure };
 }
 
 /** The call as events carry it. */

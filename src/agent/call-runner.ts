@@ -1,3 +1,4 @@
+import type { Statement } from "../db/sql.ts";
 import type { Json } from "../lib/json.ts";
 import { messageOf } from "../lib/text.ts";
 import { argumentsProblem } from "./blocks.ts";
@@ -15,12 +16,21 @@ import type { Hold } from "./hold.ts";
 import { hookAnswer, hookCall, hooksFor } from "./hooks.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
-import { StageClock, type Stages } from "./stage-clock.ts";
+import { executionStarted, stageTrace } from "./call-trace.ts";
+import { StageClock, type Stages, type StageTrace } from "./stage-clock.ts";
 import type { Template } from "./template.ts";
 import { toolContext } from "./tool-context.ts";
 import { toolboxOf } from "./toolbox.ts";
 import type { ToolResult } from "./tools/tool.ts";
 import { Workspace } from "./tools/workspace.ts";
+
+/** How often the same call was refused in the same turn before, for its arguments. */
+const REPEATS: Statement = {
+  name: "count_repeated_calls",
+  text: `SELECT count(*)::int AS repeats FROM tool_call t JOIN tool_call o ON o.agent_id = t.agent_id AND o.turn = t.turn AND o.name = t.name
+      AND (o.step, o.ordinal) < (t.step, t.ordinal) AND o.requested_input::text = t.requested_input::text AND o.error ->> 'type' = 'invalid_params'
+    WHERE t.id = $3 AND t.agent_id = $1 AND t.turn = $2`,
+};
 
 /** What the gate knows of a call that it has judged. */
 export type JudgedCall = {
@@ -43,11 +53,11 @@ export type Judgement =
   | { readonly kind: "refused"; readonly call: CallLook; readonly refusal: Refusal; readonly stages: Stages };
 
 /** Something that operators should know of a call that ran. */
-export type CallWarning = { readonly detail: "slow_tool" | "hook_failed"; readonly message: string };
+export type CallWarning = { readonly detail: "slow_tool" | "hook_failed" | "output_not_kept"; readonly message: string };
 
 /** What became of an execution. */
 export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warnings: readonly CallWarning[] } & (
-  | { readonly kind: "completed"; readonly output: string; readonly details: Json }
+  | { readonly kind: "completed"; readonly output: string; readonly details: Json; readonly keptOutputBytes: number | null }
   | { readonly kind: "refused"; readonly refusal: Refusal }
 );
 
@@ -83,22 +93,23 @@ export class CallRunner {
   }
 
   async #judge(call: CallLook): Promise<Judgement> {
-    const clock = new StageClock(call.stages);
+    const clock = new StageClock(call.stages, this.#trace(call));
+    if (this.#template.trace && call.state === "PENDING") this.#hold.send(executionStarted(call));
     const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
     const stopReason = this.#agent.lastStep?.stopReason ?? "unknown";
     if (stopReason !== "tool_use") return refuse({ type: "incomplete", stage: "discovery", stopReason });
     const discovered = clock.timed("discovery", () => discover(this.#request(call), this.#toolbox));
     if (!discovered.ok) return refuse(discovered.refusal);
     const validated = clock.timed("validation", () => validate(discovered.value));
-    if (!validated.ok) return refuse(validated.refusal);
-    const started = performance.now();
+    if (!validated.ok) return refuse(await this.#withRepeats(call, validated.refusal));
+    const end = clock.begin("permission");
     const permitted = await permit(validated.value, {
       policy: this.#policy,
       hooks: this.#template.hooks,
       workspace: new Workspace(this.#agent.workspace),
       signal: this.#hold.lost,
     });
-    clock.add("permission", started);
+    end();
     const { call: judgedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
     const judged = (): JudgedCall => ({ call, validated: judgedCall, values, explanation, stages: clock.stages });
     if (!permitted.ok) return { ...judged(), kind: "denied", refusal: permitted.refusal.refusal };
@@ -120,11 +131,12 @@ export class CallRunner {
 
   /** Runs the tool, its post hooks and the formatting. Never rejects. */
   async run(ready: ReadyCall, interrupt: AbortSignal): Promise<CallOutcome> {
-    const clock = new StageClock(ready.stages);
+    const clock = new StageClock(ready.stages, this.#trace(ready.call));
     const { tool } = ready.confirmed.call;
     const timeoutMs = tool.timeoutMs ?? this.#agent.toolTimeoutMs ?? this.#template.toolTimeoutMs;
     const ending = new AbortController();
     const started = performance.now();
+    const end = clock.begin("execution");
     const executed = await execute(ready.confirmed, {
       timeoutMs,
       interrupt,
@@ -137,7 +149,7 @@ export class CallRunner {
       }),
     });
     ending.abort();
-    clock.add("execution", started);
+    end();
     const durationMs = performance.now() - started;
     const { slowToolMs } = this.#template;
     const slow: CallWarning[] =
@@ -150,8 +162,37 @@ export class CallRunner {
       executed.value.answer,
       AbortSignal.any([interrupt, this.#hold.lost]),
     );
-    const formatted = clock.timed("formatting", () => format(hooked.answer));
-    return { kind: "completed", ...formatted, stages: clock.stages, durationMs, warnings: [...slow, ...hooked.warnings] };
+    const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.answer, tool.keeps));
+    const kept = whole === null ? { bytes: null, warnings: [] } : await this.#keep(ready.call.id, whole);
+    return {
+      kind: "completed",
+      ...formatted,
+      keptOutputBytes: kept.bytes,
+      stages: clock.stages,
+      durationMs,
+      warnings: [...slow, ...hooked.warnings, ...kept.warnings],
+    };
+  }
+
+  /** Keeps an output of which the model reads only a part. Where that fails it is reported, and the part stays. */
+  async #keep(callId: string, whole: string): Promise<{ bytes: number | null; warnings: readonly CallWarning[] }> {
+    try {
+      return { bytes: await this.#parts.outputs.keep(callId, whole), warnings: [] };
+    } catch (error) {
+      const message = `the whole output of call ${callId} could not be kept: ${messageOf(error)}`;
+      return { bytes: null, warnings: [{ detail: "output_not_kept", message }] };
+    }
+  }
+
+  /** A mistake that the model has made before with exactly these arguments is said to it. */
+  async #withRepeats(call: CallLook, refusal: Refusal): Promise<Refusal> {
+    if (refusal.type !== "invalid_params") return refusal;
+    const [row] = await this.#parts.sql.query<{ repeats: number }>(REPEATS, [this.#agent.id, this.#agent.turn, call.id]);
+    return { ...refusal, repeats: row?.repeats ?? 0 };
+  }
+
+  #trace(call: CallLook): StageTrace | null {
+    return this.#template.trace ? stageTrace(call, (event) => this.#hold.send(event)) : null;
   }
 
   #request(call: CallLook): Requested {

@@ -1,12 +1,19 @@
 import { standingRules } from "./allow-rules.ts";
 import { startEvents } from "./call-record.ts";
-import { beginCall, finishCall, recordJudgement, type CallCommit } from "./call-commits.ts";
+import { beginCall, finishCall, recordJudgement, refuseCall, type CallCommit } from "./call-commits.ts";
 import { CallRunner, type ReadyCall } from "./call-runner.ts";
 import type { Hold } from "./hold.ts";
 import type { HooksBeside } from "./hooks-beside.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import type { Template } from "./template.ts";
+import type { Slot } from "./tool-slots.ts";
+
+/** A call that may start, with its place among the running tools. */
+type StartingCall = { readonly ready: ReadyCall; readonly slot: Slot };
+
+/** A call whose EXECUTING is committed. */
+type StartedCall = StartingCall & { readonly call: CallLook };
 
 /** What goes on beside a loop: how it is stopped, and how it makes the loop look again. */
 export type Beside = {
@@ -77,40 +84,71 @@ export class Calls {
     );
   }
 
-  /** Starts calls: their EXECUTING is committed first (invariant 5). */
+  /** Starts calls, those for which the server has no place as soon as it has one. */
   async execute(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
     const runner = new CallRunner(this.#parts, template, now, this.#hold, []);
-    const at = this.#parts.clock.now();
-    const starting = calls.flatMap((call) => {
-      const ready = this.#ready.get(call.id);
-      return ready === undefined ? [] : [{ ready, step: beginCall(ready, this.#hold.lease.epoch, at) }];
-    });
-    const moved = this.#hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
-    const isCommitted = await this.#hold.commit(
-      { agent: moved.patch, transitions: starting.map(({ step }) => step.transition) },
-      [...moved.events, ...starting.flatMap(({ step }) => startEvents(step.call))],
-    );
-    if (!isCommitted) {
-      // What a call would have started by may not stand any more: it is judged anew.
-      for (const { ready } of starting) this.#ready.delete(ready.call.id);
-      return;
+    const starting: StartingCall[] = [];
+    for (const { id } of calls) {
+      const ready = this.#ready.get(id);
+      if (ready === undefined) continue;
+      const slot = this.#parts.slots.tryTake();
+      if (slot === null) this.#track(id, this.#runLater(runner, ready, template));
+      else starting.push({ ready, slot });
     }
-    if (!this.#hold.mayStart()) return this.#hold.lose();
-    for (const { ready, step } of starting) {
-      const running = this.#hold.guard(this.#runCall(runner, ready, step.call)).finally(() => {
-        this.#running.delete(step.call.id);
-        this.#ready.delete(step.call.id);
-        this.#knock();
-      });
-      this.#running.set(step.call.id, running);
-    }
+    for (const started of await this.#begin(starting)) this.#track(started.call.id, this.#runCall(runner, started, template));
   }
 
-  async #runCall(runner: CallRunner, ready: ReadyCall, call: CallLook): Promise<void> {
-    const outcome = await runner.run(ready, this.#interrupt());
+  /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. */
+  async #begin(starting: readonly StartingCall[]): Promise<readonly StartedCall[]> {
+    if (starting.length === 0) return [];
+    const at = this.#parts.clock.now();
+    const steps = starting.map(({ ready }) => beginCall(ready, this.#hold.lease.epoch, at));
+    const moved = this.#hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
+    const isCommitted = await this.#hold.commit({ agent: moved.patch, transitions: steps.map(({ transition }) => transition) }, [
+      ...moved.events,
+      ...steps.flatMap(({ call }) => startEvents(call)),
+    ]);
+    if (isCommitted && this.#hold.mayStart())
+      return starting.map((call, index) => ({ ...call, call: steps[index]?.call ?? call.ready.call }));
+    for (const { ready, slot } of starting) {
+      slot.release();
+      // What a call would have started by may not stand any more: it is judged anew.
+      this.#ready.delete(ready.call.id);
+    }
+    if (isCommitted) this.#hold.lose();
+    return [];
+  }
+
+  /** Runs a call when the server has a place for it; one that waits too long is refused. */
+  async #runLater(runner: CallRunner, ready: ReadyCall, template: Template): Promise<void> {
+    const interrupt = this.#interrupt();
+    const began = performance.now();
+    const slot = await this.#parts.slots.take(AbortSignal.any([interrupt, this.#hold.lost]));
+    if (interrupt.aborted || this.#hold.lost.aborted) return slot?.release();
+    if (slot === null) {
+      const refusal = { type: "tool_busy", stage: "execution", waitedMs: Math.round(performance.now() - began) } as const;
+      const end = refuseCall(ready, refusal, this.#parts.clock.now(), template);
+      await this.#hold.commit({ transitions: [end.transition] }, end.events);
+      return;
+    }
+    for (const started of await this.#begin([{ ready, slot }])) await this.#runCall(runner, started, template);
+  }
+
+  /** What goes on for a call, until it has ended. */
+  #track(callId: string, work: Promise<void>): void {
+    const running = this.#hold.guard(work).finally(() => {
+      this.#running.delete(callId);
+      this.#ready.delete(callId);
+      this.#knock();
+    });
+    this.#running.set(callId, running);
+  }
+
+  async #runCall(runner: CallRunner, { ready, slot, call }: StartedCall, template: Template): Promise<void> {
+    const outcome = await runner.run(ready, this.#interrupt()).finally(() => slot.release());
     if (this.#hold.lost.aborted) return;
     await this.#hold.storeOrElse(
-      () => this.#commitOutcome(finishCall(outcome, call, this.#parts.clock.now())),
+      () => this.#commitOutcome(finishCall(outcome, call, this.#parts.clock.now(), template)),
       (problem) =>
         this.#commitOutcome(
           finishCall(
@@ -121,6 +159,7 @@ export class Calls {
             },
             call,
             this.#parts.clock.now(),
+            template,
           ),
         ),
     );

@@ -10,6 +10,7 @@ type Expiring = {
   readonly tenant: string;
   readonly agentId: string;
   readonly createdBy: string;
+  readonly templateId: string;
   readonly toolCallId: string;
   readonly expiresAt: string | null;
 };
@@ -19,7 +20,7 @@ const SWEEP = 100;
 
 const FIND: Statement = {
   name: "find_expired_approvals",
-  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 ORDER BY p.expires_at LIMIT ${SWEEP}`,
 };
 
@@ -48,7 +49,10 @@ export async function expireApproval(parts: AgentParts, approval: Expiring, at: 
     {},
     `nobody decided until ${expiredAt}`,
   );
-  const events = [closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`), ...endEvents(step.call)];
+  const events = [
+    closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`),
+    ...endEvents(step.call, parts.templates.get(approval.templateId)),
+  ];
   await parts.log.commit(
     approval.tenant,
     { agentId: approval.agentId, createdBy: approval.createdBy, epoch: null, events: events.map((body) => ({ at, body })) },

@@ -4,9 +4,11 @@ import type { EventLog } from "../events/log.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { CustomMode } from "./gate/policy.ts";
+import type { KeptOutputs } from "./kept-outputs.ts";
 import type { LeaseTimes } from "./lease.ts";
 import type { Model } from "./models/model.ts";
 import type { Template } from "./template.ts";
+import type { ToolSlots } from "./tool-slots.ts";
 import type { Tool } from "./tools/tool.ts";
 
 /** What the agents of a node are advanced with. */
@@ -22,6 +24,9 @@ export type AgentParts = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The places for running tools, of all agents of this node. */
+  readonly slots: ToolSlots;
+  readonly outputs: KeptOutputs;
   /** The operator's own permission modes, by name. */
   readonly modes: ReadonlyMap<string, CustomMode>;
   /** Real paths of the folders in which agents may work; null where any folder may be named. */

@@ -79,7 +79,7 @@ export class Turns {
       ...texts,
       ...events,
       ...asked.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
-      ...steps.flatMap((step) => endEvents(step.call)),
+      ...steps.flatMap((step) => endEvents(step.call, this.#parts.templates.get(now.templateId))),
     ]);
   }
 
@@ -96,7 +96,7 @@ export class Turns {
       },
       [
         ...texts,
-        ...steps.flatMap((step) => endEvents(step.call)),
+        ...steps.flatMap((step) => endEvents(step.call, this.#parts.templates.get(now.templateId))),
         { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: steps.map((step) => snapshot(step.call)) },
       ],
     );

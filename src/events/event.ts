@@ -162,6 +162,36 @@ export type EventBody =
   | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
   | { readonly kind: "TODO_CHANGED"; readonly previousTodos: readonly TodoItem[]; readonly todos: readonly TodoItem[] }
   | {
+      readonly kind: "EXECUTION_STARTED";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly inputPreview: string;
+    }
+  | { readonly kind: "STAGE_STARTED"; readonly callId: string; readonly stage: string }
+  | { readonly kind: "STAGE_COMPLETED"; readonly callId: string; readonly stage: string; readonly durationMs: number }
+  | {
+      readonly kind: "EXECUTION_COMPLETED";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: "EXECUTION_FAILED";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly durationMs: number;
+      /** The type of the refusal. */
+      readonly failure: string;
+    }
+  | {
+      readonly kind: "EXECUTION_ABORTED";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly durationMs: number;
+      /** The type of the refusal. */
+      readonly failure: string;
+    }
+  | {
       readonly kind: "TOOL_CUSTOM_EVENT";
       readonly callId: string;
       readonly toolName: string;
@@ -200,6 +230,12 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   ERROR: "MONITOR",
   AGENT_RESUMED: "MONITOR",
   TODO_CHANGED: "MONITOR",
+  EXECUTION_STARTED: "MONITOR",
+  STAGE_STARTED: "MONITOR",
+  STAGE_COMPLETED: "MONITOR",
+  EXECUTION_COMPLETED: "MONITOR",
+  EXECUTION_FAILED: "MONITOR",
+  EXECUTION_ABORTED: "MONITOR",
   TOOL_CUSTOM_EVENT: "MONITOR",
 };
 

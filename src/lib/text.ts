@@ -23,6 +23,15 @@ export function headBytes(text: string, bytes: number): string {
   return buffer.toString("utf8", 0, end);
 }
 
+/** At most `bytes` bytes of UTF-8 from the end of the text, never beginning inside a character. */
+export function tailBytes(text: string, bytes: number): string {
+  if (text.length * 3 <= bytes || byteLength(text) <= bytes) return text;
+  const buffer = Buffer.from(text, "utf8");
+  let start = buffer.length - bytes;
+  while (start < buffer.length && ((buffer[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return buffer.toString("utf8", start);
+}
+
 /** The text, or its start and a mark that says how many characters were cut and where the whole is. */
 export function marked(text: string, bytes: number, whole: string): string {
   const head = headBytes(text, bytes);

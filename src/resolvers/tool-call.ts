@@ -1,6 +1,8 @@
+import type { OutputPiece } from "../agent/kept-outputs.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";
 import type { Context } from "./context.ts";
+import { clientError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage } from "./page.ts";
 import { visibleAgents } from "./visibility.ts";
@@ -113,4 +115,20 @@ export async function toolCallByRow(
   selection: Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">,
 ): Promise<ToolCall | null> {
   return prisma.toolCall.findUnique({ ...selection, where: { id } });
+}
+
+/** The most of a kept output that one answer holds, in bytes. */
+const MOST_PIECE = 256 * 1024;
+
+/** A piece of a kept output. The call was read before, by who may see it. */
+export async function outputPiece(
+  { parts }: Context,
+  callId: string,
+  offset: number,
+  bytes: number,
+): Promise<OutputPiece | null> {
+  if (offset < 0) throw clientError("BAD_USER_INPUT", `\`offset\` must not be negative, but is ${offset}`);
+  if (bytes < 4 || bytes > MOST_PIECE)
+    throw clientError("BAD_USER_INPUT", `\`bytes\` must be between 4 and ${MOST_PIECE}, not ${bytes}`);
+  return parts.outputs.read(callId, offset, bytes);
 }

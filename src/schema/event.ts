@@ -333,6 +333,64 @@ eventType("TODO_CHANGED").implement({
   }),
 });
 
+const ExecutionEvent = builder.interfaceRef<EventView<BodyOf<Extract<Kind, `EXECUTION_${string}`>>>>("ExecutionEvent").implement({
+  description: "A step of the pipeline of a call, for templates that trace.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    callId: t.id({ resolve: ({ body }) => body.callId }),
+    toolName: t.string({ resolve: ({ body }) => body.toolName }),
+  }),
+});
+
+eventType("EXECUTION_STARTED").implement({
+  description: "A call enters the gate.",
+  interfaces: [TimelineEvent, ExecutionEvent],
+  fields: (t) => ({ inputPreview: t.string({ resolve: ({ body }) => body.inputPreview }) }),
+});
+
+eventType("STAGE_STARTED").implement({
+  description: "A call enters a stage of the gate.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    callId: t.id({ resolve: ({ body }) => body.callId }),
+    stage: t.string({ resolve: ({ body }) => body.stage }),
+  }),
+});
+
+eventType("STAGE_COMPLETED").implement({
+  description: "A call has gone through a stage of the gate.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    callId: t.id({ resolve: ({ body }) => body.callId }),
+    stage: t.string({ resolve: ({ body }) => body.stage }),
+    durationMs: t.float({ resolve: ({ body }) => body.durationMs }),
+  }),
+});
+
+eventType("EXECUTION_COMPLETED").implement({
+  description: "A call has its result.",
+  interfaces: [TimelineEvent, ExecutionEvent],
+  fields: (t) => ({ durationMs: t.float({ resolve: ({ body }) => body.durationMs }) }),
+});
+
+eventType("EXECUTION_FAILED").implement({
+  description: "A call was refused or failed.",
+  interfaces: [TimelineEvent, ExecutionEvent],
+  fields: (t) => ({
+    durationMs: t.float({ resolve: ({ body }) => body.durationMs }),
+    failure: t.string({ description: "The type of the refusal.", resolve: ({ body }) => body.failure }),
+  }),
+});
+
+eventType("EXECUTION_ABORTED").implement({
+  description: "A call was interrupted, or sealed without a result of its own.",
+  interfaces: [TimelineEvent, ExecutionEvent],
+  fields: (t) => ({
+    durationMs: t.float({ resolve: ({ body }) => body.durationMs }),
+    failure: t.string({ description: "The type of the refusal.", resolve: ({ body }) => body.failure }),
+  }),
+});
+
 eventType("TOOL_CUSTOM_EVENT").implement({
   description: "A tool reported something of its own.",
   interfaces: [TimelineEvent],

@@ -2,7 +2,15 @@ import { inputPreview } from "../agent/call-record.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
 import type { Json } from "../lib/json.ts";
 import { globalId } from "../resolvers/global-id.ts";
-import { slowestCalls, toolCalls, toolStats, type ToolCallFilter as Filter, type ToolStats } from "../resolvers/tool-call.ts";
+import type { OutputPiece as Piece } from "../agent/kept-outputs.ts";
+import {
+  outputPiece,
+  slowestCalls,
+  toolCalls,
+  toolStats,
+  type ToolCallFilter as Filter,
+  type ToolStats,
+} from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
@@ -67,6 +75,27 @@ const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
   }),
 });
 
+const OutputPiece = builder.objectRef<Piece>("OutputPiece").implement({
+  fields: (t) => ({
+    text: t.exposeString("text"),
+    nextOffset: t.exposeInt("nextOffset", { nullable: true, description: "Where the next piece begins; null at the end." }),
+  }),
+});
+
+const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: number }>("KeptOutput").implement({
+  description: "A whole output, in a file of the server that ran the call.",
+  fields: (t) => ({
+    bytes: t.exposeInt("bytes"),
+    piece: t.field({
+      type: OutputPiece,
+      nullable: true,
+      description: "At most 256 KB of it from an offset on; null where another server has the file, or nobody any more.",
+      args: { offset: t.arg.int({ defaultValue: 0 }), bytes: t.arg.int({ defaultValue: 65_536 }) },
+      resolve: ({ callId }, { offset, bytes }, context) => outputPiece(context, callId, offset ?? 0, bytes ?? 65_536),
+    }),
+  }),
+});
+
 export const ToolCall = builder.prismaNode("ToolCall", {
   id: { field: "id" },
   description: "A tool call, whatever became of it.",
@@ -90,6 +119,13 @@ export const ToolCall = builder.prismaNode("ToolCall", {
         inputPreview({ effectiveInput: call.effectiveInput as Json, requestedInput: call.requestedInput as Json }),
     }),
     output: t.exposeString("output", { nullable: true, description: "What the model read." }),
+    keptOutput: t.field({
+      type: KeptOutput,
+      nullable: true,
+      description: "The whole output, where `output` is only a part of it.",
+      select: { id: true, keptOutputBytes: true },
+      resolve: ({ id, keptOutputBytes }) => (keptOutputBytes === null ? null : { callId: id, bytes: keptOutputBytes }),
+    }),
     details: t.expose("details", { type: "JSON", nullable: true, description: "The tool's documented JSON." }),
     error: t.field({
       type: ToolCallError,

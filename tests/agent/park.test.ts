@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import type { Actor } from "../../src/agent/actor.ts";
+import { KeptOutputs } from "../../src/agent/kept-outputs.ts";
+import { ToolSlots } from "../../src/agent/tool-slots.ts";
 import { createAgent } from "../../src/agent/commands/create-agent.ts";
 import { sendMessage } from "../../src/agent/commands/send-message.ts";
 import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
@@ -31,6 +33,8 @@ it("an agent never parks past a message that arrives between its look and its pa
     templates: new Map([["assistant", testTemplate()]]),
     models: new Map([["test", playedModel(() => says("Hello."))]]),
     modes: new Map(),
+    slots: new ToolSlots({ running: 1, waiting: 0, waitMs: 1 }),
+    outputs: new KeptOutputs("/nowhere"),
     tools: new Map(),
     workspaceRoots: null,
     folder: "/tmp",

@@ -135,7 +135,7 @@ describe("tools that misbehave (invariant 9)", () => {
     const tool = ownTool("floods", () => ({ output: big, details: { big } }));
     const { calls, events, messages } = await turnWith([{ tool: "floods" }], { config: { tools: [tool] } });
     expect(calls[0]?.output?.length).toBeLessThan(52_000);
-    expect(calls[0]?.output).toMatch(/\[truncated: 51200 of 50000000 bytes\]$/);
+    expect(calls[0]?.output).toMatch(/\[truncated: the first 51200 of 50000000 bytes\]$/);
     expect(calls[0]?.details).toMatchObject({ truncated: true });
     expect(ofType(events, "ToolEnd")[0]?.call.output?.length).toBeLessThan(5_000);
     expect(messages).toHaveLength(4);

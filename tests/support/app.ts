@@ -42,6 +42,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     port: 0,
     host: "127.0.0.1",
     database,
+    dataFolder: join(workspace, ".data"),
     configPath: "test",
     folder: workspace,
     anthropic: null,

@@ -11,6 +11,7 @@ import { judgeEdit } from "../gate/edited-input.ts";
 import { refusalText, toolCallError } from "../gate/refusal.ts";
 import { lookAtCall, type ApprovalLook, type CallLook } from "../look.ts";
 import type { AgentParts } from "../parts.ts";
+import type { Template } from "../template.ts";
 import { authorityOf, findApproval, type Authority, type FoundApproval } from "./find-approval.ts";
 import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
 
@@ -74,7 +75,16 @@ async function tryToDecide(
   if (!edit.ok) return edit;
   const call = await lookAtCall(parts.sql, approval.toolCallId);
   if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
-  const { change, events } = decisionOf({ approval, call, actor, authority: authority.value, request, edit: edit.value, at });
+  const { change, events } = decisionOf({
+    approval,
+    call,
+    actor,
+    authority: authority.value,
+    request,
+    edit: edit.value,
+    at,
+    template: parts.templates.get(approval.templateId),
+  });
   const outcome = await parts.log.commit(
     actor.tenant,
     {
@@ -205,6 +215,7 @@ type Decision = {
   readonly request: DecideApproval;
   readonly edit: Edit | null;
   readonly at: Date;
+  readonly template: Template | undefined;
 };
 
 /** What a decision changes: one that is not the last of its quorum leaves the call as it is. */
@@ -253,7 +264,7 @@ function decisionOf(made: Decision): { change: Change; events: readonly EventBod
         missingDecisions: missing,
         allowedHash: decision === "ALLOW" ? (edit?.inputHash ?? approval.inputHash) : null,
       },
-      ...(state === "DENIED" ? steps.flatMap((step) => endEvents(step.call)) : []),
+      ...(state === "DENIED" ? steps.flatMap((step) => endEvents(step.call, made.template)) : []),
     ],
   };
 }

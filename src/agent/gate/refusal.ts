@@ -16,6 +16,8 @@ export type Refusal =
       readonly stage: "validation";
       readonly name: string;
       readonly issues: readonly ValidationIssue[];
+      /** How often exactly these arguments were refused before in the turn. */
+      readonly repeats: number;
     }
   | { readonly type: "permission_denied"; readonly stage: "permission"; readonly reason: string }
   | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
@@ -39,9 +41,15 @@ export function refusalText(refusal: Refusal): string {
     case "incomplete":
       return `The call was not run: your answer ended early (${refusal.stopReason}), so that its arguments may be incomplete. Call again, with less in one answer.`;
     case "invalid_params":
-      return [`The arguments of ${refusal.name} are not valid. Correct them and call again:`, ...issueLines(refusal.issues)].join(
-        "\n",
-      );
+      return [
+        `The arguments of ${refusal.name} are not valid. Correct them and call again:`,
+        ...issueLines(refusal.issues),
+        ...(refusal.repeats === 0
+          ? []
+          : [
+              `You have made exactly this call ${refusal.repeats === 1 ? "once" : `${refusal.repeats} times`} before, and it was refused for the same: change the arguments, or do without the tool.`,
+            ]),
+      ].join("\n");
     case "permission_denied":
       return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
     case "user_rejected":

@@ -175,10 +175,16 @@ export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'BreakpointChanged', cursor: string }
       | { __typename: 'Done', reason: DoneReason, cursor: string }
       | { __typename: 'Error', cursor: string }
+      | { __typename: 'ExecutionAborted', cursor: string }
+      | { __typename: 'ExecutionCompleted', cursor: string }
+      | { __typename: 'ExecutionFailed', cursor: string }
+      | { __typename: 'ExecutionStarted', cursor: string }
       | { __typename: 'MessageReceived', messageId: string, text: string, cursor: string, sentBy: { id: string } }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { id: string } | null }
       | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, inputHash: string, reason: string, risk: Risk, call: { name: string } }, approval: { inputText: string } | null }
+      | { __typename: 'StageCompleted', cursor: string }
+      | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', cursor: string }
       | { __typename: 'StepComplete', cursor: string }
       | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
