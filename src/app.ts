@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { LEASE_TIMES, type LeaseTimes } from "./agent/lease.ts";
+import { listenerConsumers } from "./agent/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentParts } from "./agent/parts.ts";
 import { KeptOutputs } from "./agent/kept-outputs.ts";
@@ -9,11 +10,13 @@ import { Runner } from "./agent/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
 import { Appender } from "./events/appender.ts";
 import { postgresBell, silentBell } from "./events/bell.ts";
+import { CONSUMER_TIMES, Consumers, type ConsumerTimes } from "./events/consumers.ts";
 import { EventLog } from "./events/log.ts";
 import { Tails } from "./events/tails.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { startServer } from "./server/server.ts";
+import { webhookConsumer } from "./server/webhooks.ts";
 import type { Settings } from "./settings.ts";
 
 /** What tests put in the place of parts. Nothing else of the application can be replaced. */
@@ -21,6 +24,7 @@ export type Overrides = {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly leaseTimes?: LeaseTimes;
+  readonly consumerTimes?: ConsumerTimes;
   readonly models?: ReadonlyMap<string, Model>;
 };
 
@@ -73,7 +77,14 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     };
     const runner = new Runner(parts, bell);
     closing.push(() => runner.close());
-    const shared = { prisma: database.prisma, parts, tails, wake: (agentId: string) => void runner.wake(agentId) };
+    const wake = (agentId: string): void => void runner.wake(agentId);
+    const consumers = await Consumers.start(
+      parts,
+      [...listenerConsumers(settings.listeners, parts, wake), ...settings.webhooks.map(webhookConsumer)],
+      overrides.consumerTimes ?? CONSUMER_TIMES,
+    );
+    closing.push(() => consumers.close());
+    const shared = { prisma: database.prisma, parts, tails, wake };
     const metrics = (): string =>
       [
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),

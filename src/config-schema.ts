@@ -1,5 +1,6 @@
 import { Ajv } from "ajv";
 import { MAX_TIMEOUT_MS } from "./agent/tools/tool.ts";
+import { EVENT_KINDS } from "./events/event.ts";
 import type { TriplaneConfig } from "./config.ts";
 import { ConfigurationError } from "./environment.ts";
 
@@ -98,6 +99,25 @@ const config = closed(
     tools: { type: "array", items: { type: "object", required: ["name", "bind"] } },
     permissionModes: { type: "object", additionalProperties: { isFunction: true } },
     hooks,
+    on: {
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(EVENT_KINDS.map((kind) => [kind, { isFunction: true }])),
+    },
+    webhooks: {
+      type: "object",
+      propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" },
+      additionalProperties: closed(
+        {
+          url: text,
+          secret: text,
+          kinds: { type: "array", minItems: 1, items: { enum: EVENT_KINDS } },
+          tenant: text,
+          allowPrivateTarget: { type: "boolean" },
+        },
+        ["url", "secret"],
+      ),
+    },
     toolLimits: closed({
       running: positive,
       waiting: { type: "integer", minimum: 0 },

@@ -1,9 +1,11 @@
 import type { PermissionSource } from "./agent/gate/permission-source.ts";
 import type { CustomMode } from "./agent/gate/policy.ts";
 import type { Around, MessagesChanged, PostModel, PostToolUse, PreModel, PreToolUse } from "./agent/hooks.ts";
+import type { Listeners } from "./agent/listeners.ts";
 import type { Script } from "./agent/models/script.ts";
 import type { ToolLimits } from "./agent/tool-slots.ts";
 import type { Tool } from "./agent/tools/tool.ts";
+import type { EventKind } from "./events/event.ts";
 import type { Authenticate, TokenActor } from "./server/authenticate.ts";
 
 /** What tokens cost, in US dollars per million. What is read from and written into the cache costs as other input where omitted. */
@@ -83,6 +85,19 @@ export type TemplateConfig = {
   readonly trace?: boolean;
 };
 
+/** A target of webhooks. */
+export type WebhookConfig = {
+  readonly url: string;
+  /** `whsec_` and at least 24 bytes in base64: `echo whsec_$(openssl rand -base64 32)`. */
+  readonly secret: string;
+  /** PERMISSION_REQUIRED, PERMISSION_DECIDED and PERMISSION_CLOSED where omitted. */
+  readonly kinds?: readonly EventKind[];
+  /** Only events of this tenant. */
+  readonly tenant?: string;
+  /** Targets in private networks and on this machine are refused unless this says that they are meant. */
+  readonly allowPrivateTarget?: boolean;
+};
+
 /** The configuration file's content. See docs/configuration.md. */
 export type TriplaneConfig = {
   readonly models: Readonly<Record<string, ModelConfig>>;
@@ -92,6 +107,10 @@ export type TriplaneConfig = {
   readonly permissionModes?: Readonly<Record<string, CustomMode>>;
   /** Run before those of the templates. */
   readonly hooks?: HooksConfig;
+  /** Own code that is given each event of a kind after its commit, at least once. See docs/approvals.md. */
+  readonly on?: Listeners;
+  /** Where approvals are announced, by name. */
+  readonly webhooks?: Readonly<Record<string, WebhookConfig>>;
   /** What all agents of one server together may run: 32 tools at once, 256 calls waiting, for 3 minutes where omitted. */
   readonly toolLimits?: Partial<ToolLimits>;
   /** Folders in which agents may work. Without actors it may be omitted: the local administrator may name any folder. */

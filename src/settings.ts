@@ -9,16 +9,19 @@ import { scriptedModel } from "./agent/models/scripted.ts";
 import type { CustomMode, Permission } from "./agent/gate/policy.ts";
 import { readPermission, type Vocabulary } from "./agent/gate/permission-source.ts";
 import type { Hooks, Placed } from "./agent/hooks.ts";
+import type { Listeners } from "./agent/listeners.ts";
 import type { Template } from "./agent/template.ts";
 import type { ToolLimits } from "./agent/tool-slots.ts";
 import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import { checkForm } from "./config-schema.ts";
-import type { HooksConfig, ModelConfig, PriceConfig, TemplateConfig, TriplaneConfig } from "./config.ts";
+import type { HooksConfig, ModelConfig, PriceConfig, TemplateConfig, TriplaneConfig, WebhookConfig } from "./config.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { isLoopback } from "./lib/loopback.ts";
+import { isPrivateAddress } from "./lib/private-address.ts";
 import { messageOf } from "./lib/text.ts";
 import type { Authentication } from "./server/authenticate.ts";
+import type { Webhook } from "./server/webhooks.ts";
 
 /** Everything that the operator decided, checked and complete. */
 export type Settings = {
@@ -28,6 +31,8 @@ export type Settings = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly toolLimits: ToolLimits;
+  readonly listeners: Listeners;
+  readonly webhooks: readonly Webhook[];
   /** Real paths; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
   readonly allowedOrigins: readonly string[];
@@ -82,6 +87,10 @@ export async function makeSettings(environment: Environment, path: string, confi
     models,
     tools,
     modes: vocabulary.modes,
+    listeners: config.on ?? {},
+    webhooks: Object.entries(config.webhooks ?? {}).map(([name, webhook]) =>
+      webhookOf(`${path}: webhooks.${name}`, name, webhook),
+    ),
     toolLimits: { running: 32, waiting: 256, waitMs: 180_000, ...config.toolLimits },
     workspaceRoots:
       config.workspaceRoots === undefined
@@ -243,6 +252,31 @@ function checkTools(field: string, names: readonly string[] | undefined, tools: 
         `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
       );
   }
+}
+
+const WEBHOOK_KINDS = ["PERMISSION_REQUIRED", "PERMISSION_DECIDED", "PERMISSION_CLOSED"] as const;
+
+/** The least length of a key, in bytes. */
+const SECRET_BYTES = 24;
+
+/** The secret is not repeated in errors. */
+function webhookOf(field: string, name: string, config: WebhookConfig): Webhook {
+  const { url: address, secret, kinds = WEBHOOK_KINDS, tenant = null, allowPrivateTarget: allowsPrivate = false } = config;
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigurationError(`${field}.url must be an http or https URL`);
+  if (url.username !== "" || url.password !== "")
+    throw new ConfigurationError(`${field}.url must not hold a password: targets check the signature`);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (!allowsPrivate && (isPrivateAddress(host) || host === "localhost"))
+    throw new ConfigurationError(
+      `${field}.url leads to a private network or this machine: set allowPrivateTarget where that is meant`,
+    );
+  const key = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  if (key === undefined || Buffer.from(key, "base64").length < SECRET_BYTES)
+    throw new ConfigurationError(
+      `${field}.secret must be whsec_ and at least ${SECRET_BYTES} bytes in base64: echo whsec_$(openssl rand -base64 32)`,
+    );
+  return { name, url, secret: Buffer.from(key, "base64"), kinds, tenant, allowsPrivate };
 }
 
 function authenticationOf(path: string, { actors, authenticate }: TriplaneConfig): Authentication {

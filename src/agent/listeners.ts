@@ -1,0 +1,78 @@
+import type { ApprovalDecision } from "../db/generated/enums.ts";
+import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
+import type { Consumer } from "../events/consumers.ts";
+import type { Json } from "../lib/json.ts";
+import type { Result } from "../lib/result.ts";
+import type { Actor } from "./actor.ts";
+import { decideApproval, type Decided } from "./commands/decide-approval.ts";
+import type { CommandRefusal } from "./commands/refusal.ts";
+import { hookAnswer } from "./hooks.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** An event as listeners are given it: its body, and where it stands. */
+export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly position: number;
+  readonly seq: number;
+  readonly timestamp: Date;
+};
+
+/** A decision of a listener, as a service actor of this name. */
+export type ListenerDecision = {
+  readonly as: string;
+  readonly approvalId: string;
+  readonly decision: Extract<ApprovalDecision, "ALLOW" | "DENY">;
+  readonly inputHash?: string;
+  readonly input?: Json;
+  readonly note?: string;
+};
+
+/** What a listener may do. */
+export type ListenerActions = { decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>> };
+
+/**
+ * Is given each event of its kind after the commit, in order, at least once: after a crash some come again. One that
+ * throws, or takes more than 10 s, is called again.
+ */
+export type Listener<Kind extends EventKind> = (event: ListenedEvent<Kind>, actions: ListenerActions) => void | Promise<void>;
+
+/** The listeners of the configuration, one a kind. */
+export type Listeners = { readonly [Kind in EventKind]?: Listener<Kind> };
+
+/** How long a listener is called again before its event is given up, in ms. */
+const GIVE_UP_MS = 10 * 60_000;
+
+/** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
+export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake: (agentId: string) => void): Consumer[] {
+  return Object.entries(listeners).map(([kind, listener]): Consumer => ({
+    name: `on.${kind}`,
+    kinds: [kind as EventKind],
+    concurrency: 1,
+    giveUpMs: GIVE_UP_MS,
+    wants: () => true,
+    deliver: async (event, signal) => {
+      const actions: ListenerActions = { decide: async (decision) => decide(parts, wake, event.tenant, decision) };
+      await hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal);
+    },
+  }));
+}
+
+function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): ListenedEvent {
+  return { ...structuredClone(body), tenant, agentId, position, seq, timestamp: at };
+}
+
+/** Decides as a service actor with the role approver: what holds for people who decide holds for it. */
+async function decide(
+  parts: AgentParts,
+  wake: (agentId: string) => void,
+  tenant: string,
+  { as, approvalId, decision, inputHash, input, note }: ListenerDecision,
+): Promise<Result<Decided, CommandRefusal>> {
+  if (as.trim() === "") throw new Error("a listener decides under a name: give `as`");
+  const actor: Actor = { id: as, kind: "SERVICE", tenant, roles: ["approver"], delegators: [] };
+  const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null };
+  const decided = await decideApproval(parts, actor, request);
+  if (decided.ok) wake(decided.value.agentId);
+  return decided;
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Consumers, GiveUp, type Consumer, type ConsumerTimes } from "../../src/events/consumers.ts";
+import { EventLog } from "../../src/events/log.ts";
+import type { Logger } from "../../src/lib/log.ts";
+import { testDatabase } from "../support/database.ts";
+import { everything, insertAgent } from "../support/log.ts";
+
+const TIMES: ConsumerTimes = { leaseMs: 600, sweepMs: 50, firstRetryMs: 5, lastRetryMs: 20 };
+
+/** A log with an agent, and servers that deliver from it. */
+async function world() {
+  const { sql } = await testDatabase();
+  const log = new EventLog(sql);
+  await log.begin("acme");
+  const agent = await insertAgent(log, "acme");
+  const errors: string[] = [];
+  const logger: Logger = { warn: () => {}, error: (message) => void errors.push(message) };
+  let nodes = 0;
+  return {
+    sql,
+    log,
+    errors,
+    append: (from: number, to: number, tenant = "acme", agentId = agent.agentId) =>
+      log.append(tenant, [
+        {
+          agentId,
+          createdBy: "anna",
+          epoch: null,
+          events: Array.from({ length: to - from + 1 }, (_, index) => ({
+            at: new Date(),
+            body: { kind: "STEP_COMPLETE", step: from + index, durationMs: 1, stopReason: "end_turn" } as const,
+          })),
+        },
+      ]),
+    serve: async (deliver: (step: number, signal: AbortSignal) => Promise<void>, options: Partial<Consumer> = {}) => {
+      nodes += 1;
+      const consumer: Consumer = {
+        name: "test",
+        kinds: ["STEP_COMPLETE"],
+        concurrency: 1,
+        giveUpMs: 60_000,
+        wants: () => true,
+        deliver: async ({ body }, signal) => deliver(body.kind === "STEP_COMPLETE" ? body.step : -1, signal),
+        ...options,
+      };
+      // Each server has a log of its own, as processes have: it hears of its own commits only.
+      const consumers = await Consumers.start(
+        { node: `node ${nodes}`, sql, log: nodes === 1 ? log : new EventLog(sql), logger },
+        [consumer],
+        TIMES,
+      );
+      onTestFinished(() => consumers.close());
+      return consumers;
+    },
+  };
+}
+
+const numbers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+describe("delivery of events, at least once (DESIGN section 5, listeners and webhooks)", () => {
+  it("begins with what comes after it was first known, in order, and goes on where it was after a restart", async () => {
+    const { append, serve } = await world();
+    const seen: number[] = [];
+    const listen = async (step: number): Promise<void> => void seen.push(step);
+    await append(1, 5);
+    const first = await serve(listen);
+    await append(6, 10);
+    await expect.poll(() => seen).toEqual(numbers(6, 10));
+    await first.close();
+    await append(11, 12);
+    await serve(listen);
+    await append(13, 13);
+    await expect.poll(() => seen).toEqual(numbers(6, 13));
+  });
+
+  it("a tenant that begins later is delivered from its first event", async () => {
+    const { log, append, serve } = await world();
+    const seen: number[] = [];
+    const first = await serve(async (step) => void seen.push(step));
+    await first.close();
+    await log.begin("later");
+    const agent = await insertAgent(log, "later");
+    await append(1, 3, "later", agent.agentId);
+    await serve(async (step) => void seen.push(step));
+    await expect.poll(() => seen).toEqual([1, 2, 3]);
+  });
+
+  it("what fails is tried again, and holds later ones back; several at once do not", async () => {
+    const { append, serve } = await world();
+    const seen: number[] = [];
+    let failures = 3;
+    await serve(async (step) => {
+      if (step === 2 && failures-- > 0) throw new Error("not now");
+      seen.push(step);
+    });
+    await append(1, 4);
+    await expect.poll(() => seen).toEqual([1, 2, 3, 4]);
+
+    const wide = await world();
+    const wideSeen: number[] = [];
+    let isDown = true;
+    await wide.serve(
+      async (step) => {
+        if (step === 1 && isDown) throw new Error("not now");
+        wideSeen.push(step);
+      },
+      { concurrency: 4 },
+    );
+    await wide.append(1, 20);
+    await expect.poll(() => wideSeen.length).toBe(19);
+    isDown = false;
+    await expect.poll(() => wideSeen.length).toBe(20);
+  });
+
+  it("what is given up is logged and stands in the agent's log as an ERROR, and the rest goes on", async () => {
+    const { append, serve, log, errors } = await world();
+    const seen: number[] = [];
+    await serve(
+      async (step) => {
+        if (step === 2) throw new GiveUp("never");
+        if (step === 3) throw new Error("not now");
+        seen.push(step);
+      },
+      { giveUpMs: 30 },
+    );
+    await append(1, 4);
+    await expect.poll(() => seen).toEqual([1, 4]);
+    expect(errors).toHaveLength(2);
+    const { events } = await log.read(everything("acme"), 0);
+    expect(events.filter(({ body }) => body.kind === "ERROR").map(({ body }) => body)).toMatchObject([
+      { severity: "ERROR", detail: "delivery_failed", message: expect.stringContaining("could not be delivered to test: never") },
+      { severity: "ERROR", detail: "delivery_failed", message: expect.stringContaining("not now") },
+    ]);
+  });
+
+  it("one server delivers at a time; when it dies another goes on, and nothing is left out", async () => {
+    const { append, serve } = await world();
+    const seen: [string, number][] = [];
+    let isDead = false;
+    const first = await serve(async (step, signal) => {
+      // A server that is gone delivers nothing and renews nothing: it hangs until the test ends it.
+      if (isDead)
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true }));
+      seen.push(["first", step]);
+    });
+    await append(1, 3);
+    await expect.poll(() => seen).toHaveLength(3);
+    isDead = true;
+    await append(4, 6);
+    await serve(async (step) => void seen.push(["second", step]));
+    await append(7, 7);
+    expect(seen).toHaveLength(3);
+    await first.close();
+    await expect.poll(() => seen.slice(3)).toEqual(numbers(4, 7).map((step) => ["second", step]));
+  });
+});

@@ -1,0 +1,195 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Listeners } from "../../src/agent/listeners.ts";
+import type { ConsumerTimes } from "../../src/events/consumers.ts";
+import { isPrivateAddress } from "../../src/lib/private-address.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+
+const TIMES: ConsumerTimes = { leaseMs: 5_000, sweepMs: 100, firstRetryMs: 10, lastRetryMs: 50 };
+const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
+const ASKS = {
+  replies: [
+    { when: { user: "(?<path>.*)" }, call: [{ tool: "fs_write", input: { path: "{{path}}", content: "text" } }] },
+    { when: {}, say: ["Done."] },
+  ],
+};
+
+type Received = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+
+/** A target of webhooks that answers as the test says. */
+async function target(answer: (count: number) => number) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8") as AsyncIterable<string>) body += chunk;
+    received.push({ headers: request.headers as Record<string, string>, body });
+    response.writeHead(answer(received.length), { location: "http://127.0.0.1:1/" }).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { received, port: (server.address() as AddressInfo).port };
+}
+
+async function appWith(config: NonNullable<TestAppOptions["config"]>, options: TestAppOptions = {}) {
+  const app = await startTestApp({ script: ASKS, config, overrides: { consumerTimes: TIMES }, ...options });
+  const client = connect(app.url);
+  return { app, client, agent: await client.createAgent() };
+}
+
+const hook = (port: number) => ({ url: `http://127.0.0.1:${port}/hook`, secret: SECRET, allowPrivateTarget: true });
+
+describe("outgoing webhooks", () => {
+  it("announce what is asked and decided, signed (Standard Webhooks), until they are accepted, under one id", async () => {
+    const { received, port } = await target((count) => (count <= 2 ? 500 : count === 3 ? 302 : 204));
+    const { client, agent } = await appWith({ webhooks: { inbox: hook(port) } });
+    await client.send(agent.id, "a.txt");
+    const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    await expect.poll(() => received.length).toBe(4);
+    const { approvalId = "", inputHash = "" } = required?.request ?? {};
+    // The turn has not waited for any of it.
+    await client.decide({ approvalId, inputHash, decision: "ALLOW" });
+    await client.until(agent.id, "DONE");
+    await expect.poll(() => received.length).toBe(5);
+    const bodies = received.map(({ body }) => JSON.parse(body) as { type: string; data: object });
+    expect(bodies.map(({ type }) => type)).toEqual([...Array<string>(4).fill("PERMISSION_REQUIRED"), "PERMISSION_DECIDED"]);
+    expect(bodies[0]).toMatchObject({
+      data: { agentId: agent.id, approvalId, inputHash, tool: "fs_write", risk: "MEDIUM", inputPreview: expect.any(String) },
+    });
+    expect(bodies[4]).toMatchObject({
+      data: { approvalId, decision: "ALLOW", approvalState: "ALLOWED", decidedBy: { id: "local" } },
+    });
+    expect(new Set(received.slice(0, 4).map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(received[4]?.headers["webhook-id"]).not.toBe(received[0]?.headers["webhook-id"]);
+    for (const { headers, body } of received) {
+      const text = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+      const signature = createHmac("sha256", Buffer.from(SECRET.slice(6), "base64"))
+        .update(text)
+        .digest("base64");
+      expect(headers["webhook-signature"]).toBe(`v1,${signature}`);
+    }
+  });
+
+  it("a target that never answers holds no agent up, and neither does the server's end", async () => {
+    const silent = createServer(() => {});
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    onTestFinished(() => silent.closeAllConnections());
+    onTestFinished(() => void silent.close());
+    const { app, client, agent } = await appWith({ webhooks: { inbox: hook((silent.address() as AddressInfo).port) } });
+    await client.send(agent.id, "a.txt");
+    const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const { approvalId = "" } = required?.request ?? {};
+    await client.decide({ approvalId, decision: "DENY" });
+    expect(ofType(await client.until(agent.id, "DONE"), "Done")).toHaveLength(1);
+    const started = performance.now();
+    await app.close();
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  it.each([
+    ["http://127.0.0.1/x", /allowPrivateTarget/],
+    ["http://[::1]/x", /allowPrivateTarget/],
+    ["http://[::ffff:10.0.0.1]/x", /allowPrivateTarget/],
+    ["http://0x7f.1/x", /allowPrivateTarget/],
+    ["http://169.254.169.254/latest/meta-data", /allowPrivateTarget/],
+    ["https://localhost/x", /allowPrivateTarget/],
+    ["ftp://example.org/x", /http or https/],
+    ["https://user:password@example.org/x", /must not hold a password/],
+  ])("%s is refused when the server starts", async (url, message) => {
+    await expect(startTestApp({ config: { webhooks: { inbox: { url, secret: SECRET } } } })).rejects.toThrow(message);
+  });
+
+  it("a secret that is too short is refused, and not repeated", async () => {
+    const start = startTestApp({ config: { webhooks: { inbox: { url: "https://example.org", secret: "whsec_c2hvcnQ=" } } } });
+    await expect(start).rejects.toThrow(/webhooks.inbox.secret must be whsec_/);
+    await expect(start).rejects.not.toThrow(/c2hvcnQ/);
+  });
+
+  it("a name that leads into a private network is refused when it is looked up: nothing arrives there", async () => {
+    const { received, port } = await target(() => 204);
+    const { client, agent } = await appWith({ webhooks: { inbox: { url: `http://localhost.:${port}/x`, secret: SECRET } } });
+    await client.send(agent.id, "a.txt");
+    await client.until(agent.id, "PERMISSION_REQUIRED");
+    const arrived = await target(() => 204);
+    const other = await appWith({ webhooks: { inbox: hook(arrived.port) } });
+    await other.client.send(other.agent.id, "a.txt");
+    await expect.poll(() => arrived.received.length).toBe(1);
+    expect(received).toEqual([]);
+  });
+
+  it.each([
+    ["10.1.2.3", true],
+    ["172.31.0.1", true],
+    ["172.32.0.1", false],
+    ["192.168.0.1", true],
+    ["100.64.1.1", true],
+    ["0.0.0.0", true],
+    ["::", true],
+    ["::1", true],
+    ["::ffff:127.0.0.1", true],
+    ["::ffff:93.184.216.34", false],
+    ["64:ff9b::7f00:1", true],
+    ["fd00::1", true],
+    ["fe80::1", true],
+    ["93.184.216.34", false],
+    ["2606:2800:220:1::1", false],
+  ])("%s is private: %s", (address, isPrivate) => {
+    expect(isPrivateAddress(address)).toBe(isPrivate);
+  });
+});
+
+describe("listeners (DESIGN section 5, E27)", () => {
+  it("a rule-based approver decides as a service actor, and is called again where it failed", async () => {
+    let failures = 2;
+    const on: Listeners = {
+      PERMISSION_REQUIRED: async ({ request }, { decide }) => {
+        if (failures-- > 0) throw new Error("not now");
+        const isHarmless = request.call.inputPreview.includes("docs/");
+        await decide({
+          as: "docs-bot",
+          approvalId: request.approvalId,
+          ...(isHarmless ? { decision: "ALLOW", inputHash: request.inputHash } : { decision: "DENY", note: "only docs" }),
+        });
+      },
+    };
+    const { client, agent } = await appWith({ on });
+    const first = await client.turn(agent.id, "docs/a.txt");
+    expect(ofType(first, "PermissionDecided")).toMatchObject([
+      { decision: "ALLOW", decidedBy: { id: "docs-bot", kind: "SERVICE" } },
+    ]);
+    expect(ofType(first, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
+    const second = await client.turn(agent.id, "src/a.txt");
+    expect(ofType(second, "PermissionDecided")).toMatchObject([{ decision: "DENY", note: "only docs" }]);
+    expect(ofType(second, "ToolEnd")).toMatchObject([{ call: { state: "DENIED" } }]);
+  });
+
+  it("what a listener decides wrongly is refused as it is to people", async () => {
+    const answers: unknown[] = [];
+    const on: Listeners = {
+      PERMISSION_REQUIRED: async ({ request: { approvalId } }, { decide }) => {
+        answers.push(
+          await decide({ as: "bot", approvalId, decision: "ALLOW" }),
+          await decide({ as: "bot", approvalId, decision: "ALLOW", inputHash: "0".repeat(64) }),
+        );
+      },
+    };
+    const { client, agent } = await appWith({ on });
+    await client.send(agent.id, "a.txt");
+    await expect.poll(() => answers).toMatchObject([{ refusal: { code: "INVALID" } }, { refusal: { code: "HASH_MISMATCH" } }]);
+  });
+
+  it("sees what is committed of its kind only, with where it stands", async () => {
+    const seen: [string, number][] = [];
+    const on: Listeners = {
+      DONE: ({ kind, seq, reason, agentId }) => void seen.push([`${kind} ${reason} ${agentId.length}`, seq]),
+    };
+    const { client, agent } = await appWith({ on }, { script: { replies: [{ when: {}, say: ["Hello."] }] } });
+    const events = await client.turn(agent.id, "go");
+    await expect.poll(() => seen).toEqual([["DONE COMPLETED 36", ofType(events, "Done")[0]?.seq]]);
+  });
+});
