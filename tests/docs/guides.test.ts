@@ -1,0 +1,146 @@
+import { readFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { parse, validate } from "graphql";
+import { describe, expect, it } from "vitest";
+import { parseRule } from "../../src/agent/gate/rule.ts";
+import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
+import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
+import type { TemplateConfig, TriplaneConfig } from "../../src/config.ts";
+import { schema } from "../../src/schema/index.ts";
+import { ExplainPermissionDocument } from "../generated/documents.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+
+type Guide = "permissions" | "approvals";
+
+/** The code blocks of a guide in a language, in order. */
+async function blocks(guide: Guide, language: "ts" | "graphql" | ""): Promise<string[]> {
+  const text = await readFile(new URL(`../../docs/${guide}.md`, import.meta.url), "utf8");
+  return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, found, code]) => (found === language ? [code ?? ""] : []));
+}
+
+/** The first block of a language that has this in it. */
+async function block(guide: Guide, language: "ts" | "graphql" | "", has: string): Promise<string> {
+  const found = (await blocks(guide, language)).find((code) => code.includes(has));
+  if (found === undefined) throw new Error(`docs/${guide}.md has no block with ${has}`);
+  return found;
+}
+
+/** What a block of TypeScript stands for: the exported value, the constant, or the object whose fields it lists. */
+function valueOf<Value>(code: string, names: Readonly<Record<string, unknown>> = {}): Value {
+  const isExport = /^export default /.test(code);
+  const constant = /^const (\w+) =/.exec(code)?.[1];
+  const source = isExport
+    ? code.replace("export default", "const exported =")
+    : constant === undefined
+      ? `const exported = {${code}}`
+      : code;
+  const script = `${stripTypeScriptTypes(source)}\nreturn ${constant ?? "exported"};`;
+  const given = { defineConfig: (config: TriplaneConfig) => config, defineTool, process, ...names };
+  return (new Function(...Object.keys(given), script) as (...values: unknown[]) => Value)(...Object.values(given));
+}
+
+describe.each(["permissions", "approvals"] as const)("docs/%s.md", (guide) => {
+  it("has operations that the schema knows", async () => {
+    const operations = await blocks(guide, "graphql");
+    expect(operations.length).toBeGreaterThan(1);
+    for (const operation of operations) expect(validate(schema, parse(operation)), operation).toEqual([]);
+  });
+});
+
+describe("docs/permissions.md", () => {
+  it("says of its first example what explainPermission says", async () => {
+    const template = valueOf<Partial<TemplateConfig>>(await block("permissions", "ts", "customers/**"));
+    const app = await startTestApp({ template });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent();
+    const verdict = async (tool: string, input: object) =>
+      (await client.get(ExplainPermissionDocument, { agentId, tool, input })).explainPermission.verdict;
+    expect(await verdict("fs_read", { path: "src/a.ts" })).toBe("ALLOW");
+    expect(await verdict("fs_read", { path: "config/.env" })).toBe("DENY");
+    expect(await verdict("fs_write", { path: ".env", content: "" })).toBe("DENY");
+    expect(await verdict("fs_read", { path: "a/secrets/b" })).toBe("DENY");
+    expect(await verdict("fs_write", { path: "docs/a.md", content: "" })).toBe("ALLOW");
+    expect(await verdict("fs_write", { path: "package-lock.json", content: "" })).toBe("DENY");
+    expect(await verdict("fs_read", { path: "package-lock.json" })).toBe("ALLOW");
+    expect(await verdict("fs_write", { path: "src/a.ts", content: "" })).toBe("ASK");
+    expect(await verdict("fs_read", { path: "customers/a.txt" })).toBe("ALLOW");
+  });
+
+  it("lists rules that can be read", async () => {
+    const text = await readFile(new URL("../../docs/permissions.md", import.meta.url), "utf8");
+    const rows = text.split("\n").filter((line) => line.startsWith("| `"));
+    const rules = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`([^`]+)`/g)].map(([, rule]) => rule ?? ""));
+    expect(rules.length).toBeGreaterThan(8);
+    const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
+    for (const rule of rules) expect(parseRule(rule, "docs", tools), rule).toMatchObject({ ok: true });
+  });
+
+  it("shows the error that a wrong rule gives", async () => {
+    const [shown = ""] = await blocks("permissions", "");
+    const start = startTestApp({ template: { permission: { deny: ["fs_read(pth:.env)"] } } });
+    const [, message = ""] = /^triplane\.config\.ts: (.*)$/m.exec(shown) ?? [];
+    expect(message).not.toBe("");
+    await expect(start).rejects.toThrow(message);
+  });
+
+  it("has a tool, a mode and hooks that the configuration takes", async () => {
+    const tool = valueOf<Tool>(await block("permissions", "ts", "word_count"));
+    const mode = valueOf<TriplaneConfig>(await block("permissions", "ts", "permissionModes"));
+    const stubs = {
+      isFrozen: () => true,
+      traced: (_name: string, next: () => unknown) => next(),
+      redact: (text: string) => text,
+    };
+    const { hooks } = valueOf<Pick<TemplateConfig, "hooks">>(await block("permissions", "ts", "preToolUse"), stubs);
+    const { permissionModes = {} } = mode;
+    const app = await startTestApp({
+      template: { permission: { mode: "office" }, ...(hooks === undefined ? {} : { hooks }) },
+      config: { tools: [tool], permissionModes },
+      script: {
+        replies: [
+          { when: { user: "go" }, call: [{ tool: "fs_write", input: { path: "a", content: "" } }] },
+          { when: {}, say: ["Done."] },
+        ],
+      },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    expect((await client.agent(agent.id)).toolCalls.nodes[0]?.output).toMatch(/frozen|office/);
+  });
+});
+
+describe("docs/approvals.md", () => {
+  it("has a template, a listener and a webhook that the configuration takes", async () => {
+    const { templates } = valueOf<Pick<TriplaneConfig, "templates">>(await block("approvals", "ts", "approvalQuorum"));
+    const { model: _model, ...template } = templates["assistant"] ?? { model: "", systemPrompt: "" };
+    const { on = {} } = valueOf<TriplaneConfig>(await block("approvals", "ts", "PERMISSION_REQUIRED: async"));
+    const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+    const { webhooks = {} } = valueOf<Pick<TriplaneConfig, "webhooks">>(await block("approvals", "ts", "INBOX_WEBHOOK_SECRET"), {
+      process: { env: { INBOX_WEBHOOK_SECRET: secret } },
+    });
+    const app = await startTestApp({
+      template,
+      config: { on, webhooks: { inbox: { ...webhooks["inbox"], url: "https://hooks.invalid/triplane", secret } } },
+    });
+    expect(app.port).toBeGreaterThan(0);
+  });
+
+  it("has a listener that does what it says", async () => {
+    const { on = {} } = valueOf<TriplaneConfig>(await block("approvals", "ts", "PERMISSION_REQUIRED: async"));
+    const app = await startTestApp({
+      config: { on },
+      script: {
+        replies: [
+          { when: { user: "go" }, call: [{ tool: "fs_write", input: { path: "docs/a.md", content: "" } }] },
+          { when: {}, say: ["Done."] },
+        ],
+      },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED" }]);
+  });
+});
