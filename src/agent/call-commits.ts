@@ -5,7 +5,7 @@ import { callStep, closedEvent, endEvents, snapshot, type CallFacts, type CallSt
 import type { CallOutcome, JudgedCall, Judgement, ReadyCall } from "./call-runner.ts";
 import { format } from "./gate/formatting.ts";
 import { refusalText, refusedState, toolCallError, type Refusal } from "./gate/refusal.ts";
-import { hookVerdict } from "./gate/policy.ts";
+import { hookVerdict, type Explanation } from "./gate/policy.ts";
 import { keptValues } from "./gate/rule-values.ts";
 import type { CallLook, Look } from "./look.ts";
 import type { Template } from "./template.ts";
@@ -32,7 +32,11 @@ export function recordJudgement(
   const { call, stages } = judgement;
   switch (judgement.kind) {
     case "refused":
-      return refusedCommit({ call, stages, refusal: judgement.refusal, at, template }, {}, {});
+      return refusedCommit(
+        { call, stages, refusal: judgement.refusal, at, template },
+        {},
+        { explanation: unjudged(judgement.refusal) },
+      );
     case "denied":
       return refuseCall(judgement, judgement.refusal, at, template);
     case "answered": {
@@ -107,6 +111,11 @@ function refusedCommit(
 
 function ending(step: CallStep, template: CallTemplate, before: readonly EventBody[] = []): CallCommit {
   return { transition: step.transition, approval: null, stale: null, events: [...before, ...endEvents(step.call, template)] };
+}
+
+/** The explanation of a call that did not come as far as permission. */
+function unjudged({ stage, type }: Refusal): Explanation {
+  return { verdict: "deny", decidedBy: stage, place: stage, reason: type, considered: [] };
 }
 
 /** What was judged, shown and would run. */

@@ -148,7 +148,8 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     explanation: t.expose("explanation", {
       type: "JSON",
       nullable: true,
-      description: "Which rule allowed, asked or denied, and what was considered.",
+      description:
+        "Which rule, list, mode, hook or stage allowed, asked or denied, where it stands, and what was considered. Null until it was judged.",
     }),
     durationMs: t.exposeFloat("durationMs", { nullable: true }),
     startedAt: t.expose("startedAt", { type: "DateTime", nullable: true }),
