@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { LEASE_TIMES, type LeaseTimes } from "./agent/lease.ts";
 import { listenerConsumers } from "./agent/listeners.ts";
@@ -58,6 +59,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     });
     const tails = new Tails(log, bell, logger);
     closing.push(() => tails.close());
+    const { dataFolder } = settings.environment;
     const parts: AgentParts = {
       node,
       sql: database.sql,
@@ -70,7 +72,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       models: overrides.models ?? settings.models,
       tools: settings.tools,
       slots: new ToolSlots(settings.toolLimits),
-      outputs: new KeptOutputs(join(settings.environment.dataFolder, "outputs")),
+      outputs: new KeptOutputs(join(dataFolder, "outputs")),
+      closedFolders: ["outputs", "pglite"].map((folder) => join(realFolder(dataFolder), folder)),
       modes: settings.modes,
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
@@ -106,6 +109,15 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** The real path of a folder that may not be there yet. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
   }
 }
 

@@ -22,7 +22,7 @@ import type { Template } from "./template.ts";
 import { toolContext } from "./tool-context.ts";
 import { toolboxOf } from "./toolbox.ts";
 import type { ToolResult } from "./tools/tool.ts";
-import { Workspace } from "./tools/workspace.ts";
+import { agentWorkspace } from "./agent-workspace.ts";
 
 /** How often the same call was refused in the same turn before, for its arguments. */
 const REPEATS: Statement = {
@@ -106,7 +106,7 @@ export class CallRunner {
     const permitted = await permit(validated.value, {
       policy: this.#policy,
       hooks: this.#template.hooks,
-      workspace: new Workspace(this.#agent.workspace),
+      workspace: agentWorkspace(this.#parts, this.#agent.workspace),
       signal: this.#hold.lost,
     });
     end();

@@ -30,6 +30,7 @@ export class Calls {
   readonly #knock: () => void;
   readonly #running = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ReadyCall>();
+  readonly #stopping = new AbortController();
 
   constructor(parts: AgentParts, hold: Hold, { interrupt, knock }: Beside) {
     this.#parts = parts;
@@ -46,6 +47,11 @@ export class Calls {
   /** The calls that passed the gate up to execution, under this lease. */
   get ready(): ReadonlySet<string> {
     return new Set(this.#ready.keys());
+  }
+
+  /** The node closes: what waits for its place does not start any more. */
+  stop(): void {
+    this.#stopping.abort();
   }
 
   /** Judges anew what has not started. */
@@ -98,9 +104,19 @@ export class Calls {
     for (const started of await this.#begin(starting)) this.#track(started.call.id, this.#runCall(runner, started, template));
   }
 
-  /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. */
+  /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. The others give their places back. */
   async #begin(starting: readonly StartingCall[]): Promise<readonly StartedCall[]> {
     if (starting.length === 0) return [];
+    let started: readonly StartedCall[] = [];
+    try {
+      started = await this.#commitBegin(starting);
+    } finally {
+      if (started.length === 0) starting.forEach(({ slot }) => slot.release());
+    }
+    return started;
+  }
+
+  async #commitBegin(starting: readonly StartingCall[]): Promise<readonly StartedCall[]> {
     const at = this.#parts.clock.now();
     const steps = starting.map(({ ready }) => beginCall(ready, this.#hold.lease.epoch, at));
     const moved = this.#hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
@@ -110,11 +126,8 @@ export class Calls {
     ]);
     if (isCommitted && this.#hold.mayStart())
       return starting.map((call, index) => ({ ...call, call: steps[index]?.call ?? call.ready.call }));
-    for (const { ready, slot } of starting) {
-      slot.release();
-      // What a call would have started by may not stand any more: it is judged anew.
-      this.#ready.delete(ready.call.id);
-    }
+    // What a call would have started by may not stand any more: it is judged anew.
+    for (const { ready } of starting) this.#ready.delete(ready.call.id);
     if (isCommitted) this.#hold.lose();
     return [];
   }
@@ -123,8 +136,9 @@ export class Calls {
   async #runLater(runner: CallRunner, ready: ReadyCall, template: Template): Promise<void> {
     const interrupt = this.#interrupt();
     const began = performance.now();
-    const slot = await this.#parts.slots.take(AbortSignal.any([interrupt, this.#hold.lost]));
-    if (interrupt.aborted || this.#hold.lost.aborted) return slot?.release();
+    const stop = AbortSignal.any([interrupt, this.#hold.lost, this.#stopping.signal]);
+    const slot = await this.#parts.slots.take(stop);
+    if (stop.aborted) return slot?.release();
     if (slot === null) {
       const refusal = { type: "tool_busy", stage: "execution", waitedMs: Math.round(performance.now() - began) } as const;
       const end = refuseCall(ready, refusal, this.#parts.clock.now(), template);

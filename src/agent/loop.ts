@@ -68,6 +68,7 @@ export class Loop {
   stop(): void {
     this.#isStopping = true;
     this.#steps.stop();
+    this.#calls.stop();
     this.knock();
   }
 

@@ -27,6 +27,8 @@ export type AgentParts = {
   /** The places for running tools, of all agents of this node. */
   readonly slots: ToolSlots;
   readonly outputs: KeptOutputs;
+  /** Real paths of folders that are the server's own: no agent works there, even where they lie in its workspace. */
+  readonly closedFolders: readonly string[];
   /** The operator's own permission modes, by name. */
   readonly modes: ReadonlyMap<string, CustomMode>;
   /** Real paths of the folders in which agents may work; null where any folder may be named. */

@@ -1,12 +1,12 @@
 import { toJson, type Json } from "../lib/json.ts";
 import { byteLength, headBytes } from "../lib/text.ts";
-import { closingRule, type Policy } from "./gate/policy.ts";
+import { guardedWorkspace } from "./agent-workspace.ts";
+import type { Policy } from "./gate/policy.ts";
 import type { Hold } from "./hold.ts";
 import type { Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import { todoList } from "./todo-list.ts";
 import type { ToolContext } from "./tools/tool.ts";
-import { Workspace } from "./tools/workspace.ts";
 
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
 const CUSTOM_EVENT_BYTES = 16 * 1024;
@@ -29,7 +29,7 @@ export function toolContext(
   return {
     agentId: agent.id,
     callId,
-    workspace: guardedWorkspace(agent.workspace, policy),
+    workspace: guardedWorkspace(parts, agent.workspace, policy),
     todos: todoList(parts.sql, agent, hold, ended),
     emit: (eventType, eventData) => {
       if (!ended.aborted)
@@ -42,14 +42,6 @@ export function toolContext(
         });
     },
   };
-}
-
-/** The workspace without what the policy's deny rules close, whatever tool reaches for it. */
-function guardedWorkspace(root: string, policy: Policy): Workspace {
-  return new Workspace(root, (names, access) => {
-    const rule = closingRule(policy, names, access);
-    return rule === null ? null : `the rule ${rule.source} forbids it`;
-  });
 }
 
 function customData(eventData: unknown): Json {

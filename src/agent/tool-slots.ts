@@ -14,10 +14,6 @@ export class ToolSlots {
     this.#limits = limits;
   }
 
-  get waitMs(): number {
-    return this.#limits.waitMs;
-  }
-
   /** How many tools run, and how many calls wait. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running, waiting: this.#waiting.size };

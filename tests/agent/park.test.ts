@@ -35,6 +35,7 @@ it("an agent never parks past a message that arrives between its look and its pa
     modes: new Map(),
     slots: new ToolSlots({ running: 1, waiting: 0, waitMs: 1 }),
     outputs: new KeptOutputs("/nowhere"),
+    closedFolders: [],
     tools: new Map(),
     workspaceRoots: null,
     folder: "/tmp",

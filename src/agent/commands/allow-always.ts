@@ -64,7 +64,7 @@ export async function proposeRule(parts: AgentParts, approvalId: string): Promis
   if (call === null || tool === undefined || call.values === null) return null;
   const source = narrowestRule(tool, call.values);
   const rule = source === null ? null : parseRule(source, "proposal", parts.tools);
-  if (source === null || !rule?.ok || !ruleMatches(rule.value, call.name, call.values, "every")) return null;
+  if (source === null || !rule?.ok || !ruleMatches(rule.value, call.name, call.values, "covers")) return null;
   return { rule: source, past: await pastCalls(parts, call, rule.value) };
 }
 
@@ -99,7 +99,7 @@ export async function allowAlways(
   const rule = parseRule(source, "rule", parts.tools);
   if (!rule.ok) return invalid(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
   if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
-  if (!ruleMatches(rule.value, call.name, call.values, "every"))
+  if (!ruleMatches(rule.value, call.name, call.values, "covers"))
     return invalid("the rule does not take in the call of this approval");
   const id = randomUUID();
   const note = request.note === null ? null : storable(request.note);
@@ -140,7 +140,7 @@ async function pastCalls(parts: AgentParts, { tenant, templateId, name }: CallVa
     templateId,
     since,
   ]);
-  const matched = rows.filter(({ values }) => ruleMatches(rule, name, values, "every"));
+  const matched = rows.filter(({ values }) => ruleMatches(rule, name, values, "covers"));
   const asked = matched.filter(({ verdict }) => verdict === "ask");
   return {
     examined: rows.length,

@@ -14,7 +14,7 @@ export function agentPolicy(
   if (own === null) return { permission: template.permission, bounds: [], standing };
   const permission = ownPermission(own, vocabulary);
   return own.scope === "REPLACE"
-    ? { permission, bounds: [], standing }
+    ? { permission, bounds: [], standing: [] }
     : { permission: template.permission, bounds: [permission], standing };
 }
 

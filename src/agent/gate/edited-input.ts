@@ -4,7 +4,7 @@ import { standingRules } from "../allow-rules.ts";
 import type { CommandRefusal } from "../commands/refusal.ts";
 import type { AgentParts } from "../parts.ts";
 import { toolboxOf } from "../toolbox.ts";
-import { Workspace } from "../tools/workspace.ts";
+import { agentWorkspace } from "../agent-workspace.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
 import { discover } from "./discovery.ts";
 import { inputHash } from "./input-hash.ts";
@@ -47,7 +47,7 @@ export async function judgeEdit(
     );
   const standing = await standingRules(parts.sql, parts.tools, { tenant, templateId });
   const policy = agentPolicy(template, agent.permission, standing, parts);
-  const { explanation } = judgeCall(validated.value, { policy, workspace: new Workspace(agent.workspace) });
+  const { explanation } = judgeCall(validated.value, { policy, workspace: agentWorkspace(parts, agent.workspace) });
   if (explanation.verdict === "deny") return invalid("DENIED_BY_POLICY", `nobody may allow this: ${explanation.reason}`);
   return accepted({ input: validated.value.bound.input, inputHash: inputHash(validated.value, agent.workspace) });
 }

@@ -34,6 +34,7 @@ export async function execute(
     else signal.addEventListener("abort", stop, { once: true });
   });
   try {
+    if (signal.aborted) return await stopped;
     return await Promise.race([
       stopped,
       run(call, { ...context, signal }, around, () => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null)),
@@ -53,7 +54,7 @@ async function run(
 ): Promise<Result<Executed, Refusal>> {
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, { run }) => {
-      const nextOnce = once(next);
+      const nextOnce = once(next, context.signal);
       return async () => run({ ...hookCall(call), signal: context.signal }, nextOnce);
     },
     () => call.bound.run(context),
@@ -65,13 +66,22 @@ async function run(
   }
 }
 
-/** An execution that is begun a second time is refused: a tool runs once for a call (invariant 5). */
-function once(next: () => Promise<ToolResult>): () => Promise<ToolResult> {
+/**
+ * An execution that is begun a second time, or after the call has ended, is refused: a tool runs once for a call, while
+ * it is EXECUTING (invariant 5). Whether the wrapper waits for it or not, what it throws is nobody's accident.
+ */
+function once(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promise<ToolResult> {
   let isUsed = false;
-  return async () => {
+  const begin = async (): Promise<ToolResult> => {
     if (isUsed) throw new Error("a wrapper called next() twice, and a tool runs once for a call");
+    if (ended.aborted) throw new Error("a wrapper called next() after the call had ended");
     isUsed = true;
     return next();
+  };
+  return () => {
+    const running = begin();
+    running.catch(() => {});
+    return running;
   };
 }
 

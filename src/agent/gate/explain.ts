@@ -5,7 +5,7 @@ import { hooksFor } from "../hooks.ts";
 import type { AgentParts } from "../parts.ts";
 import type { Template } from "../template.ts";
 import { toolboxOf } from "../toolbox.ts";
-import { Workspace } from "../tools/workspace.ts";
+import { agentWorkspace } from "../agent-workspace.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
 import { discover } from "./discovery.ts";
 import { judgeCall } from "./permission.ts";
@@ -44,7 +44,7 @@ export async function explainCall(
   if (!validated.ok) return refused(refusalText(validated.refusal));
   const standing = await standingRules(parts.sql, parts.tools, { tenant, templateId: template.id });
   const policy = agentPolicy(template, agent.permission, standing, parts);
-  const { explanation, values } = judgeCall(validated.value, { policy, workspace: new Workspace(agent.workspace) });
+  const { explanation, values } = judgeCall(validated.value, { policy, workspace: agentWorkspace(parts, agent.workspace) });
   const hooks = hooksFor("preToolUse", validated.value.tool, template.hooks).map(({ place }) => place);
   return accepted({ ...explanation, values, hooks });
 }

@@ -19,6 +19,10 @@ export type PermissionSource = {
 /** What is wrong with a permission block: in which field, and what. */
 export type PermissionProblem = { readonly field: readonly string[]; readonly message: string };
 
+/** The most rules of one block, and the longest, in characters: each is asked at every call. */
+const MOST_RULES = 300;
+const RULE_CHARACTERS = 1_000;
+
 /** What a permission block may speak of. */
 export type Vocabulary = {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -33,8 +37,15 @@ export function readPermission(
 ): { readonly permission: Permission; readonly problems: readonly PermissionProblem[] } {
   const problems: PermissionProblem[] = [];
   const { tools, modes } = vocabulary;
+  const written = [source.deny, source.allow, source.ask].reduce((sum, list) => sum + (list?.length ?? 0), 0);
+  if (written > MOST_RULES)
+    problems.push({ field: [], message: `${written} rules are too many: a block has at most ${MOST_RULES}` });
   const rules = (list: "deny" | "allow" | "ask"): Rule[] =>
-    (source[list] ?? []).flatMap((text, index) => {
+    (source[list] ?? []).slice(0, MOST_RULES).flatMap((text, index) => {
+      if (text.length > RULE_CHARACTERS) {
+        problems.push({ field: [list, String(index)], message: `a rule has at most ${RULE_CHARACTERS} characters` });
+        return [];
+      }
       const rule = parseRule(text, `${place}.${list}.${index}`, tools);
       if (rule.ok) return [rule.value];
       const { character, message } = rule.refusal;

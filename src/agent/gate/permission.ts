@@ -1,3 +1,4 @@
+import { isJsonObject, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { hookAnswer, hookCall, hooksFor, type Hooks, type PreToolUseAnswer } from "../hooks.ts";
@@ -6,7 +7,7 @@ import { PathRefused, type Workspace } from "../tools/workspace.ts";
 import { isStricter, judge, type Explanation, type Policy, type Verdict } from "./policy.ts";
 import { issueLines, type Refusal } from "./refusal.ts";
 import { ruleValues, type RuleValues } from "./rule-values.ts";
-import type { Validated } from "./validation.ts";
+import { validate, type Validated } from "./validation.ts";
 
 /** What a call is judged by. `signal` stops the waiting for hooks. */
 export type PermissionScope = {
@@ -67,6 +68,7 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
     try {
       const { call } = judged;
       answer = await hookAnswer(() => run(hookCall(call)), scope.signal);
+      if (answer !== undefined && !isJsonObject(answer)) throw new Error("it answered something else than an object");
     } catch (error) {
       return denied(said("deny", `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`));
     }
@@ -93,18 +95,16 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
 /** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
 function rewrite(before: Judged, input: unknown, place: string, scope: PermissionScope): Judged {
   const { call, explanation } = before;
-  const bound = call.tool.bind(structuredClone(input) as Parameters<typeof call.tool.bind>[0]);
-  if (!bound.ok)
+  const given = toJson(input);
+  const validated = validate({ tool: call.tool, request: { ...withoutInput(call.request), form: "json", input: given ?? null } });
+  if (!validated.ok) {
+    const problems = validated.refusal.type === "invalid_params" ? issueLines(validated.refusal.issues).join("; ") : "";
     return {
       ...before,
-      explanation: considering(
-        explanation,
-        place,
-        "deny",
-        `a hook gave an input that is not valid (${issueLines(bound.refusal).join("; ")})`,
-      ),
+      explanation: considering(explanation, place, "deny", `a hook gave an input that is not valid (${problems})`),
     };
-  const judged = judgeCall({ ...call, bound: bound.value }, scope);
+  }
+  const judged = judgeCall(validated.value, scope);
   const considered = [
     ...explanation.considered,
     { rule: "hook, with another input", place, verdict: "no match" } as const,
@@ -112,6 +112,15 @@ function rewrite(before: Judged, input: unknown, place: string, scope: Permissio
   ];
   const deciding = isStricter(explanation.verdict, judged.explanation.verdict) ? explanation : judged.explanation;
   return { ...judged, explanation: { ...deciding, considered } };
+}
+
+function withoutInput({
+  tenant,
+  agentId,
+  callId,
+  name,
+}: Validated["request"]): Pick<Validated["request"], "tenant" | "agentId" | "callId" | "name"> {
+  return { tenant, agentId, callId, name };
 }
 
 function considering(before: Explanation, place: string, verdict: Verdict | "no match", reason: string): Explanation {

@@ -123,7 +123,8 @@ function judgeBy(call: PolicyCall, permission: Permission, standing: readonly St
   const passed = (rule: string, at: string): void => void considered.push({ rule, place: at, verdict: "no match" });
 
   for (const rule of permission.deny) {
-    const isMatch = ruleMatches(rule, name, call.values, "some");
+    // What a rule closes is left out of a search; what it says of other parameters as well can only be asked beforehand.
+    const isMatch = ruleMatches(rule, name, call.values, rule.closedPath === null ? "reaches" : "names");
     if (isMatch || reachesClosed(rule, call)) return decided("deny", `deny ${rule.source}`, rule.place, denyReason(rule, name));
     if (rule.isForTool(name)) passed(`deny ${rule.source}`, rule.place);
   }
@@ -139,17 +140,16 @@ function judgeBy(call: PolicyCall, permission: Permission, standing: readonly St
     return decided("deny", `mode ${mode.name}`, `${place}.mode`, `mode ${mode.name} forbids ${name}`);
 
   for (const rule of permission.allow) {
-    if (ruleMatches(rule, name, call.values, "every"))
+    if (ruleMatches(rule, name, call.values, "covers"))
       return decided("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`);
     if (rule.isForTool(name)) passed(`allow ${rule.source}`, rule.place);
   }
   for (const rule of standing) {
-    if (ruleMatches(rule, name, call.values, "every"))
+    if (ruleMatches(rule, name, call.values, "covers"))
       return {
         ...decided("allow", `always allow ${rule.source}`, rule.place, `${rule.createdBy} always allows ${rule.source}`),
         allowRuleId: rule.id,
       };
-    if (rule.isForTool(name)) passed(`always allow ${rule.source}`, rule.place);
   }
   const allowed = autoAllowTools.indexOf(name);
   if (allowed >= 0)
@@ -157,7 +157,7 @@ function judgeBy(call: PolicyCall, permission: Permission, standing: readonly St
   if (autoAllowTools.length > 0) passed("autoAllowTools", `${place}.autoAllowTools`);
 
   for (const rule of permission.ask) {
-    if (ruleMatches(rule, name, call.values, "some"))
+    if (ruleMatches(rule, name, call.values, "reaches"))
       return decided("ask", `ask ${rule.source}`, rule.place, `the rule ${rule.source} asks for it`);
     if (rule.isForTool(name)) passed(`ask ${rule.source}`, rule.place);
   }
@@ -195,8 +195,11 @@ function customVerdict(
   said: (verdict: Verdict) => { verdict: Verdict; reason: string },
 ): { verdict: Verdict; reason: string } {
   try {
-    const verdict = judge(structuredClone(call));
-    if (VERDICTS.includes(verdict)) return said(verdict);
+    const verdict: unknown = judge(structuredClone(call));
+    // An asynchronous mode cannot be waited for, and must not bring the server down with what it throws later.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    const known = VERDICTS.find((candidate) => candidate === verdict);
+    if (known !== undefined) return said(known);
     return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
   } catch (error) {
     return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };

@@ -1,17 +1,18 @@
 import type { JsonObject, Json } from "../../lib/json.ts";
 import { headBytes } from "../../lib/text.ts";
-import { isPattern } from "../tools/glob.ts";
-import type { Access, Tool } from "../tools/tool.ts";
+import { alternativesOf, isPattern } from "../tools/glob.ts";
+import type { Access, PathUse, Tool } from "../tools/tool.ts";
 import type { Workspace } from "../tools/workspace.ts";
 
 /**
  * A value of a call as rules see it. A file has a name for each way that leads to it inside of the workspace: as it was
- * written, without `.` and `..`, and with all links resolved. A search is a glob pattern, relative to the workspace.
+ * written, without `.` and `..`, and with all links resolved. A search is a glob pattern, relative to the workspace, with
+ * the folders in which it looks: what stands before its wildcards, for each of its alternatives.
  */
 export type RuleValue =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "file"; readonly names: readonly string[]; readonly access: Access }
-  | { readonly kind: "search"; readonly pattern: string };
+  | { readonly kind: "search"; readonly pattern: string; readonly folders: readonly string[] };
 
 /** The values of a call by parameter; absent parameters have none. */
 export type RuleValues = Readonly<Record<string, readonly RuleValue[]>>;
@@ -22,10 +23,9 @@ const KEPT_BYTES = 256;
 /** The values that a call's input has for rules. Throws PathRefused where a path leads out of the workspace. */
 export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
   const values: Record<string, readonly RuleValue[]> = {};
-  for (const [parameter, value] of Object.entries(input)) {
-    if (value === null) continue;
+  for (const [parameter, value] of Object.entries(withSearches(tool, input))) {
     const texts = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
-    const use = tool.paths[parameter];
+    const use = useOf(tool, parameter);
     values[parameter] =
       use === undefined
         ? texts.map((text) => ({ kind: "text", text }))
@@ -38,6 +38,24 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
   return values;
 }
 
+/** What a parameter is for, where it holds paths. */
+export function useOf({ paths }: Tool, parameter: string): PathUse | undefined {
+  return Object.hasOwn(paths, parameter) ? paths[parameter] : undefined;
+}
+
+/** The input, in which a search that is not given looks everywhere. */
+function withSearches(tool: Tool, input: JsonObject): JsonObject {
+  const searches = Object.keys(tool.paths).filter((parameter) => typeof useOf(tool, parameter) === "object");
+  return { ...Object.fromEntries(searches.map((parameter) => [parameter, EVERYTHING])), ...withoutNulls(input) };
+}
+
+/** The search that finds every file. */
+const EVERYTHING = "**/*";
+
+function withoutNulls(input: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+}
+
 /** The values as they are kept with the record of the call. */
 export function keptValues(values: RuleValues): RuleValues {
   return Object.fromEntries(
@@ -48,7 +66,7 @@ export function keptValues(values: RuleValues): RuleValues {
   );
 }
 
-/** What a value is called: the text, the pattern, or the file's names. */
+/** What a value is called: the text, the file's names, or the folders of a search. */
 export function namesOf(value: RuleValue): readonly string[] {
   switch (value.kind) {
     case "text":
@@ -56,7 +74,7 @@ export function namesOf(value: RuleValue): readonly string[] {
     case "file":
       return value.names;
     case "search":
-      return [value.pattern];
+      return value.folders;
   }
 }
 
@@ -72,13 +90,23 @@ function fileValue(workspace: Workspace, path: string, access: Access): RuleValu
 function searchValue(workspace: Workspace, pattern: string, base: string): RuleValue {
   const [written, real] = workspace.namesOf(base);
   if (!isPattern(pattern)) return fileValue(workspace, joined(written, pattern), "read");
-  return { kind: "search", pattern: joined(real ?? written, pattern.replace(/^(\.\/+)+/, "")) };
+  const folder = real ?? written;
+  const folders = alternativesOf(pattern).map((alternative) => joined(folder, foldersBefore(alternative)));
+  return { kind: "search", pattern: joined(folder, pattern), folders: [...new Set(folders)] };
 }
 
 function baseOf(value: Json | undefined): string {
   return typeof value === "string" && value !== "" ? value : ".";
 }
 
+/** The folders of a pattern before the first that is not named as it is. */
+function foldersBefore(pattern: string): string {
+  const segments = pattern.split("/");
+  const named = segments.findIndex((segment) => isPattern(segment) || segment === "" || segment === "." || segment === "..");
+  return segments.slice(0, named < 0 ? -1 : named).join("/") || ".";
+}
+
 function joined(folder: string, path: string): string {
+  if (path === ".") return folder;
   return folder === "." ? path : `${folder}/${path}`;
 }

@@ -1,11 +1,26 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
-import { globMatcher, textMatcher } from "../tools/glob.ts";
+import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../tools/glob.ts";
 import type { Access, Tool } from "../tools/tool.ts";
-import { namesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
+import { namesOf, useOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 
 /** What a rule demands of one parameter. */
-type Condition = { readonly parameter: string; readonly isMatch: (value: RuleValue, name: string) => boolean };
+type Condition = {
+  readonly parameter: string;
+  readonly isText: (text: string) => boolean;
+  /** What it demands of a path; null where its tools have none there. */
+  readonly path: PathPattern | null;
+};
+
+/** A pattern of paths, and the folders before its wildcards, in which alone it can match. */
+type PathPattern = { readonly source: string; readonly isMatch: (name: string) => boolean; readonly folders: readonly string[] };
+
+/**
+ * When a rule takes in a call. `covers`: it holds for all that the call names, as an allow rule must; a search is taken
+ * in where all folders in which it looks are. `names`: one of the names of one value is enough. `reaches`: the same, and
+ * a search is taken in that could come upon what the rule speaks of.
+ */
+export type Extent = "covers" | "names" | "reaches";
 
 /** A file or folder that a deny rule closes, through whatever tool it is reached. */
 type ClosedPath = { readonly isMatch: (name: string) => boolean; readonly closes: "everything" | "writing" };
@@ -41,16 +56,34 @@ export function parseRule(source: string, place: string, tools: Tools): Result<R
   }
 }
 
-/** Whether a rule speaks of this call. With `every`, all names of all values must match, else one of them. */
-export function ruleMatches(rule: Rule, tool: string, values: RuleValues, how: "some" | "every"): boolean {
+/** Whether a rule speaks of this call. */
+export function ruleMatches(rule: Rule, tool: string, values: RuleValues, extent: Extent): boolean {
   return (
     rule.isForTool(tool) &&
-    rule.conditions.every(({ parameter, isMatch }) => {
-      const list = values[parameter] ?? [];
-      const test = (value: RuleValue): boolean => namesOf(value)[how]((name) => isMatch(value, name));
-      return list.length > 0 && list[how](test);
+    rule.conditions.every((condition) => {
+      const list = Object.hasOwn(values, condition.parameter) ? (values[condition.parameter] ?? []) : [];
+      const test = (value: RuleValue): boolean => conditionHolds(condition, value, extent);
+      return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
     })
   );
+}
+
+function conditionHolds({ isText, path }: Condition, value: RuleValue, extent: Extent): boolean {
+  if (value.kind === "text") return isText(value.text);
+  if (path === null) return false;
+  const names = namesOf(value);
+  if (extent === "covers") return names.every(path.isMatch) || (value.kind === "search" && value.pattern === path.source);
+  if (names.some(path.isMatch)) return true;
+  return (
+    extent === "reaches" &&
+    value.kind === "search" &&
+    names.some((folder) => path.folders.some((other) => isWithin(folder, other) || isWithin(other, folder)))
+  );
+}
+
+/** Whether a path is the folder or lies in it. Both are relative to the workspace, whose root is `.`. */
+function isWithin(folder: string, path: string): boolean {
+  return folder === "." || path === folder || path.startsWith(`${folder}/`);
 }
 
 /** Whether a deny rule closes a file of these names for this access. */
@@ -78,7 +111,9 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   if (/^\s*\*{1,2}\s*$/.test(inner)) return { source, place, isForTool, conditions: [], closedPath: null };
   const written = splitConditions(inner, open + 1);
   const parts = written.map((text) => readCondition(text, spoken));
-  const able = spoken.filter((tool) => parts.every(({ parameter }) => parameter in parametersOf(tool)));
+  const repeated = parts.find((part, index) => parts.slice(0, index).some(({ parameter }) => parameter === part.parameter));
+  if (repeated !== undefined) throw new Problem(repeated.offset, `${repeated.parameter} stands twice`);
+  const able = spoken.filter((tool) => parts.every(({ parameter }) => hasParameter(tool, parameter)));
   if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
   const conditions = parts.map((part) => conditionOf(part, able));
   const [only] = parts;
@@ -133,7 +168,7 @@ function readCondition({ text, offset }: Written, spoken: readonly Tool[]): Cond
   const match = /^\s*([A-Za-z_$][\w$-]*)\s*:\s*/.exec(text);
   const parameter = match?.[1];
   if (match === null || parameter === undefined) throw new Problem(begin, "expected parameter:pattern");
-  if (!spoken.some((tool) => parameter in parametersOf(tool))) {
+  if (!spoken.some((tool) => hasParameter(tool, parameter))) {
     const known = [...new Set(spoken.flatMap((tool) => Object.keys(parametersOf(tool))))];
     const names = spoken.length === 1 ? (spoken[0]?.name ?? "") : "the tools";
     throw new Problem(
@@ -156,6 +191,10 @@ function unquoted(text: string, offset: number): string {
   }
 }
 
+function hasParameter(tool: Tool, parameter: string): boolean {
+  return Object.hasOwn(parametersOf(tool), parameter);
+}
+
 function parametersOf(tool: Tool): object {
   const properties = tool.inputSchema["properties"];
   return typeof properties === "object" && properties !== null ? properties : {};
@@ -163,32 +202,53 @@ function parametersOf(tool: Tool): object {
 
 function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   const { parameter, pattern, offset } = part;
-  const isText = compiled(offset, () => textMatcher(pattern));
-  const isPath = tools.some((tool) => tool.paths[parameter] !== undefined) ? pathMatcher(part) : isText;
-  return { parameter, isMatch: (value, name) => (value.kind === "text" ? isText(name) : isPath(name)) };
+  const problem = bracketProblem(pattern);
+  if (problem !== null) throw new Problem(offset, problem);
+  const hasPath = tools.some((tool) => useOf(tool, parameter) !== undefined);
+  return { parameter, isText: compiled(offset, () => textMatcher(pattern)), path: hasPath ? pathPattern(part) : null };
 }
 
 /** A rule that names a path alone closes the path: for everything, where one of its tools reads there. */
 function closedPathOf(part: ConditionText, tools: readonly Tool[]): ClosedPath | null {
-  const uses = tools.flatMap((tool) => tool.paths[part.parameter] ?? []);
+  const uses = tools.flatMap((tool) => useOf(tool, part.parameter) ?? []);
   if (uses.length === 0) return null;
-  return { isMatch: pathMatcher(part), closes: uses.every((use) => use === "write") ? "writing" : "everything" };
+  return { isMatch: pathPattern(part).isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };
 }
 
-function pathMatcher({ pattern, offset }: ConditionText): (name: string) => boolean {
-  const plain = pattern.replace(/^(\.?\/+)+/, "/").replace(/\/+$/, "");
-  if (plain.split("/").includes(".."))
-    throw new Problem(offset, "the pattern of a path has no `..`: write it from the workspace's root");
-  if (plain === "/") return () => true;
-  if (!plain.includes("/")) {
+function pathPattern({ pattern, offset }: ConditionText): PathPattern {
+  const alternatives = compiled(offset, () => alternativesOf(pattern)).map((alternative) => pathAlternative(alternative, offset));
+  return {
+    source: pattern.replace(/^(\.?\/)/, ""),
+    isMatch: (name) => alternatives.some(({ isMatch }) => isMatch(name)),
+    folders: alternatives.map(({ folder }) => folder),
+  };
+}
+
+/** One alternative of the pattern of a path, without braces. */
+function pathAlternative(
+  pattern: string,
+  offset: number,
+): { readonly isMatch: (name: string) => boolean; readonly folder: string } {
+  const isAnchored = /^\.?\//.test(pattern);
+  const plain = pattern.replace(/^\.?\//, "").replace(/\/$/, "");
+  if (plain === "" || plain === ".") return { isMatch: () => true, folder: "." };
+  const segments = plain.split("/");
+  if (segments.includes("..")) throw new Problem(offset, "the pattern of a path has no `..`: write it from the workspace's root");
+  if (segments.some((segment) => segment === "" || segment === "."))
+    throw new Problem(offset, "the pattern of a path has no empty names and no `.` in it");
+  if (segments.length === 1 && !isAnchored) {
     const isNamed = compiled(offset, () => textMatcher(plain));
-    return (name) => name.split("/").some(isNamed);
+    return { isMatch: (name) => name.split("/").some(isNamed), folder: "." };
   }
-  const isMatch = compiled(offset, () => globMatcher(plain.replace(/^\//, ""), true));
-  return (name) => isMatch(name) || foldersOf(name).some(isMatch);
+  const isMatch = compiled(offset, () => globMatcher(plain, true));
+  const named = segments.findIndex(isPattern);
+  return {
+    isMatch: (name) => isMatch(name) || foldersOf(name).some(isMatch),
+    folder: segments.slice(0, named < 0 ? segments.length : named).join("/") || ".",
+  };
 }
 
-function compiled(offset: number, compile: () => (text: string) => boolean): (text: string) => boolean {
+function compiled<Compiled>(offset: number, compile: () => Compiled): Compiled {
   try {
     return compile();
   } catch (error) {

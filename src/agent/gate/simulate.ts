@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Statement } from "../../db/sql.ts";
 import { standingRules } from "../allow-rules.ts";
 import type { AgentParts } from "../parts.ts";
@@ -60,12 +61,15 @@ type Row = {
   readonly isWanted: boolean;
 };
 
-/** The next calls are taken first and filtered after, so that a read is bounded whatever the filter. */
+/** How long the judging goes on before others have their turn, in ms. */
+const TURN_MS = 10;
+
+/** The next calls are taken first and filtered by template after, so that a read is bounded whatever the filter. */
 const READ: Statement = {
   name: "read_judged_calls",
   text: `SELECT t.id, t.agent_id AS "agentId", a.template_id AS "templateId", a.permission, t.name, t.rule_values AS values, t.verdict, t.hook_verdict AS "hookVerdict", t.created_at AS "createdAt",
-      t.verdict IS NOT NULL AND t.rule_values IS NOT NULL AND ($2::text IS NULL OR a.created_by = $2) AND ($4::text[] IS NULL OR a.template_id = ANY ($4)) AS "isWanted"
-    FROM (SELECT id, agent_id, name, rule_values, verdict, hook_verdict, created_at FROM tool_call WHERE tenant = $1 AND ($3::text IS NULL OR agent_id = $3) AND ($5::text[] IS NULL OR name = ANY ($5))
+      t.verdict IS NOT NULL AND t.rule_values IS NOT NULL AND ($4::text[] IS NULL OR a.template_id = ANY ($4)) AS "isWanted"
+    FROM (SELECT id, agent_id, name, rule_values, verdict, hook_verdict, created_at FROM tool_call WHERE tenant = $1 AND ($2::text IS NULL OR agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $2)) AND ($3::text IS NULL OR agent_id = $3) AND ($5::text[] IS NULL OR name = ANY ($5))
         AND created_at > coalesce($6::timestamptz, '-infinity') AND created_at < coalesce($7::timestamptz, 'infinity')
         AND (created_at, id) > (coalesce($8::timestamptz, '-infinity'), coalesce($9, '')) ORDER BY created_at, id LIMIT $10) t
     JOIN agent a ON a.id = t.agent_id ORDER BY t.created_at, t.id`,
@@ -96,7 +100,12 @@ export async function simulate(
     left -= rows.length;
     const last = rows.at(-1);
     if (last !== undefined) place = { createdAt: last.createdAt, id: last.id };
+    let turn = performance.now();
     for (const row of rows.filter(({ isWanted }) => isWanted)) {
+      if (performance.now() - turn > TURN_MS) {
+        await setImmediate();
+        turn = performance.now();
+      }
       examined += 1;
       examinedByTool.set(row.name, (examinedByTool.get(row.name) ?? 0) + 1);
       const explanation = judgeAnew(parts, row, await policies.of(row));

@@ -1,4 +1,4 @@
-import { mapStrings } from "../../lib/json.ts";
+import { mapStrings, someString } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
 import { INPUT_BYTES } from "../tools/limits.ts";
@@ -17,6 +17,8 @@ export function validate(discovered: Discovered): Result<Validated, Refusal> {
   if (request.form === "unparsed") return invalid([{ path: "/", message: request.problem, value: request.text }]);
   const bytes = byteLength(JSON.stringify(request.input));
   if (bytes > INPUT_BYTES) return invalid([{ path: "/", message: `must not be larger than ${INPUT_BYTES} bytes`, value: bytes }]);
+  if (someString(request.input, (text) => text.includes("\0")))
+    return invalid([{ path: "/", message: "must not contain NUL", value: null }]);
   const bound = tool.bind(mapStrings(request.input, (text) => text.toWellFormed()));
   return bound.ok ? accepted({ ...discovered, bound: bound.value }) : invalid(bound.refusal);
 }

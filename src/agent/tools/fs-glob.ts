@@ -21,12 +21,13 @@ export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean;
   async run({ pattern, cwd: givenCwd, dot, limit: givenLimit }, { workspace, signal }) {
     const cwd = givenCwd ?? ".";
     const limit = givenLimit ?? 200;
+    const [folder] = workspace.namesOf(cwd);
     const matches: string[] = [];
     let truncated = false;
     for await (const { path } of walk(workspace, cwd, pattern, dot ?? false, signal)) {
       truncated = matches.length === limit;
       if (truncated) break;
-      matches.push(cwd === "." ? path : `${cwd.replace(/\/+$/, "")}/${path}`);
+      matches.push(folder === "." ? path : `${folder}/${path}`);
     }
     const note = truncated ? `\n[only the first ${limit}: narrow the pattern]` : "";
     return {

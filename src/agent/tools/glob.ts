@@ -4,6 +4,8 @@ import { PathRefused } from "./workspace.ts";
 const ALTERNATIVES = 100;
 /** The longest pattern, in characters: braces are expanded recursively. */
 const PATTERN_CHARACTERS = 1_000;
+/** The most characters of all alternatives of one pattern. */
+const EXPANDED_CHARACTERS = 10_000;
 
 type Token =
   | { readonly kind: "literal"; readonly character: string }
@@ -20,8 +22,7 @@ type Name = { readonly literal: string } | { readonly tokens: readonly Token[] }
  * would stop the whole server. Names that begin with a dot match only a pattern that names the dot, or with `dot`.
  */
 export function globMatcher(pattern: string, dot: boolean): (path: string) => boolean {
-  if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
-  const alternatives = expandBraces(pattern).map((alternative) =>
+  const alternatives = alternativesOf(pattern).map((alternative) =>
     alternative.split("/").map((segment): Segment => (segment === "**" ? "**" : nameOf(segment))),
   );
   return (path) => {
@@ -32,14 +33,40 @@ export function globMatcher(pattern: string, dot: boolean): (path: string) => bo
 
 /** A matcher of any text by a pattern of `*`, `?`, `[a-z]` and `{a,b}`, where `*` takes everything, slashes too. Bounded likewise. */
 export function textMatcher(pattern: string): (text: string) => boolean {
-  if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
-  const alternatives = expandBraces(pattern).map(nameOf);
+  const alternatives = alternativesOf(pattern).map(nameOf);
   return (text) => alternatives.some((alternative) => matchName(alternative, text, true));
 }
 
 /** Whether the text has characters that stand for others in a pattern. */
 export function isPattern(text: string): boolean {
   return /[*?[{]/.test(text);
+}
+
+/** The patterns without braces that a pattern stands for. Bounded, since time is their length times that of the names. */
+export function alternativesOf(pattern: string): readonly string[] {
+  if (pattern.length > PATTERN_CHARACTERS) throw new PathRefused(`a pattern has at most ${PATTERN_CHARACTERS} characters`);
+  const alternatives = [...new Set(expandBraces(pattern))];
+  if (alternatives.reduce((sum, { length }) => sum + length, 0) > EXPANDED_CHARACTERS)
+    throw new PathRefused(
+      `the alternatives of a pattern have more than ${EXPANDED_CHARACTERS} characters: search in several steps`,
+    );
+  return alternatives;
+}
+
+/** What is wrong with the brackets and braces of a pattern; null where nothing is. */
+export function bracketProblem(pattern: string): string | null {
+  let depth = 0;
+  for (let index = 0; index < pattern.length; index += 1) {
+    if (pattern[index] === "{") depth += 1;
+    if (pattern[index] === "}") depth -= 1;
+    if (depth < 0) return "a } has no {";
+    if (pattern[index] !== "[") continue;
+    const end = pattern.indexOf("]", index + 2);
+    if (end < 0) return "a [ has no ]";
+    if (/[{}]/.test(pattern.slice(index, end))) return "a brace cannot stand in brackets";
+    index = end;
+  }
+  return depth > 0 ? "a { has no }" : null;
 }
 
 /** `a{b,c}d` as `abd` and `acd`. */

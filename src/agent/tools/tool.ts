@@ -140,13 +140,26 @@ function pathsOf(
     Object.entries(declared).flatMap(([parameter, use]) => {
       if (use === undefined) return [];
       const missing = [parameter, typeof use === "string" ? null : use.searchIn].find(
-        (wanted) => wanted !== null && parameters[wanted] === undefined,
+        (wanted) => wanted !== null && !Object.hasOwn(parameters, wanted),
       );
       if (typeof missing === "string")
         throw new ToolDefinitionError(`the paths of tool ${name} name ${missing}, which is no parameter of it`);
+      if (
+        !isTextParameter(parameters[parameter], true) ||
+        (typeof use !== "string" && use.searchIn !== null && !isTextParameter(parameters[use.searchIn], false))
+      )
+        throw new ToolDefinitionError(
+          `the paths of tool ${name} name ${parameter}: a path is a string or a list of strings, a folder to search in a string`,
+        );
       return [[parameter, use] as const];
     }),
   );
+}
+
+function isTextParameter(schema: Json | undefined, mayBeList: boolean): boolean {
+  if (!isJsonObject(schema)) return false;
+  const { type, items } = schema;
+  return type === "string" || (mayBeList && type === "array" && isTextParameter(items, false));
 }
 
 function closed(name: string, schema: object): JsonObject {

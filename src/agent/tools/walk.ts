@@ -1,8 +1,12 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { join } from "node:path";
 import { globMatcher } from "./glob.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
+
+/** After so many entries of a folder others have their turn. */
+const TURN_ENTRIES = 50;
 
 /** Folders that are left out unless the pattern names them. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
@@ -28,7 +32,11 @@ export async function* walk(
 
   async function* enter(real: string, inside: string): AsyncGenerator<Found> {
     signal.throwIfAborted();
-    for (const entry of await entriesOf(real)) {
+    for (const [index, entry] of (await entriesOf(real)).entries()) {
+      if (index % TURN_ENTRIES === TURN_ENTRIES - 1) {
+        await setImmediate();
+        signal.throwIfAborted();
+      }
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
       if (isClosed(workspace, join(real, entry.name), entry)) continue;
       if (entry.isFile() || entry.isSymbolicLink()) {

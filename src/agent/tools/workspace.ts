@@ -21,10 +21,13 @@ export class Workspace {
   /** The folder's real path. */
   readonly root: string;
   readonly #guard: PathGuard;
+  readonly #closed: readonly string[];
 
-  constructor(root: string, guard: PathGuard = () => null) {
+  /** `closed` are real paths of folders that are the server's own, wherever they lie. */
+  constructor(root: string, guard: PathGuard = () => null, closed: readonly string[] = []) {
     this.root = root;
     this.#guard = guard;
+    this.#closed = closed;
   }
 
   /** The real path of what `path` names, whether it exists or not. */
@@ -43,15 +46,18 @@ export class Workspace {
 
   /** Whether a real path inside of the workspace is closed for reading. */
   isClosed(real: string): boolean {
-    return this.#guard([this.show(real)], "read") !== null;
+    return this.#closed.some((folder) => isInside(folder, real)) || this.#guard([this.show(real)], "read") !== null;
   }
 
   #locate(path: string): { wanted: string; real: string } {
     if (path.includes("\0")) throw new PathRefused("a path must not contain NUL");
     const wanted = resolve(this.root, path);
     this.#requireInside(wanted, path);
+    if (relative(this.root, wanted).split(sep).length > SEGMENTS) throw new PathRefused(`a path has at most ${SEGMENTS} folders`);
     const real = realpathOf(wanted, path);
     this.#requireInside(real, path);
+    if (this.#closed.some((folder) => isInside(folder, real)))
+      throw new PathRefused(`${path} is the server's own: leave it alone`);
     return { wanted, real };
   }
 
@@ -100,6 +106,9 @@ export class Workspace {
       throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
   }
 }
+
+/** The most folders of a path: each is asked about at every rule. */
+const SEGMENTS = 100;
 
 /** Never through a link, and never waiting: a pipe without a writer would hold a thread of the server for ever. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

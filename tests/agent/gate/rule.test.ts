@@ -70,20 +70,20 @@ describe("what a rule speaks of", () => {
     ["fs_write(content:[ab]c)", "fs_write", { content: text("bc") }, true],
     ["fs_glob(dot:true)", "fs_glob", { dot: text("true") }, true],
   ])("%s, called as %s with %j: %s", (source, tool, values, isMatch) => {
-    expect(ruleMatches(rule(source), tool, values, "some")).toBe(isMatch);
-    expect(ruleMatches(rule(source), tool, values, "every")).toBe(isMatch);
+    expect(ruleMatches(rule(source), tool, values, "names")).toBe(isMatch);
+    expect(ruleMatches(rule(source), tool, values, "covers")).toBe(isMatch);
   });
 
   it("one name of a file is enough to deny, and all of them are needed to allow", () => {
     const values = { path: file("docs/link.md", ".env") };
-    expect(ruleMatches(rule("fs_read(path:.env)"), "fs_read", values, "some")).toBe(true);
-    expect(ruleMatches(rule("fs_read(path:docs)"), "fs_read", values, "every")).toBe(false);
+    expect(ruleMatches(rule("fs_read(path:.env)"), "fs_read", values, "names")).toBe(true);
+    expect(ruleMatches(rule("fs_read(path:docs)"), "fs_read", values, "covers")).toBe(false);
   });
 
   it("a pattern that would backtrack takes no time (P-bounded)", () => {
     const started = performance.now();
     const hostile = rule(`fs_write(content:${"*a".repeat(100)}b)`);
-    expect(ruleMatches(hostile, "fs_write", { content: text("a".repeat(5_000)) }, "some")).toBe(false);
+    expect(ruleMatches(hostile, "fs_write", { content: text("a".repeat(5_000)) }, "names")).toBe(false);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 });
