@@ -174,6 +174,11 @@ BEGIN
   END IF;
 
   FOR v_item IN SELECT value FROM json_array_elements(p_change -> 'approvalTransitions') LOOP
+    -- Also for a node that knows nothing of quorums: only the last of those who must allow it closes an approval.
+    IF v_item ->> 'from' = 'PENDING' AND v_item ->> 'to' = 'ALLOWED'
+       AND (SELECT count(*) + 1 FROM decision WHERE approval_id = v_item ->> 'id') < (SELECT coalesce(quorum, 1) FROM approval WHERE id = v_item ->> 'id') THEN
+      RAISE EXCEPTION 'approval % needs more people', v_item ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
     UPDATE approval SET state = (v_item ->> 'to')::approval_state, closed_at = (v_item ->> 'closed_at')::timestamptz
     WHERE id = v_item ->> 'id' AND agent_id = p_agent AND state = (v_item ->> 'from')::approval_state;
     IF NOT FOUND THEN

@@ -59,7 +59,9 @@ export function beginCall(ready: ReadyCall, epoch: number, at: Date): CallStep {
     stages: ready.stages,
   };
   const { inputHash, by } = ready.confirmed;
-  const step = callStep(ready.call, "EXECUTING", at, facts, { ...judgedColumns(ready), epoch, inputHash });
+  // Why a call was asked stays on it, whatever would be said of it now.
+  const judged = ready.call.state === "APPROVED" ? {} : judgedColumns(ready);
+  const step = callStep(ready.call, "EXECUTING", at, facts, { ...judged, epoch, inputHash });
   return by === null ? step : { ...step, transition: { ...step.transition, by } };
 }
 

@@ -125,8 +125,8 @@ export class CallRunner {
       : { ...judged(), kind: "asked", ...confirmed.refusal };
   }
 
-  #allowance({ approval }: CallLook): Allowance | null {
-    return approval?.state === "ALLOWED" ? { approvalId: approval.id, inputHash: approval.inputHash } : null;
+  #allowance({ approval, ruleValues }: CallLook): Allowance | null {
+    return approval?.state === "ALLOWED" ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
   }
 
   /** Runs the tool, its post hooks and the formatting. Never rejects. */

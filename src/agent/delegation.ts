@@ -7,9 +7,17 @@ const FIND: Statement = {
     WHERE tenant = $1 AND to_id = $2 AND starts_at <= $3 AND ends_at > $3 AND revoked_at IS NULL ORDER BY from_id`,
 };
 
-/** Who asks, with those in whose names they may decide at this time. Whoever may decide in their own name does. */
-export async function withDelegators(sql: Sql, identity: Identity, at: Date): Promise<Actor> {
+/**
+ * Who asks, with those in whose names they may decide at this time. Whoever may decide in their own name does.
+ * `mayStill` says whether a delegator could decide now: who has lost that has nothing to delegate.
+ */
+export async function withDelegators(
+  sql: Sql,
+  identity: Identity,
+  at: Date,
+  mayStill: (delegator: string) => boolean,
+): Promise<Actor> {
   if (mayDecide(identity)) return { ...identity, delegators: [] };
   const rows = await sql.query<{ fromId: string }>(FIND, [identity.tenant, identity.id, at]);
-  return { ...identity, delegators: rows.map(({ fromId }) => fromId) };
+  return { ...identity, delegators: rows.map(({ fromId }) => fromId).filter(mayStill) };
 }

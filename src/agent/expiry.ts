@@ -21,7 +21,7 @@ const SWEEP = 100;
 const FIND: Statement = {
   name: "find_expired_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 ORDER BY p.expires_at LIMIT ${SWEEP}`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 ORDER BY random() LIMIT ${SWEEP}`,
 };
 
 /**
@@ -31,7 +31,13 @@ const FIND: Statement = {
 export async function expireApprovals(parts: AgentParts): Promise<readonly string[]> {
   const at = parts.clock.now();
   const rows = await parts.sql.query<{ expiring: Expiring }>(FIND, [at]);
-  for (const { expiring } of rows) await expireApproval(parts, expiring, at);
+  for (const { expiring } of rows) {
+    try {
+      await expireApproval(parts, expiring, at);
+    } catch (error) {
+      parts.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
+    }
+  }
   return [...new Set(rows.map(({ expiring }) => expiring.agentId))];
 }
 

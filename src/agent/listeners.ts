@@ -4,8 +4,10 @@ import type { Consumer } from "../events/consumers.ts";
 import type { Json } from "../lib/json.ts";
 import type { Result } from "../lib/result.ts";
 import type { Actor } from "./actor.ts";
+import { callOf } from "./commands/allow-always.ts";
 import { decideApproval, type Decided } from "./commands/decide-approval.ts";
 import type { CommandRefusal } from "./commands/refusal.ts";
+import { parseRule, ruleMatches } from "./gate/rule.ts";
 import { hookAnswer } from "./hooks.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -29,16 +31,25 @@ export type ListenerDecision = {
 };
 
 /** What a listener may do. */
-export type ListenerActions = { decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>> };
+export type ListenerActions = {
+  /** What became of it: `{ ok: true }`, or `{ ok: false, refusal: { code, field, message } }`. */
+  decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>>;
+  /** Whether a rule takes in the call of an approval, as an allow rule would: paths resolved, all of it. Throws where the rule cannot be read. */
+  matches(approvalId: string, rule: string): Promise<boolean>;
+};
 
 /**
- * Is given each event of its kind after the commit, in order, at least once: after a crash some come again. One that
- * throws, or takes more than 10 s, is called again.
+ * Is given each event of its kind after the commit, at least once: after a crash some come again. A few run at once, so
+ * that one event that fails holds the others up no longer than it runs. One that throws, or takes more than 10 s, is
+ * called again.
  */
 export type Listener<Kind extends EventKind> = (event: ListenedEvent<Kind>, actions: ListenerActions) => void | Promise<void>;
 
 /** The listeners of the configuration, one a kind. */
 export type Listeners = { readonly [Kind in EventKind]?: Listener<Kind> };
+
+/** How many events of a kind a listener is given at once. */
+const CONCURRENCY = 8;
 
 /** How long a listener is called again before its event is given up, in ms. */
 const GIVE_UP_MS = 10 * 60_000;
@@ -48,14 +59,24 @@ export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake:
   return Object.entries(listeners).map(([kind, listener]): Consumer => ({
     name: `on.${kind}`,
     kinds: [kind as EventKind],
-    concurrency: 1,
+    concurrency: CONCURRENCY,
     giveUpMs: GIVE_UP_MS,
     wants: () => true,
     deliver: async (event, signal) => {
-      const actions: ListenerActions = { decide: async (decision) => decide(parts, wake, event.tenant, decision) };
+      const actions: ListenerActions = {
+        decide: async (decision) => decide(parts, wake, event.tenant, decision),
+        matches: async (approvalId, rule) => matches(parts, approvalId, rule),
+      };
       await hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal);
     },
   }));
+}
+
+async function matches({ sql, tools }: AgentParts, approvalId: string, source: string): Promise<boolean> {
+  const rule = parseRule(source, "listener", tools);
+  if (!rule.ok) throw new Error(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
+  const call = await callOf(sql, approvalId);
+  return call !== null && call.values !== null && ruleMatches(rule.value, call.name, call.values, "covers");
 }
 
 function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): ListenedEvent {

@@ -33,6 +33,8 @@ export type CallLook = {
   readonly attempt: number;
   readonly requestedInput: Json;
   readonly effectiveInput: Json;
+  /** The normalised values of the input, when it was last judged or decided. */
+  readonly ruleValues: Json;
   readonly output: string | null;
   readonly isError: boolean;
   readonly error: ToolCallError | null;
@@ -82,10 +84,10 @@ export type Look = {
 
 /** The columns of a tool call `t` as a CallLook. */
 const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
-  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
+  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
   'approval', (SELECT json_build_object('id', p.id, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
-      'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', d.decided_at, 'note', d.note)
+      'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
     FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
 
 const LOOK: Statement = {

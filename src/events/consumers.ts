@@ -11,9 +11,9 @@ export type Consumer = {
   /** Under this name it is remembered how far it has come: it stays the same across restarts. */
   readonly name: string;
   readonly kinds: readonly EventKind[];
-  /** Deliveries under way at once; with one, events come in order. */
+  /** Deliveries under way at once, which may overtake each other; with one, events come in order. */
   readonly concurrency: number;
-  /** After so long without success an event is given up and reported, in ms. */
+  /** An event that is as old as this, in ms, is given up and reported, once it has been tried a few times. */
   readonly giveUpMs: number;
   /** Whether this event concerns it. */
   wants(event: TimelineEvent): boolean;
@@ -62,7 +62,7 @@ const RELEASE: Statement = {
 const BEHIND: Statement = {
   name: "consumers_behind",
   text: `SELECT n.name, t.tenant FROM tenant_log t CROSS JOIN unnest($1::text[]) AS n(name) LEFT JOIN consumer c ON c.name = n.name AND c.tenant = t.tenant
-    WHERE coalesce(c.position, 0) < t.position AND (c.lease_owner IS NULL OR c.lease_until < clock_timestamp()) LIMIT 100`,
+    WHERE coalesce(c.position, 0) < t.position AND (c.lease_owner IS NULL OR c.lease_until < clock_timestamp()) ORDER BY random() LIMIT 100`,
 };
 
 /** What consumers work with. */
@@ -83,8 +83,9 @@ export class Consumers {
   readonly #times: ConsumerTimes;
   readonly #consumers: ReadonlyMap<string, Consumer>;
   readonly #closing = new AbortController();
-  /** By consumer and tenant: the drain under way, and whether more has come meanwhile. */
-  readonly #drains = new Map<string, { isStale: boolean; readonly ended: Promise<void> }>();
+  /** By consumer and tenant: what is under way, and whether more has come meanwhile. */
+  readonly #drains = new Map<string, Drain>();
+  readonly #ends = new Set<Promise<void>>();
   readonly #sweeping: Promise<void>;
 
   private constructor(parts: ConsumerParts, consumers: readonly Consumer[], times: ConsumerTimes) {
@@ -105,7 +106,7 @@ export class Consumers {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#sweeping;
-    await Promise.all([...this.#drains.values()].map(({ ended }) => ended));
+    await Promise.all(this.#ends);
   }
 
   #wake(tenant: string, events: readonly TimelineEvent[]): void {
@@ -134,32 +135,66 @@ export class Consumers {
     if (this.#closing.signal.aborted) return;
     const key = `${consumer.name}\n${tenant}`;
     const underway = this.#drains.get(key);
-    if (underway !== undefined) {
-      underway.isStale = true;
-      return;
-    }
-    const drain = { isStale: false, ended: Promise.resolve() };
+    if (underway !== undefined) return underway.moreCame();
+    const drain = new Drain();
     this.#drains.set(key, drain);
-    Object.assign(drain, {
-      ended: this.#drainOn(consumer, tenant, drain)
-        .catch((error: unknown) =>
-          this.#parts.logger.warn(`deliveries of ${consumer.name} stopped (${messageOf(error)}); they go on`),
-        )
-        .finally(() => this.#drains.delete(key)),
-    });
+    const ended = this.#drainOn(consumer, tenant, drain)
+      .catch((error: unknown) =>
+        this.#parts.logger.warn(`deliveries of ${consumer.name} stopped (${messageOf(error)}); they go on with the next look`),
+      )
+      .finally(() => {
+        this.#drains.delete(key);
+        this.#ends.delete(ended);
+      });
+    this.#ends.add(ended);
   }
 
-  async #drainOn(consumer: Consumer, tenant: string, drain: { isStale: boolean }): Promise<void> {
+  async #drainOn(consumer: Consumer, tenant: string, drain: Drain): Promise<void> {
+    const { node, sql } = this.#parts;
     do {
-      drain.isStale = false;
-      const { node, sql } = this.#parts;
+      drain.lookAgain();
       const [claimed] = await sql.query<{ position: string | number }>(CLAIM, [consumer.name, tenant, node, this.#times.leaseMs]);
       if (claimed === undefined) return;
-      const delivery = new Delivery(this.#parts, this.#times, consumer, tenant, Number(claimed.position), this.#closing.signal);
-      await delivery.run();
+      const place = { consumer, tenant, position: Number(claimed.position) };
+      await new Delivery(this.#parts, this.#times, place, drain, this.#closing.signal).run();
     } while (drain.isStale && !this.#closing.signal.aborted);
   }
 }
+
+/** Whether more has come since the log was last read, for who delivers from it. */
+class Drain {
+  #isStale = false;
+  #wake: () => void = () => {};
+
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
+  /** The log is about to be read: what comes from now on is more. */
+  lookAgain(): void {
+    this.#isStale = false;
+  }
+
+  moreCame(): void {
+    this.#isStale = true;
+    this.#wake();
+  }
+
+  /** Resolves when more comes, or has come. */
+  async more(): Promise<void> {
+    if (this.#isStale) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** How many events may wait behind one that is not delivered yet. */
+const WINDOW = 1_000;
+/** An event is not given up before so many tries, however old it is: a server that was away begins anew. */
+const LEAST_TRIES = 5;
+
+type Place = { readonly consumer: Consumer; readonly tenant: string; readonly position: number };
 
 /** The delivery of one tenant's events to one consumer, under one lease. */
 class Delivery {
@@ -169,22 +204,32 @@ class Delivery {
   readonly #tenant: string;
   readonly #stop: AbortSignal;
   readonly #lost = new AbortController();
+  readonly #drain: Drain;
+  /** Events that were read and not delivered yet, in order; and whether each is. */
+  readonly #window: { readonly event: TimelineEvent; isDone: boolean }[] = [];
+  readonly #inFlight = new Set<Promise<void>>();
   /** Everything up to here is delivered, or given up. */
   #position: number;
+  /** Everything up to here was read. */
+  #read: number;
+  /** How many events of the window have been begun. */
+  #begun = 0;
+  #failure: unknown = null;
 
   constructor(
     parts: ConsumerParts,
     times: ConsumerTimes,
-    consumer: Consumer,
-    tenant: string,
-    position: number,
+    { consumer, tenant, position }: Place,
+    drain: Drain,
     closing: AbortSignal,
   ) {
     this.#parts = parts;
     this.#times = times;
     this.#consumer = consumer;
     this.#tenant = tenant;
+    this.#drain = drain;
     this.#position = position;
+    this.#read = position;
     this.#stop = AbortSignal.any([closing, this.#lost.signal]);
   }
 
@@ -192,19 +237,64 @@ class Delivery {
   async run(): Promise<void> {
     const renewing = setInterval(() => void this.#renew(), this.#times.leaseMs / 3);
     try {
-      const { kinds } = this.#consumer;
-      const scope = { tenant: this.#tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds };
-      for (;;) {
-        const page = await this.#parts.log.read(scope, this.#position);
-        await this.#deliverAll(page.events);
-        if (this.#stop.aborted) return;
-        this.#position = page.covered;
-        if (page.covered >= page.head.position) return;
-      }
+      await this.#deliverAll();
     } finally {
       clearInterval(renewing);
+      this.#lost.abort();
+      await Promise.all(this.#inFlight);
       await this.#parts.sql.query(RELEASE, [this.#consumer.name, this.#tenant, this.#parts.node, this.#position]);
     }
+  }
+
+  /** Reads on while less than a window waits, so that one event that fails does not hold the others back. */
+  async #deliverAll(): Promise<void> {
+    const { kinds, concurrency } = this.#consumer;
+    const scope = { tenant: this.#tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds };
+    let isAtHead = false;
+    while (!this.#stop.aborted) {
+      if (this.#failure !== null) throw this.#failure;
+      if (this.#begun < this.#window.length && this.#inFlight.size < concurrency) {
+        this.#begin();
+      } else if (!isAtHead && this.#begun === this.#window.length && this.#window.length < WINDOW) {
+        this.#drain.lookAgain();
+        const page = await this.#parts.log.read(scope, this.#read);
+        for (const event of page.events) this.#window.push({ event, isDone: false });
+        this.#read = page.covered;
+        isAtHead = page.covered >= page.head.position;
+        this.#advance();
+      } else if (isAtHead && this.#inFlight.size === 0 && this.#begun === this.#window.length) {
+        return;
+      } else {
+        await orStopped(Promise.race([...this.#inFlight, this.#drain.more()]), this.#stop).catch(() => {});
+        if (this.#drain.isStale) isAtHead = false;
+      }
+    }
+  }
+
+  #begin(): void {
+    const entry = this.#window[this.#begun];
+    if (entry === undefined) return;
+    this.#begun += 1;
+    const delivery = this.#deliver(entry.event)
+      .then((isDone) => {
+        entry.isDone = isDone;
+        this.#advance();
+      })
+      .catch((error: unknown) => {
+        this.#failure = error;
+      })
+      .finally(() => this.#inFlight.delete(delivery));
+    this.#inFlight.add(delivery);
+  }
+
+  /** Moves the position over what is delivered without a hole. */
+  #advance(): void {
+    while (this.#window[0]?.isDone === true) {
+      this.#position = this.#window[0].event.position;
+      this.#window.shift();
+      this.#begun -= 1;
+    }
+    if (this.#window.length === 0) this.#position = this.#read;
   }
 
   async #renew(): Promise<void> {
@@ -217,41 +307,25 @@ class Delivery {
     }
   }
 
-  /** Delivers a page, so many at once; the position moves over what is delivered without a hole. */
-  async #deliverAll(events: readonly TimelineEvent[]): Promise<void> {
-    const done = new Set<number>();
-    let next = 0;
-    let first = 0;
-    const work = async (): Promise<void> => {
-      while (next < events.length && !this.#stop.aborted) {
-        const index = next;
-        next += 1;
-        const event = events[index];
-        if (event === undefined || !(await this.#deliver(event))) return;
-        done.add(index);
-        for (; done.has(first); first += 1) this.#position = events[first]?.position ?? this.#position;
-      }
-    };
-    await Promise.all(Array.from({ length: this.#consumer.concurrency }, work));
-  }
-
   /** Tries until it is delivered or given up. False where the trying was stopped. */
   async #deliver(event: TimelineEvent): Promise<boolean> {
     if (!this.#consumer.wants(event)) return true;
     const { firstRetryMs, lastRetryMs } = this.#times;
-    const started = performance.now();
-    for (let attempt = 0; ; attempt += 1) {
+    for (let tries = 1; ; tries += 1) {
       try {
-        await this.#consumer.deliver(event, this.#stop);
+        await orStopped(this.#consumer.deliver(event, this.#stop), this.#stop);
         return true;
       } catch (error) {
         if (this.#stop.aborted) return false;
-        const isLast = error instanceof GiveUp || performance.now() - started >= this.#consumer.giveUpMs;
-        if (isLast) {
+        const age = Date.now() - event.at.getTime();
+        if (error instanceof GiveUp || (tries >= LEAST_TRIES && age >= this.#consumer.giveUpMs)) {
           await this.#report(event, messageOf(error));
           return true;
         }
-        const wait = Math.min(lastRetryMs, firstRetryMs * 2 ** attempt) * (0.8 + Math.random() * 0.4);
+        this.#parts.logger.warn(
+          `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${messageOf(error)}); trying again`,
+        );
+        const wait = Math.min(lastRetryMs, firstRetryMs * 2 ** (tries - 1)) * (0.8 + Math.random() * 0.4);
         await delay(wait, undefined, { signal: this.#stop }).catch(() => {});
         if (this.#stop.aborted) return false;
       }
@@ -267,5 +341,18 @@ class Delivery {
     const { agentId, createdBy } = event;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;
     await this.#parts.log.append(this.#tenant, [{ agentId, createdBy, epoch: null, events: [{ at: new Date(), body }] }]);
+  }
+}
+
+/** The work's outcome; rejects when the signal aborts first, and keeps nothing of the signal afterwards. */
+async function orStopped<Outcome>(work: Promise<Outcome>, signal: AbortSignal): Promise<Outcome> {
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(new Error("it was stopped"));
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }

@@ -31,6 +31,11 @@ for (const [network, prefix] of [
   ["fc00::", 7],
   ["fe80::", 10],
   ["ff00::", 8],
+  ["fec0::", 10],
+  ["5f00::", 16],
+  ["3fff::", 20],
+  ["100:0:0:1::", 64],
+  ["::ffff:0:0:0", 96],
 ] as const)
   PRIVATE.addSubnet(network, prefix, "ipv6");
 

@@ -1,7 +1,7 @@
 import { readsTenant } from "../agent/actor.ts";
 import {
   allowAlways as allow,
-  proposeRule,
+  proposeRuleTo,
   revokeAllowRule as revoke,
   type AllowAlways,
   type RuleProposal,
@@ -11,7 +11,7 @@ import type { AllowRule, Prisma } from "../db/generated/client.ts";
 import type { Result } from "../lib/result.ts";
 import { snapshotCursor } from "./agent.ts";
 import type { Context } from "./context.ts";
-import type { UserError } from "./errors.ts";
+import { clientError, type UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
 
@@ -51,9 +51,11 @@ export async function allowRuleByRow(
   return id === null ? null : prisma.allowRule.findUnique({ ...selection, where: { id } });
 }
 
-/** The rule by which calls like an approval's would run without asking. */
-export async function ruleProposal({ parts }: Context, approvalId: string): Promise<RuleProposal | null> {
-  return proposeRule(parts, approvalId);
+/** The rule by which calls like an approval's would run without asking, for who may decide on it. */
+export async function allowRuleProposal({ parts, actor }: Context, approvalId: string): Promise<RuleProposal | null> {
+  const proposed = await proposeRuleTo(parts, actor, rowId("Approval", approvalId) ?? "");
+  if (proposed.ok) return proposed.value;
+  throw clientError(proposed.refusal.code === "FORBIDDEN" ? "FORBIDDEN" : "NOT_FOUND", proposed.refusal.message);
 }
 
 export async function allowAlways(context: Context, request: AllowAlways): Promise<AllowRulePayload> {

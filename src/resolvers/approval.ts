@@ -1,6 +1,7 @@
 import { decideApproval as decide, type DecideApproval } from "../agent/commands/decide-approval.ts";
 import type { Approval, Prisma } from "../db/generated/client.ts";
 import type { ApprovalState } from "../db/generated/enums.ts";
+import { StorageUnavailable } from "../db/sql.ts";
 import { formatCursor } from "../events/cursor.ts";
 import type { Context } from "./context.ts";
 import { clientError, type UserError } from "./errors.ts";
@@ -87,6 +88,17 @@ export async function decideApprovals(context: Context, requests: readonly Decid
   if (requests.length > MOST_DECISIONS)
     throw clientError("BAD_USER_INPUT", `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`);
   const payloads: ApprovalPayload[] = [];
-  for (const request of requests) payloads.push(await decideApproval(context, request));
+  for (const request of requests) payloads.push(await decideOrSay(context, request));
   return payloads;
+}
+
+/** What the database did not answer is said of this decision alone: others before it are made. */
+async function decideOrSay(context: Context, request: DecideRequest): Promise<ApprovalPayload> {
+  try {
+    return await decideApproval(context, request);
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error;
+    const message = "the database does not answer: whether this was decided is unknown, decide it again";
+    return { approvalId: null, cursor: "0", userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
+  }
 }

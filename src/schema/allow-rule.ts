@@ -1,4 +1,12 @@
-import { allowAlways, allowRuleByRow, allowRules, revokeAllowRule, type AllowRulePayload } from "../resolvers/allow-rule.ts";
+import {
+  allowAlways,
+  allowRuleByRow,
+  allowRuleProposal,
+  allowRules,
+  revokeAllowRule,
+  type AllowRulePayload,
+} from "../resolvers/allow-rule.ts";
+import type { RuleProposal } from "../agent/commands/allow-always.ts";
 import { globalId } from "../resolvers/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
@@ -41,6 +49,32 @@ builder.queryField("allowRules", (t) =>
   ),
 );
 
+const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
+  description:
+    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000.",
+  fields: (t) => ({
+    examined: t.exposeInt("examined"),
+    matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),
+    asked: t.exposeInt("asked", { description: "Those of them that people were asked for." }),
+    denied: t.exposeInt("denied", { description: "Those of them that people denied." }),
+  }),
+});
+
+const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").implement({
+  description: "The narrowest rule by which calls like this one would run without asking: `allowAlways` stores it.",
+  fields: (t) => ({ rule: t.exposeString("rule"), past: t.expose("past", { type: PastCalls }) }),
+});
+
+builder.queryField("allowRuleProposal", (t) =>
+  t.field({
+    type: AllowRuleProposal,
+    nullable: true,
+    description: "For those who may decide. Null where no narrow rule takes in the call.",
+    args: { approvalId: t.arg.id({ required: true }) },
+    resolve: (_root, { approvalId }, context) => allowRuleProposal(context, approvalId),
+  }),
+);
+
 const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
   fields: (t) => ({
     approvalId: t.id({ required: true }),
@@ -72,7 +106,7 @@ builder.mutationField("allowAlways", (t) =>
   t.field({
     type: payload("AllowAlwaysPayload"),
     description:
-      "Stores the rule by which calls like an approval's run without asking from now on: `Approval.alwaysAllow`, or another. It decides nothing that is open, and deny rules still hold.",
+      "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open, and deny rules still hold.",
     args: { input: t.arg({ type: AllowAlwaysInput, required: true }) },
     resolve: (_root, { input }, context) =>
       allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),

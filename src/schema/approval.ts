@@ -1,6 +1,5 @@
 import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
-import type { RuleProposal } from "../agent/commands/allow-always.ts";
-import { ruleProposal } from "../resolvers/allow-rule.ts";
+import { reachedPaths, type ReachedPath as Reached } from "../agent/gate/rule-values.ts";
 import {
   approvalByRow,
   approvals,
@@ -33,7 +32,29 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
   }),
 });
 
-const newest = { decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
+const standing = { state: true, decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
+
+/** The decision that stands; null while the approval is open, whoever has spoken. */
+function standingDecision<Row>({
+  state,
+  decisions: [decision],
+}: {
+  readonly state: string;
+  readonly decisions: readonly Row[];
+}): Row | null {
+  return state === "PENDING" ? null : (decision ?? null);
+}
+
+const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
+  description: "A file that a call reaches, or the folders in which it searches.",
+  fields: (t) => ({
+    parameter: t.exposeString("parameter"),
+    names: t.stringList({
+      description: "All names that it has in the workspace: as it is written, and with links resolved.",
+      resolve: ({ names }) => [...names],
+    }),
+  }),
+});
 
 builder.prismaObject("Decision", {
   name: "Decision",
@@ -54,22 +75,6 @@ builder.prismaObject("Decision", {
     }),
     decidedAt: t.expose("decidedAt", { type: "DateTime" }),
   }),
-});
-
-const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
-  description:
-    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000.",
-  fields: (t) => ({
-    examined: t.exposeInt("examined"),
-    matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),
-    asked: t.exposeInt("asked", { description: "Those of them that people were asked for." }),
-    denied: t.exposeInt("denied", { description: "Those of them that people denied." }),
-  }),
-});
-
-const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").implement({
-  description: "The narrowest rule by which calls like this one would run without asking: `allowAlways` stores it.",
-  fields: (t) => ({ rule: t.exposeString("rule"), past: t.expose("past", { type: PastCalls }) }),
 });
 
 export const Approval = builder.prismaNode("Approval", {
@@ -99,34 +104,35 @@ export const Approval = builder.prismaNode("Approval", {
       resolve: ({ quorum }) => quorum ?? 1,
     }),
     decisions: t.relation("decisions", { query: { orderBy: { decidedAt: "asc" } }, description: "All that was said, in order." }),
-    alwaysAllow: t.field({
-      type: AllowRuleProposal,
-      nullable: true,
-      description: "Null where no narrow rule takes in the call.",
-      select: { id: true },
-      resolve: ({ id }, _args, context) => ruleProposal(context, id),
+    paths: t.field({
+      type: [ReachedPath],
+      description: "The files that the call's paths lead to, links resolved, as they were when it was asked or decided.",
+      select: { toolCall: { select: { ruleValues: true } } },
+      resolve: ({ toolCall }) => reachedPaths(toolCall.ruleValues),
     }),
     decision: t.field({
       type: ApprovalDecision,
       nullable: true,
       description: "The decision that stands; null while it is open.",
-      select: { ...newest, state: true },
-      resolve: ({ state, decisions: [decision] }) => (state === "PENDING" ? null : (decision?.decision ?? null)),
+      select: standing,
+      resolve: (approval) => standingDecision(approval)?.decision ?? null,
     }),
     decidedBy: t.field({
       type: ActorRef,
       nullable: true,
-      select: newest,
-      resolve: ({ decisions: [decision] }) =>
-        decision === undefined ? null : { id: decision.actorId, kind: decision.actorKind },
+      select: standing,
+      resolve: (approval) => {
+        const decision = standingDecision(approval);
+        return decision === null ? null : { id: decision.actorId, kind: decision.actorKind };
+      },
     }),
     decidedAt: t.field({
       type: "DateTime",
       nullable: true,
-      select: newest,
-      resolve: ({ decisions: [decision] }) => decision?.decidedAt ?? null,
+      select: standing,
+      resolve: (approval) => standingDecision(approval)?.decidedAt ?? null,
     }),
-    note: t.string({ nullable: true, select: newest, resolve: ({ decisions: [decision] }) => decision?.note ?? null }),
+    note: t.string({ nullable: true, select: standing, resolve: (approval) => standingDecision(approval)?.note ?? null }),
     requestedAt: t.expose("requestedAt", { type: "DateTime" }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
     closedAt: t.expose("closedAt", { type: "DateTime", nullable: true }),

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Identity, Role } from "../agent/actor.ts";
+import { mayDecide, type Identity, type Role } from "../agent/actor.ts";
 
 /** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
 export type TokenActor = {
@@ -52,4 +52,12 @@ export async function authenticate(
 export function bearerToken(authorization: unknown): string | null {
   if (typeof authorization !== "string") return null;
   return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? null;
+}
+
+/** Whether somebody of the tenant may decide by the configuration of now. Of the operator's own authentication it is not known. */
+export function mayStillDecide(authentication: Authentication, tenant: string, id: string): boolean {
+  if (authentication.kind !== "tokens") return true;
+  return authentication.actors.some(
+    (actor) => actor.id === id && actor.tenant === tenant && mayDecide({ ...actor, kind: actor.kind ?? "USER" }),
+  );
 }

@@ -105,6 +105,12 @@ function post(
       response.destroy();
     });
     request.once("error", reject);
+    // Without these, a target that switches protocols or goes away silently would never be heard of again.
+    request.once("upgrade", (_response, socket) => {
+      socket.destroy();
+      reject(new Error("the target answered 101"));
+    });
+    request.once("close", () => reject(new Error("the target closed the connection without an answer")));
     request.end(body);
   });
 }

@@ -6,7 +6,7 @@ import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken, type Identify } from "./authenticate.ts";
+import { authenticate, bearerToken, mayStillDecide, type Identify } from "./authenticate.ts";
 import { makeContext, type Admission, type SharedContext } from "./context.ts";
 import { WALK } from "./graphiql.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
@@ -41,7 +41,11 @@ export function makeYoga(
       const identify = socketIdentify ?? byHeader;
       const admission: Admission = async () => {
         const identity = await identify();
-        return identity === null ? null : withDelegators(shared.parts.sql, identity, shared.parts.clock.now());
+        return identity === null
+          ? null
+          : withDelegators(shared.parts.sql, identity, shared.parts.clock.now(), (id) =>
+              mayStillDecide(access.authentication, identity.tenant, id),
+            );
       };
       const actor = await admission();
       if (actor === null)

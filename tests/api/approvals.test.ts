@@ -1,10 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DatabaseConfig } from "../../src/db/database.ts";
 import type { TemplateConfig, TriplaneConfig } from "../../src/config.ts";
 import {
   AllowAlwaysDocument,
+  AllowRuleProposalDocument,
   AllowRulesDocument,
   ApprovalsDocument,
   ControlDocument,
@@ -152,6 +153,18 @@ describe("a quorum", () => {
     expect(textOf(await as("anna").until(agent, "DONE"))).toContain("Wrote a.txt");
   });
 
+  it("is not filled by one person's authority: delegates count with whom they speak for", async () => {
+    const { as } = await office({ approvalQuorum: 2 });
+    const until = new Date(Date.now() + 60_000).toISOString();
+    for (const toActorId of ["ulf", "vera"]) await as("paul").get(DelegateApprovalsDocument, { input: { toActorId, until } });
+    const { approvalId, inputHash } = await ask(as("anna"));
+    const allow = { approvalId, inputHash, decision: "ALLOW" } as const;
+    for (const person of ["ulf", "vera", "paul"] as const)
+      expect(await as(person).decide(allow)).toMatchObject({ userErrors: [], approval: { state: "PENDING", decidedBy: null } });
+    expect(await as("petra").decide(allow)).toMatchObject({ approval: { state: "ALLOWED" } });
+    expect((await approvalOf(as("ada"), approvalId)).decisions.map(({ decidedBy }) => decidedBy.id)).toEqual(["ulf", "petra"]);
+  });
+
   it("is counted once however many decide at the same moment (invariant 7)", async () => {
     const { as } = await office({ approvalQuorum: 3 });
     const { agent, approvalId, inputHash } = await ask(as("anna"));
@@ -161,6 +174,37 @@ describe("a quorum", () => {
     const events = await as("anna").until(agent, "DONE");
     expect(ofType(events, "PermissionDecided").map(({ missingDecisions }) => missingDecisions)).toEqual([2, 1, 0]);
     expect((await approvalOf(as("ada"), approvalId)).decisions).toHaveLength(3);
+  });
+});
+
+describe("what was allowed is what runs (invariant 7)", () => {
+  it("files that the paths lead to are shown; one that leads elsewhere by then is asked anew", async () => {
+    const { app, as } = await office();
+    await mkdir(join(app.workspace, "docs"));
+    await writeFile(join(app.workspace, "other.txt"), "untouched");
+    await writeFile(join(app.workspace, "docs/real.txt"), "");
+    await symlink("docs/real.txt", join(app.workspace, "a.txt"));
+    const { agent, approvalId, inputHash } = await ask(as("anna"));
+    expect((await approvalOf(as("paul"), approvalId)).paths).toEqual([{ parameter: "path", names: ["a.txt", "docs/real.txt"] }]);
+    await rm(join(app.workspace, "a.txt"));
+    await symlink("other.txt", join(app.workspace, "a.txt"));
+    await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
+    for await (const page of as("anna").timeline({ agentId: agent, since: "0" }))
+      if (ofType(page.events, "PermissionClosed").some(({ approvalState }) => approvalState === "STALE")) break;
+    const [anew] = await inbox(as("paul"), { states: ["PENDING"] });
+    expect(anew).toMatchObject({ reason: expect.stringContaining("lead elsewhere"), paths: [{ names: ["a.txt", "other.txt"] }] });
+    expect(await readFile(join(app.workspace, "other.txt"), "utf8")).toBe("untouched");
+  });
+
+  it("a call keeps why it was asked, also where a rule would allow it by the time it runs", async () => {
+    const { as } = await office();
+    const { agent, approvalId, inputHash } = await ask(as("anna"));
+    await as("paul").get(AllowAlwaysDocument, { input: { approvalId } });
+    await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
+    await as("anna").until(agent, "DONE");
+    expect((await as("anna").agent(agent)).toolCalls.nodes).toMatchObject([
+      { state: "COMPLETED", explanation: { verdict: "ask", decidedBy: "mode default" } },
+    ]);
   });
 });
 
@@ -268,6 +312,19 @@ describe("delegation", () => {
     expect((await as("ada").get(DelegationsDocument, {})).delegations.nodes).toHaveLength(2);
   });
 
+  it("ends with what the delegator may do", async () => {
+    const database: DatabaseConfig = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 };
+    const first = await office({}, { database });
+    const { approvalId, inputHash } = await ask(first.as("anna"));
+    await first.as("paul").get(DelegateApprovalsDocument, { input: { toActorId: "vera", until: until(1) } });
+    await first.app.close();
+    const actors = Object.values(PEOPLE).flatMap(({ actor }) => (actor.id === "paul" ? [] : [actor]));
+    const { as } = await office({}, { database, config: { actors, workspaceRoots: [first.app.workspace] } });
+    expect((await as("vera").decide({ approvalId, inputHash, decision: "ALLOW" })).userErrors).toMatchObject([
+      { code: "FORBIDDEN" },
+    ]);
+  });
+
   it("ends when it is revoked, by who gave it or an administrator", async () => {
     const { as } = await office();
     const { approvalId, inputHash } = await ask(as("anna"));
@@ -316,7 +373,7 @@ describe("always allow this (A13)", () => {
     await as("anna").until(first.agent, "DONE");
     const { agent, approvalId } = await ask(as("anna"), "write docs/a [1].txt", first.agent);
     const paul = as("paul");
-    expect((await approvalOf(paul, approvalId)).alwaysAllow).toEqual({
+    expect((await paul.get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal).toEqual({
       rule: 'fs_write(path:"/docs/a [[]1].txt")',
       past: { examined: 2, matched: 2, asked: 2, denied: 1 },
     });
@@ -371,6 +428,11 @@ describe("always allow this (A13)", () => {
       { code: "INVALID", message: expect.stringContaining("at character 10") },
     ]);
     expect(await allow("ada", "fs_write(path:*.txt)")).toEqual([]);
+    expect(await allow("ada", "fs_write(path:*.txt)")).toEqual([]);
+    expect((await as("ada").get(AllowRulesDocument, {})).allowRules.nodes).toHaveLength(1);
+    const proposal = async (person: Person) => (await as(person).ask(AllowRuleProposalDocument, { approvalId })).errors;
+    expect(await proposal("anna")).toMatchObject([{ extensions: { code: "FORBIDDEN" } }]);
+    expect(await proposal("ulf")).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
   });
 
   it("a rule that is revoked while a call is judged by it does not let the call start (invariant 7)", async () => {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
+import { runInThisContext } from "node:vm";
 import { parse, validate } from "graphql";
 import { describe, expect, it } from "vitest";
 import { parseRule } from "../../src/agent/gate/rule.ts";
@@ -27,8 +28,8 @@ async function block(guide: Guide, language: "ts" | "graphql" | "", has: string)
 }
 
 /** What a block of TypeScript stands for: the exported value, the constant, or the object whose fields it lists. */
-function valueOf<Value>(code: string, names: Readonly<Record<string, unknown>> = {}): Value {
-  const isExport = /^export default /.test(code);
+function valueOf(code: string, names: Readonly<Record<string, unknown>> = {}): unknown {
+  const isExport = code.startsWith("export default ");
   const constant = /^const (\w+) =/.exec(code)?.[1];
   const source = isExport
     ? code.replace("export default", "const exported =")
@@ -37,7 +38,10 @@ function valueOf<Value>(code: string, names: Readonly<Record<string, unknown>> =
       : code;
   const script = `${stripTypeScriptTypes(source)}\nreturn ${constant ?? "exported"};`;
   const given = { defineConfig: (config: TriplaneConfig) => config, defineTool, process, ...names };
-  return (new Function(...Object.keys(given), script) as (...values: unknown[]) => Value)(...Object.values(given));
+  const compiled = runInThisContext(`(${Object.keys(given).join(", ")}) => {
+${script}
+}`) as (...values: unknown[]) => unknown;
+  return compiled(...Object.values(given));
 }
 
 describe.each(["permissions", "approvals"] as const)("docs/%s.md", (guide) => {
@@ -50,7 +54,7 @@ describe.each(["permissions", "approvals"] as const)("docs/%s.md", (guide) => {
 
 describe("docs/permissions.md", () => {
   it("says of its first example what explainPermission says", async () => {
-    const template = valueOf<Partial<TemplateConfig>>(await block("permissions", "ts", "customers/**"));
+    const template = valueOf(await block("permissions", "ts", "customers/**")) as Partial<TemplateConfig>;
     const app = await startTestApp({ template });
     const client = connect(app.url);
     const { id: agentId } = await client.createAgent();
@@ -85,14 +89,14 @@ describe("docs/permissions.md", () => {
   });
 
   it("has a tool, a mode and hooks that the configuration takes", async () => {
-    const tool = valueOf<Tool>(await block("permissions", "ts", "word_count"));
-    const mode = valueOf<TriplaneConfig>(await block("permissions", "ts", "permissionModes"));
+    const tool = valueOf(await block("permissions", "ts", "word_count")) as Tool;
+    const mode = valueOf(await block("permissions", "ts", "permissionModes")) as TriplaneConfig;
     const stubs = {
       isFrozen: () => true,
       traced: (_name: string, next: () => unknown) => next(),
       redact: (text: string) => text,
     };
-    const { hooks } = valueOf<Pick<TemplateConfig, "hooks">>(await block("permissions", "ts", "preToolUse"), stubs);
+    const { hooks } = valueOf(await block("permissions", "ts", "preToolUse"), stubs) as Pick<TemplateConfig, "hooks">;
     const { permissionModes = {} } = mode;
     const app = await startTestApp({
       template: { permission: { mode: "office" }, ...(hooks === undefined ? {} : { hooks }) },
@@ -113,13 +117,13 @@ describe("docs/permissions.md", () => {
 
 describe("docs/approvals.md", () => {
   it("has a template, a listener and a webhook that the configuration takes", async () => {
-    const { templates } = valueOf<Pick<TriplaneConfig, "templates">>(await block("approvals", "ts", "approvalQuorum"));
+    const { templates } = valueOf(await block("approvals", "ts", "approvalQuorum")) as Pick<TriplaneConfig, "templates">;
     const { model: _model, ...template } = templates["assistant"] ?? { model: "", systemPrompt: "" };
-    const { on = {} } = valueOf<TriplaneConfig>(await block("approvals", "ts", "PERMISSION_REQUIRED: async"));
+    const { on = {} } = valueOf(await block("approvals", "ts", "PERMISSION_REQUIRED: async")) as TriplaneConfig;
     const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-    const { webhooks = {} } = valueOf<Pick<TriplaneConfig, "webhooks">>(await block("approvals", "ts", "INBOX_WEBHOOK_SECRET"), {
+    const { webhooks = {} } = valueOf(await block("approvals", "ts", "INBOX_WEBHOOK_SECRET"), {
       process: { env: { INBOX_WEBHOOK_SECRET: secret } },
-    });
+    }) as Pick<TriplaneConfig, "webhooks">;
     const app = await startTestApp({
       template,
       config: { on, webhooks: { inbox: { ...webhooks["inbox"], url: "https://hooks.invalid/triplane", secret } } },
@@ -128,7 +132,7 @@ describe("docs/approvals.md", () => {
   });
 
   it("has a listener that does what it says", async () => {
-    const { on = {} } = valueOf<TriplaneConfig>(await block("approvals", "ts", "PERMISSION_REQUIRED: async"));
+    const { on = {} } = valueOf(await block("approvals", "ts", "PERMISSION_REQUIRED: async")) as TriplaneConfig;
     const app = await startTestApp({
       config: { on },
       script: {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { mayDecide, type Actor } from "../actor.ts";
@@ -32,14 +33,18 @@ const PAST_CALLS = 10_000;
 
 const FIND_CALL: Statement = {
   name: "find_call_values",
-  text: `SELECT t.name, t.rule_values AS values, a.tenant, a.template_id AS "templateId" FROM approval p
+  text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, a.tenant, a.template_id AS "templateId" FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = $1`,
 };
 const FIND_PAST: Statement = {
   name: "find_past_calls",
-  text: `SELECT t.rule_values AS values, t.explanation ->> 'verdict' AS verdict, t.state = 'DENIED' AS "isDenied" FROM tool_call t JOIN agent a ON a.id = t.agent_id
+  text: `SELECT t.rule_values AS values, t.explanation ->> 'verdict' AS verdict, EXISTS (SELECT FROM approval p WHERE p.tool_call_id = t.id AND p.state = 'DENIED') AS "isDenied" FROM tool_call t JOIN agent a ON a.id = t.agent_id
     WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL
     ORDER BY t.created_at DESC LIMIT ${PAST_CALLS}`,
+};
+const FIND_SAME: Statement = {
+  name: "find_same_allow_rule",
+  text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND rule = $3 AND revoked_at IS NULL",
 };
 const INSERT: Statement = {
   name: "insert_allow_rule",
@@ -52,17 +57,30 @@ const REVOKE: Statement = {
 
 type CallValues = {
   readonly name: string;
+  readonly input: JsonObject;
   readonly values: RuleValues | null;
   readonly tenant: string;
   readonly templateId: string;
 };
 
-/** The narrowest rule that takes in the call of an approval; null where there is none worth keeping. */
-export async function proposeRule(parts: AgentParts, approvalId: string): Promise<RuleProposal | null> {
+/** The narrowest rule that takes in the call of an approval, for who may decide on it; null where there is none worth keeping. */
+export async function proposeRuleTo(
+  parts: AgentParts,
+  actor: Actor,
+  approvalId: string,
+): Promise<Result<RuleProposal | null, CommandRefusal>> {
+  const found = await findApproval(parts.sql, actor, approvalId);
+  if (!found.ok) return found;
+  if (!mayDecide(actor))
+    return refused({ code: "FORBIDDEN", field: null, message: "proposals are for the roles approver and admin" });
+  return accepted(await proposeRule(parts, approvalId));
+}
+
+async function proposeRule(parts: AgentParts, approvalId: string): Promise<RuleProposal | null> {
   const call = await callOf(parts.sql, approvalId);
   const tool = parts.tools.get(call?.name ?? "");
   if (call === null || tool === undefined || call.values === null) return null;
-  const source = narrowestRule(tool, call.values);
+  const source = narrowestRule(tool, call.values, call.input);
   const rule = source === null ? null : parseRule(source, "proposal", parts.tools);
   if (source === null || !rule?.ok || !ruleMatches(rule.value, call.name, call.values, "covers")) return null;
   return { rule: source, past: await pastCalls(parts, call, rule.value) };
@@ -79,12 +97,13 @@ export async function allowAlways(
 ): Promise<Result<string, CommandRefusal>> {
   const found = await findApproval(parts.sql, actor, request.approvalId);
   if (!found.ok) return found;
-  const authority = authorityOf(actor, found.value, parts.templates.get(found.value.templateId));
+  const template = parts.templates.get(found.value.templateId);
+  const authority = authorityOf(actor, found.value, template);
   if (!authority.ok) return authority;
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
   if (!mayDecide(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "who decides in another's name decides single calls only" });
-  if (found.value.quorum > 1 && !actor.roles.includes("admin"))
+  if (Math.max(found.value.quorum, template?.approvalQuorum ?? 1) > 1 && !actor.roles.includes("admin"))
     return refused({
       code: "FORBIDDEN",
       field: null,
@@ -101,6 +120,8 @@ export async function allowAlways(
   if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
   if (!ruleMatches(rule.value, call.name, call.values, "covers"))
     return invalid("the rule does not take in the call of this approval");
+  const [same] = await parts.sql.query<{ id: string }>(FIND_SAME, [call.tenant, call.templateId, source]);
+  if (same !== undefined) return accepted(same.id);
   const id = randomUUID();
   const note = request.note === null ? null : storable(request.note);
   const { tenant, templateId } = call;
@@ -127,7 +148,8 @@ export async function revokeAllowRule(parts: AgentParts, actor: Actor, id: strin
   return refused({ code: "NOT_FOUND", field: ["allowRuleId"], message: "there is no such rule: list them with `allowRules`" });
 }
 
-async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
+/** What the gate recorded of an approval's call. */
+export async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
   const [call] = await sql.query<CallValues>(FIND_CALL, [approvalId]);
   return call ?? null;
 }

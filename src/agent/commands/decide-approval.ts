@@ -1,18 +1,18 @@
 import type { ApprovalTransition, Change } from "../../db/change.ts";
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
 import type { EventBody } from "../../events/event.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
+import type { Json } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actor.ts";
 import { callStep, endEvents, type CallStep } from "../call-record.ts";
 import { expireApproval } from "../expiry.ts";
-import { judgeEdit } from "../gate/edited-input.ts";
+import { judgeEdit, type EditedInput } from "../gate/edited-input.ts";
 import { refusalText, toolCallError } from "../gate/refusal.ts";
 import { lookAtCall, type ApprovalLook, type CallLook } from "../look.ts";
 import type { AgentParts } from "../parts.ts";
 import type { Template } from "../template.ts";
-import { authorityOf, findApproval, type Authority, type FoundApproval } from "./find-approval.ts";
+import { authorityOf, findApproval, type Authority, type DecisionRow, type FoundApproval } from "./find-approval.ts";
 import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
 
 /** What decideApproval is asked for. */
@@ -28,9 +28,6 @@ export type DecideApproval = {
 
 /** The approval, the position that the decision reached (null where it stood before), and the agent to wake. */
 export type Decided = { readonly id: string; readonly position: number | null; readonly agentId: string };
-
-/** Another input than the one that was asked for, judged, with its hash. */
-type Edit = { readonly input: JsonObject; readonly inputHash: string };
 
 /** A decision that meets other changes of the same rows so often was not meant to be. */
 const TRIES = 50;
@@ -59,13 +56,17 @@ async function tryToDecide(
   const found = await findApproval(parts.sql, actor, request.approvalId);
   if (!found.ok) return found;
   const approval = found.value;
-  const authority = authorityOf(actor, approval, parts.templates.get(approval.templateId));
+  const template = parts.templates.get(approval.templateId);
+  const authority = authorityOf(actor, approval, template);
   if (!authority.ok) return authority;
   const problem = problemOf(request, approval);
   if (problem !== null) return refused(problem);
   if (approval.state !== "PENDING") return standing(approval, request, await editOf(parts, approval, request));
-  const earlier = approval.decisions.find(({ actorId }) => actorId === actor.id);
-  if (earlier !== undefined) return repeated(approval, request, earlier.decision);
+  const principal = authority.value.onBehalfOf ?? actor.id;
+  const earlier = approval.decisions.find(
+    ({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal,
+  );
+  if (earlier !== undefined) return repeated(approval, request, earlier);
   const at = parts.clock.now();
   if (approval.expiresAt !== null && new Date(approval.expiresAt) <= at) {
     await expireApproval(parts, approval, at);
@@ -83,7 +84,7 @@ async function tryToDecide(
     request,
     edit: edit.value,
     at,
-    template: parts.templates.get(approval.templateId),
+    template,
   });
   const outcome = await parts.log.commit(
     actor.tenant,
@@ -141,7 +142,7 @@ async function editOf(
   parts: AgentParts,
   approval: FoundApproval,
   { input }: DecideApproval,
-): Promise<Result<Edit | null, CommandRefusal>> {
+): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
   const call = await lookAtCall(parts.sql, approval.toolCallId);
   return judgeEdit(parts, approval, { id: call.id, name: call.name }, input);
@@ -151,13 +152,14 @@ async function editOf(
 function repeated(
   approval: FoundApproval,
   { decision }: DecideApproval,
-  earlier: ApprovalDecision,
+  { actorId, onBehalfOf, decision: earlier }: DecisionRow,
 ): Result<Decided, CommandRefusal> {
   if (decision === earlier) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+  const who = onBehalfOf === null ? actorId : `${actorId} on behalf of ${onBehalfOf}`;
   return refused({
     code: "ALREADY_DECIDED",
     field: ["decision"],
-    message: `you said ${earlier} before, and that stands; the approval waits for others, each of whom may deny it`,
+    message: `${who} said ${earlier} before, and that stands; the approval waits for others, each of whom may deny it`,
   });
 }
 
@@ -165,7 +167,7 @@ function repeated(
 function standing(
   approval: FoundApproval,
   { decision }: DecideApproval,
-  edit: Result<Edit | null, CommandRefusal>,
+  edit: Result<EditedInput | null, CommandRefusal>,
 ): Result<Decided, CommandRefusal> {
   switch (approval.state) {
     case "ALLOWED":
@@ -213,7 +215,7 @@ type Decision = {
   readonly actor: Actor;
   readonly authority: Authority;
   readonly request: DecideApproval;
-  readonly edit: Edit | null;
+  readonly edit: EditedInput | null;
   readonly at: Date;
   readonly template: Template | undefined;
 };
@@ -293,7 +295,7 @@ function stepOf(
       "APPROVED",
       at,
       edit === null ? {} : { effectiveInput: edit.input },
-      edit === null ? {} : { inputHash },
+      edit === null ? {} : { inputHash, ruleValues: edit.values },
       trail,
     );
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;

@@ -11,6 +11,7 @@ export type DelegateApprovals = { readonly toActorId: string; readonly until: Da
 
 /** The longest time for which somebody may decide in another's name, in days. */
 const DAYS = 90;
+const ID_CHARACTERS = 200;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const INSERT: Statement = {
@@ -38,7 +39,8 @@ export async function delegateApprovals(
       message: "only who may decide in their own name can delegate: roles approver and admin",
     });
   const at = parts.clock.now();
-  if (toActorId.trim() === "" || toActorId.includes("\0")) return invalid("toActorId", "name the actor who shall decide");
+  if (toActorId.trim() !== toActorId || toActorId === "" || toActorId.length > ID_CHARACTERS || toActorId.includes("\0"))
+    return invalid("toActorId", `name the actor who shall decide, by their id of at most ${ID_CHARACTERS} characters`);
   if (toActorId === actor.id) return invalid("toActorId", "you decide in your own name anyway");
   if (!(until.getTime() > at.getTime())) return invalid("until", "must lie in the future");
   if (until.getTime() > at.getTime() + DAYS * DAY_MS) return invalid("until", `must be at most ${DAYS} days from now`);

@@ -67,7 +67,7 @@ export type Authority = { readonly onBehalfOf: string | null };
  */
 export function authorityOf(
   actor: Actor,
-  { requesters }: FoundApproval,
+  { requesters, decisions }: FoundApproval,
   template: Pick<Template, "selfApproval"> | undefined,
 ): Result<Authority, CommandRefusal> {
   const isDecider = mayDecide(actor);
@@ -78,7 +78,9 @@ export function authorityOf(
       message: "deciding needs the role approver or admin, or somebody with one of them who delegates to you",
     });
   const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.includes(id);
-  const delegator = actor.delegators.find(mayBe);
+  const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
+  const allowed = actor.delegators.filter(mayBe);
+  const delegator = allowed.find((id) => !hasDecided(id)) ?? allowed[0];
   if (mayBe(actor.id) && (isDecider || delegator !== undefined))
     return accepted({ onBehalfOf: isDecider ? null : (delegator ?? null) });
   return refused({

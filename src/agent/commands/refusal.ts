@@ -12,6 +12,7 @@ export const COMMAND_REFUSAL_CODES = [
   "STALE",
   "EXPIRED",
   "DENIED_BY_POLICY",
+  "UNAVAILABLE",
   "SELF_APPROVAL",
 ] as const;
 export type CommandRefusalCode = (typeof COMMAND_REFUSAL_CODES)[number];

@@ -1,7 +1,10 @@
+import canonicalize from "canonicalize";
 import type { StartsBy } from "../../db/change.ts";
+import type { Json } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { inputHash } from "./input-hash.ts";
 import type { Permitted } from "./permission.ts";
+import { keptValues } from "./rule-values.ts";
 import type { Validated } from "./validation.ts";
 
 /**
@@ -10,8 +13,8 @@ import type { Validated } from "./validation.ts";
  */
 export type Confirmed = { readonly call: Validated; readonly inputHash: string; readonly by: StartsBy | null };
 
-/** A person's ALLOW, bound to the hash of the input that they allowed. */
-export type Allowance = { readonly approvalId: string; readonly inputHash: string };
+/** A person's ALLOW, bound to the hash of the input that they allowed, and to the files that its paths led to then. */
+export type Allowance = { readonly approvalId: string; readonly inputHash: string; readonly values: Json };
 
 /** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
 export type Unconfirmed = { readonly inputHash: string; readonly reason: string };
@@ -33,7 +36,10 @@ export function confirm(
     return accepted({ call, inputHash: hash, by: allowRuleId === undefined ? null : { allowRuleId } });
   }
   if (allowance === null) return refused({ inputHash: hash, reason: permitted.reason });
-  if (allowance.inputHash !== hash)
+  const { approvalId, inputHash: allowedHash, values } = allowance;
+  if (allowedHash !== hash)
     return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
-  return accepted({ call, inputHash: hash, by: allowance });
+  if (canonicalize(values) !== canonicalize(keptValues(permitted.values ?? {})))
+    return refused({ inputHash: hash, reason: `the paths of what was allowed lead elsewhere by now: ${permitted.reason}` });
+  return accepted({ call, inputHash: hash, by: { approvalId, inputHash: hash } });
 }

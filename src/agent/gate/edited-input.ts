@@ -10,6 +10,7 @@ import { discover } from "./discovery.ts";
 import { inputHash } from "./input-hash.ts";
 import { judgeCall } from "./permission.ts";
 import { issueLines } from "./refusal.ts";
+import { keptValues, type RuleValues } from "./rule-values.ts";
 import { validate } from "./validation.ts";
 
 /** Where an edited call would run. */
@@ -21,6 +22,9 @@ type EditedAgent = {
   readonly permission: OwnPermission | null;
 };
 
+/** An input that may run, with its hash and its normalised values. */
+export type EditedInput = { readonly input: JsonObject; readonly inputHash: string; readonly values: RuleValues };
+
 /**
  * The input that a person gives in the place of the one that was asked for, with defaults applied and its hash: what
  * they may not let run is refused now, with the reason. Hooks are asked when the call starts, as for every call.
@@ -30,7 +34,7 @@ export async function judgeEdit(
   agent: EditedAgent,
   call: { readonly id: string; readonly name: string },
   input: Json,
-): Promise<Result<{ readonly input: JsonObject; readonly inputHash: string }, CommandRefusal>> {
+): Promise<Result<EditedInput, CommandRefusal>> {
   const invalid = (code: CommandRefusal["code"], message: string): Result<never, CommandRefusal> =>
     refused({ code, field: ["input"], message });
   const template = parts.templates.get(agent.templateId);
@@ -47,7 +51,11 @@ export async function judgeEdit(
     );
   const standing = await standingRules(parts.sql, parts.tools, { tenant, templateId });
   const policy = agentPolicy(template, agent.permission, standing, parts);
-  const { explanation } = judgeCall(validated.value, { policy, workspace: agentWorkspace(parts, agent.workspace) });
+  const { explanation, values } = judgeCall(validated.value, { policy, workspace: agentWorkspace(parts, agent.workspace) });
   if (explanation.verdict === "deny") return invalid("DENIED_BY_POLICY", `nobody may allow this: ${explanation.reason}`);
-  return accepted({ input: validated.value.bound.input, inputHash: inputHash(validated.value, agent.workspace) });
+  return accepted({
+    input: validated.value.bound.input,
+    inputHash: inputHash(validated.value, agent.workspace),
+    values: keptValues(values ?? {}),
+  });
 }

@@ -1,26 +1,38 @@
-import type { Json } from "../../lib/json.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import { byteLength } from "../../lib/text.ts";
 import { namesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 import type { Tool } from "../tools/tool.ts";
 
-/** Longer texts are not made into a rule: nobody would read it. */
-const TEXT_CHARACTERS = 200;
+/** Longer texts are not made into a rule: nobody would read it. In bytes. */
+const TEXT_BYTES = 200;
 
 /**
- * The narrowest rule that speaks of a call and is worth keeping: for a tool with paths exactly these paths, whatever
- * the other parameters are; for others exactly these parameters. Null where there is none that can be read.
+ * The narrowest rule that speaks of a call and is worth keeping. For a tool with paths: exactly these paths, with the
+ * numbers and booleans that were given, whatever its texts are. For others: exactly these parameters, where none is left
+ * open, since a rule cannot say that a parameter is absent. Null where there is none that can be read.
  */
-export function narrowestRule(tool: Tool, values: RuleValues): string | null {
-  const isPath = ([parameter]: readonly [string, unknown]): boolean => tool.paths[parameter] !== undefined;
-  const all = Object.entries(values).filter(([, list]) => list.length > 0);
-  const told = all.some(isPath) ? all.filter(isPath) : all;
-  if (told.length === 0) return Object.keys(tool.paths).length > 0 ? null : tool.name;
+export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject): string | null {
+  const given = Object.entries(values).filter(([parameter]) => Object.hasOwn(input, parameter));
+  const hasPaths = Object.keys(tool.paths).length > 0;
+  if (hasPaths ? !given.some(([parameter]) => isPath(tool, parameter)) : given.length < parametersOf(tool).length) return null;
+  const told = given.filter(([parameter]) => !hasPaths || isPath(tool, parameter) || typeof input[parameter] !== "string");
   const conditions = told.map(([parameter, list]) => conditionOf(parameter, list));
-  return conditions.includes(null) ? null : `${tool.name}(${conditions.join(", ")})`;
+  if (conditions.includes(null)) return null;
+  return conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`;
+}
+
+function isPath({ paths }: Tool, parameter: string): boolean {
+  return Object.hasOwn(paths, parameter);
+}
+
+function parametersOf({ inputSchema }: Tool): readonly string[] {
+  const properties = inputSchema["properties"];
+  return isJsonObject(properties) ? Object.keys(properties) : [];
 }
 
 function conditionOf(parameter: string, list: readonly RuleValue[]): string | null {
   const patterns = list.map(patternOf);
-  if (patterns.includes(null)) return null;
+  if (patterns.length === 0 || patterns.includes(null)) return null;
   const pattern = patterns.length === 1 ? String(patterns[0]) : `{${patterns.join(",")}}`;
   return `${parameter}:${quoted(list[0]?.kind === "file" ? `/${pattern}` : pattern)}`;
 }
@@ -28,7 +40,7 @@ function conditionOf(parameter: string, list: readonly RuleValue[]): string | nu
 /** A pattern that matches this value only; null where none can. A file that a link leads to has no one name. */
 function patternOf(value: RuleValue): string | null {
   const [name, ...others] = namesOf(value);
-  if (name === undefined || others.length > 0 || /[{},]/.test(name) || name.length > TEXT_CHARACTERS) return null;
+  if (name === undefined || others.length > 0 || /[{},]/.test(name) || byteLength(name) > TEXT_BYTES) return null;
   switch (value.kind) {
     case "search":
       return null;
@@ -46,5 +58,5 @@ function literal(name: string): string {
 /** Quoted where the bare text would be read otherwise. */
 function quoted(pattern: string): string {
   const isPlain = /^[^\s,()[\]{}"\\]+$/.test(pattern);
-  return isPlain ? pattern : JSON.stringify(pattern satisfies Json);
+  return isPlain ? pattern : JSON.stringify(pattern);
 }

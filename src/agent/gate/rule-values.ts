@@ -1,4 +1,4 @@
-import type { JsonObject, Json } from "../../lib/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { headBytes } from "../../lib/text.ts";
 import { alternativesOf, isPattern } from "../tools/glob.ts";
 import type { Access, PathUse, Tool } from "../tools/tool.ts";
@@ -109,4 +109,15 @@ function foldersBefore(pattern: string): string {
 function joined(folder: string, path: string): string {
   if (path === ".") return folder;
   return folder === "." ? path : `${folder}/${path}`;
+}
+
+/** A parameter of a call that reaches files, with all their names, or the folders of a search. */
+export type ReachedPath = { readonly parameter: string; readonly names: readonly string[] };
+
+/** The paths among the values that were kept of a call, whatever form they have by now. */
+export function reachedPaths(kept: unknown): ReachedPath[] {
+  if (!isJsonObject(kept)) return [];
+  return Object.entries(kept as RuleValues).flatMap(([parameter, list]) =>
+    list.flatMap((value) => (value.kind === "text" ? [] : [{ parameter, names: namesOf(value) }])),
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseRule, ruleMatches } from "../../../src/agent/gate/rule.ts";
+import { closesPath, parseRule, ruleMatches } from "../../../src/agent/gate/rule.ts";
 import type { RuleValue, RuleValues } from "../../../src/agent/gate/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 
@@ -33,6 +33,14 @@ describe("rules that cannot be meant (A10, D15)", () => {
     ["fs_read(path:a/../.env)", 14, "the pattern of a path has no `..`"],
     ["fs_*(cwd:a, content:b)", 6, "no tool that fs_* names has all of these parameters"],
     [`fs_read(path:${"{a,b}".repeat(7)})`, 14, "more than 100 alternatives"],
+    ["fs_read(constructor:x)", 9, "fs_read has no parameter constructor"],
+    ["fs_read(path:a, path:b)", 22, "path stands twice"],
+    ["fs_read(path:{a,b)", 14, "a { has no }"],
+    ["fs_read(path:a})", 14, "a } has no {"],
+    ["fs_read(path:[a)", 14, "a [ has no ]"],
+    ["fs_read(path:a//b)", 14, "no empty names"],
+    ["fs_read(path:a/./b)", 14, "no `.` in it"],
+    ["fs_read(path:{../x,a})", 14, "no `..`"],
   ])("%s: at character %i, %s", (source, character, message) => {
     expect(parseRule(source, "test", TOOLS)).toMatchObject({ ok: false, refusal: { character } });
     const parsed = parseRule(source, "test", TOOLS);
@@ -73,6 +81,37 @@ describe("what a rule speaks of", () => {
     expect(ruleMatches(rule(source), tool, values, "names")).toBe(isMatch);
     expect(ruleMatches(rule(source), tool, values, "covers")).toBe(isMatch);
   });
+
+  it.each<[string, string[], boolean]>([
+    ["fs_write(path:/)", ["a/b.txt"], true],
+    ["fs_write(path:./)", ["a/b.txt"], true],
+    ["fs_write(path:.)", ["a/b.txt"], true],
+    ["fs_write(path:{/.env,/customers})", [".env", "customers/x"], true],
+    ["fs_write(path:{/.env,/customers})", ["config/.env"], false],
+    ["fs_write(path:{.env,secrets/key.txt})", ["config/.env", "secrets/key.txt"], true],
+    ["fs_write(path:{.env,secrets/key.txt})", ["a/secrets/key.txt"], false],
+  ])("%s closes %j: %s, each alternative by itself", (source, names, isClosed) => {
+    for (const name of names) expect(closesPath(rule(source), [name], "write")).toBe(isClosed);
+  });
+
+  const search = (pattern: string, ...folders: string[]): readonly RuleValue[] => [{ kind: "search", pattern, folders }];
+  it.each<[string, string, readonly RuleValue[], boolean, boolean]>([
+    ["fs_grep(path:docs)", "in it", search("docs/*.md", "docs"), true, true],
+    ["fs_grep(path:docs)", "around it", search("**/*", "."), false, true],
+    ["fs_grep(path:docs)", "also elsewhere", search("{customers/**,docs/*}", "customers", "docs"), false, true],
+    ["fs_grep(path:/docs)", "elsewhere", search("src/**", "src"), false, false],
+    ["fs_grep(path:*.md)", "by another pattern", search("{**/*,a/b.md/c}", ".", "a/b.md"), false, true],
+    ["fs_grep(path:logs/?.txt)", "by a wider pattern", search("logs/*.txt", "logs"), false, true],
+    ["fs_grep(path:logs/*.txt)", "by the same pattern", search("logs/*.txt", "logs"), true, true],
+    ["fs_grep(path:/users/*/public/**)", "by a wider pattern", search("users/**/public/**", "users"), false, true],
+    ["fs_grep(path:**)", "everywhere", search("**/*", "."), true, true],
+  ])(
+    "%s and a search %s: it covers it only where it takes in all the folders, and is reached where it could be met",
+    (source, _where, path, covers, reaches) => {
+      expect(ruleMatches(rule(source), "fs_grep", { path }, "covers")).toBe(covers);
+      expect(ruleMatches(rule(source), "fs_grep", { path }, "reaches")).toBe(reaches);
+    },
+  );
 
   it("one name of a file is enough to deny, and all of them are needed to allow", () => {
     const values = { path: file("docs/link.md", ".env") };
