@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ToolSlots } from "../../src/agent/tool-slots.ts";
+import { Workspace } from "../../src/agent/tools/workspace.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { InterruptAgentDocument, KeptOutputsDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
@@ -63,6 +64,10 @@ describe("outputs that are too long (X18)", () => {
       offset = piece?.nextOffset ?? null;
     }
     expect(whole).toBe(lines);
+    // The folder is the server's own, also where it lies in a workspace.
+    const tools = new Workspace(app.workspace, () => null, app.parts.closedFolders);
+    expect(() => tools.resolve(".data/outputs/x.txt")).toThrow(/server's own/);
+    expect(tools.isClosed(join(app.workspace, ".data/outputs"))).toBe(true);
     await rm(join(app.workspace, ".data/outputs"), { recursive: true });
     expect((await kept(0, 100)).find(({ name }) => name === "reads")?.keptOutput).toEqual({ bytes, piece: null });
   });
@@ -131,6 +136,26 @@ describe("how much runs at once (X23)", () => {
     for (const { id } of [first, second])
       expect(ofType(await client.until(id, "DONE"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     await expect.poll(() => app.parts.slots.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it("a call that waits when the server closes does not start, and the close does not wait for its place", async () => {
+    const { tool, isRunning, end } = held();
+    let runs = 0;
+    const quick = ownTool("quick", () => {
+      runs += 1;
+      end();
+      return { output: "quick", details: null };
+    });
+    const { app, client, agent } = await turnWith([tool, quick], { config: { toolLimits: { running: 1 } } });
+    await client.send(agent.id, "go");
+    await isRunning;
+    await expect.poll(() => app.parts.slots.load.waiting).toBe(1);
+    const closing = app.close();
+    await expect.poll(() => app.parts.slots.load.waiting).toBe(0);
+    end();
+    await closing;
+    expect(runs).toBe(0);
+    expect(app.parts.slots.load).toEqual({ running: 0, waiting: 0 });
   });
 
   it("places are given in order, once each, and not to more than may wait", async () => {

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { PreToolUse } from "../../src/agent/hooks.ts";
+import type { Around, PreToolUse } from "../../src/agent/hooks.ts";
 import type { PermissionSource } from "../../src/agent/gate/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { TemplateConfig } from "../../src/config.ts";
@@ -93,6 +93,61 @@ describe("rules, in the order of DESIGN section 6 (D4, D16)", () => {
     expect(row).toMatchObject({ state, explanation: { decidedBy, place: `templates.assistant.permission.${place}` } });
   });
 
+  const asked: [string, PermissionSource, string, Record<string, Json>, string][] = [
+    [
+      "an ask rule reaches a search without a path",
+      { mode: "auto", ask: ["fs_*(path:customers)"] },
+      "fs_grep",
+      { pattern: "x" },
+      "APPROVAL_REQUIRED",
+    ],
+    [
+      "an ask rule reaches a wider search",
+      { mode: "auto", ask: ["fs_*(path:customers)"] },
+      "fs_grep",
+      { pattern: "x", path: "c*/*" },
+      "APPROVAL_REQUIRED",
+    ],
+    [
+      "an ask rule leaves other searches alone",
+      { mode: "auto", ask: ["fs_*(path:/customers)"] },
+      "fs_grep",
+      { pattern: "x", path: "src/*" },
+      "COMPLETED",
+    ],
+    [
+      "an allow rule does not take in a search that also looks elsewhere",
+      { mode: "approval", allow: ["fs_grep(path:docs)"] },
+      "fs_grep",
+      { pattern: "x", path: "{customers/**,docs/*}" },
+      "APPROVAL_REQUIRED",
+    ],
+    [
+      "an allow rule takes in a search in its folder",
+      { mode: "approval", allow: ["fs_grep(path:docs)"] },
+      "fs_grep",
+      { pattern: "x", path: "docs/**/*.md" },
+      "COMPLETED",
+    ],
+    [
+      "an allow rule does not take in a search from another folder",
+      { mode: "approval", allow: ["fs_glob(pattern:docs)"] },
+      "fs_glob",
+      { pattern: "{**,/docs/}" },
+      "APPROVAL_REQUIRED",
+    ],
+    [
+      "a deny rule with another condition reaches a wider search",
+      { mode: "auto", deny: ["fs_grep(path:customers, pattern:*)"] },
+      "fs_grep",
+      { pattern: "x" },
+      "DENIED",
+    ],
+  ];
+  it.each(asked)("%s", async (_name, permission, tool, input, state) => {
+    expect((await call({ tool, input }, { permission })).row.state).toBe(state);
+  });
+
   it("a path out of the workspace is denied before anybody is asked", async () => {
     const { row } = await call({ tool: "fs_write", input: { path: "../x", content: "" } }, { permission: { mode: "approval" } });
     expect(row).toMatchObject({
@@ -114,6 +169,10 @@ describe("custom modes (A3)", () => {
     [undefined, "DENIED"],
   ])("one that answers %s: %s", async (verdict, state) => {
     expect(await run(() => verdict as never)).toMatchObject({ state, explanation: { decidedBy: "mode mine" } });
+  });
+
+  it("an asynchronous one denies, and what it throws later harms nobody", async () => {
+    expect(await run((async () => Promise.reject(new Error("later"))) as never)).toMatchObject({ state: "DENIED" });
   });
 
   it("one that throws denies, and says so", async () => {
@@ -236,6 +295,8 @@ describe("hooks before a call (A4, A19, A21, D28)", () => {
       "APPROVAL_REQUIRED",
       "",
     ],
+    ["an answer that is no object denies", (() => true) as never, { mode: "auto" }, "DENIED", "something else than an object"],
+    ["an input with NUL denies", give({ path: "a\0b" }), { mode: "auto" }, "DENIED", "must not contain NUL"],
     ["an answer of no known form denies", (() => ({ decision: "allow" })) as never, { mode: "auto" }, "DENIED", "neither ask"],
   ] as const)("%s", async (_name, hook, permission, state, text) => {
     const { row } = await call(READ, { permission, hooks: { preToolUse: [hook] } });
@@ -303,6 +364,38 @@ describe("wrappers round an execution", () => {
       state: "FAILED",
       error: { type: "execution_failed", message: expect.stringContaining("next() twice") },
     });
+  });
+
+  it("a tool does not start after its call has ended, whatever a wrapper does; what fails unheard harms nobody (invariant 5)", async () => {
+    let runs = 0;
+    const { promise: isTried, resolve: tried } = Promise.withResolvers<unknown>();
+    const tool = defineTool<Record<string, never>>({
+      name: "own",
+      description: "x",
+      readOnly: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: () => {
+        runs += 1;
+        throw new Error("unheard");
+      },
+    });
+    const late: Around = async (_call, next) => {
+      setTimeout(() => tried(next().catch((error: unknown) => error)), 50);
+      return { output: "early", details: null };
+    };
+    expect(
+      (await call({ tool: "own", input: {} }, { hooks: { around: [late] } }, { config: { tools: [tool] } })).row,
+    ).toMatchObject({ output: "early" });
+    expect(await isTried).toMatchObject({ message: expect.stringContaining("after the call had ended") });
+    expect(runs).toBe(0);
+    const unheard: Around = async (_call, next) => {
+      void next();
+      return { output: "cached", details: null };
+    };
+    expect(
+      (await call({ tool: "own", input: {} }, { hooks: { around: [unheard] } }, { config: { tools: [tool] } })).row,
+    ).toMatchObject({ state: "COMPLETED", output: "cached" });
+    expect(runs).toBe(1);
   });
 
   it("one that never ends is under the call's time limit", async () => {

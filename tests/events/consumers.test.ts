@@ -112,6 +112,40 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     await expect.poll(() => wideSeen.length).toBe(20);
   });
 
+  it("an event that fails holds later ones back neither in its page nor after it", async () => {
+    const { append, serve } = await world();
+    const seen: number[] = [];
+    const server = await serve(
+      async (step) => {
+        if (step === 1) throw new Error("never");
+        seen.push(step);
+      },
+      { concurrency: 8 },
+    );
+    await append(1, 10);
+    await expect.poll(() => seen.length).toBe(9);
+    await append(11, 30);
+    await expect.poll(() => seen.length).toBe(29);
+    await server.close();
+    // What was not delivered comes first when another goes on, and what came after it once more.
+    const again: number[] = [];
+    await serve(async (step) => void again.push(step), { concurrency: 8 });
+    await expect.poll(() => again.length).toBe(30);
+    expect(new Set(again)).toEqual(new Set(numbers(1, 30)));
+  });
+
+  it("a consumer that hears no signal holds the close up no more", async () => {
+    const { append, serve } = await world();
+    const { promise: isCalled, resolve } = Promise.withResolvers<void>();
+    const server = await serve(async () => {
+      resolve();
+      await new Promise<never>(() => {});
+    });
+    await append(1, 1);
+    await isCalled;
+    await server.close();
+  });
+
   it("what is given up is logged and stands in the agent's log as an ERROR, and the rest goes on", async () => {
     const { append, serve, log, errors } = await world();
     const seen: number[] = [];

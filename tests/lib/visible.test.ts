@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Json } from "../../src/lib/json.ts";
 import { visibleJson } from "../../src/lib/visible.ts";
 
 describe("text that people decide on (A17)", () => {
@@ -23,6 +24,29 @@ describe("text that people decide on (A17)", () => {
       expect(shown.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u0080-\u009f\u00a0\u3164]/u);
       expect(shown.replace(/^ +/gm, "")).not.toMatch(/ {4}/);
     }
+  });
+
+  it("no character that may be ignored when text is shown stands as it is", () => {
+    const shown: string[] = [];
+    for (let code = 0xa0; code <= 0x10ffff; code += 1) {
+      if (code >= 0xd800 && code <= 0xdfff) continue;
+      const character = String.fromCodePoint(code);
+      if (/\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zs}|\u2800/u.test(character) && visibleJson(character).includes(character))
+        shown.push(code.toString(16));
+    }
+    expect(shown).toEqual([]);
+  });
+
+  it("nesting does not push a value out of sight", () => {
+    let value: Json = "here";
+    for (let depth = 0; depth < 90; depth += 1) value = [value];
+    expect(
+      Math.max(
+        ...visibleJson(value)
+          .split("\n")
+          .map(({ length }) => length),
+      ),
+    ).toBeLessThan(50);
   });
 
   it("leaves what can be read as it is", () => {

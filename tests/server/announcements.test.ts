@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Listeners } from "../../src/agent/listeners.ts";
 import type { ConsumerTimes } from "../../src/events/consumers.ts";
@@ -72,6 +72,24 @@ describe("outgoing webhooks", () => {
         .digest("base64");
       expect(headers["webhook-signature"]).toBe(`v1,${signature}`);
     }
+  });
+
+  it("a target that switches protocols is tried again, and holds nothing up", async () => {
+    let requests = 0;
+    const switching = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => {
+        requests += 1;
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+      });
+    });
+    switching.listen(0, "127.0.0.1");
+    await once(switching, "listening");
+    onTestFinished(() => void switching.close());
+    const { app, client, agent } = await appWith({ webhooks: { inbox: hook((switching.address() as AddressInfo).port) } });
+    await client.send(agent.id, "a.txt");
+    await expect.poll(() => requests).toBeGreaterThan(2);
+    await app.close();
   });
 
   it("a target that never answers holds no agent up, and neither does the server's end", async () => {
@@ -147,9 +165,9 @@ describe("listeners (DESIGN section 5, E27)", () => {
   it("a rule-based approver decides as a service actor, and is called again where it failed", async () => {
     let failures = 2;
     const on: Listeners = {
-      PERMISSION_REQUIRED: async ({ request }, { decide }) => {
+      PERMISSION_REQUIRED: async ({ request }, { decide, matches }) => {
         if (failures-- > 0) throw new Error("not now");
-        const isHarmless = request.call.inputPreview.includes("docs/");
+        const isHarmless = await matches(request.approvalId, "fs_write(path:/docs)");
         await decide({
           as: "docs-bot",
           approvalId: request.approvalId,
@@ -163,7 +181,7 @@ describe("listeners (DESIGN section 5, E27)", () => {
       { decision: "ALLOW", decidedBy: { id: "docs-bot", kind: "SERVICE" } },
     ]);
     expect(ofType(first, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
-    const second = await client.turn(agent.id, "src/a.txt");
+    const second = await client.turn(agent.id, "docs/../a.txt");
     expect(ofType(second, "PermissionDecided")).toMatchObject([{ decision: "DENY", note: "only docs" }]);
     expect(ofType(second, "ToolEnd")).toMatchObject([{ call: { state: "DENIED" } }]);
   });
