@@ -203,9 +203,10 @@ builder.mutationField("createAgent", (t) =>
         workspace: input.workspace ?? null,
         model: input.model ?? null,
         toolTimeoutMs: input.toolTimeoutMs ?? null,
-        permission: input.permission
-          ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission) }
-          : null,
+        permission:
+          input.permission || input.permissionScope === "REPLACE"
+            ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission ?? {}) }
+            : null,
         idempotencyKey: input.idempotencyKey ?? null,
       }),
   }),

@@ -207,7 +207,7 @@ describe("a permission of an agent's own", () => {
     const user = tokenActor("user", ["user"]);
     const app = await startTestApp({ config: { actors: [user.actor] } });
     const client = connect(app.url, user.token);
-    await expect(client.createAgent(replace)).rejects.toThrow(/FORBIDDEN.*permission.*scope/);
+    await expect(client.createAgent(replace)).rejects.toThrow(/FORBIDDEN.*permissionScope/);
     await expect(client.createAgent({ ...replace, permissionScope: "TIGHTEN" })).resolves.toBeDefined();
   });
 

@@ -109,7 +109,7 @@ function checkPermission(
   if (permission.scope === "REPLACE" && !actor.roles.includes("admin"))
     return refused({
       code: "FORBIDDEN",
-      field: ["permission", "scope"],
+      field: ["permissionScope"],
       message: "replacing a template's permission needs the role admin: TIGHTEN adds to it",
     });
   const [problem] = readPermission(permission.source, "permission", parts).problems;

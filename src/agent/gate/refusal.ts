@@ -96,7 +96,11 @@ export function toolCallError(refusal: Refusal): ToolCallError {
 export function issueLines(issues: readonly ValidationIssue[]): string[] {
   const shown = issues
     .slice(0, ISSUES)
-    .map(({ path, message, value }) => `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`);
+    .map(({ path, message, value }) =>
+      value === undefined
+        ? `- ${path}: ${message}`
+        : `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`,
+    );
   return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
 }
 

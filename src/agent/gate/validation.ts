@@ -18,7 +18,7 @@ export function validate(discovered: Discovered): Result<Validated, Refusal> {
   const bytes = byteLength(JSON.stringify(request.input));
   if (bytes > INPUT_BYTES) return invalid([{ path: "/", message: `must not be larger than ${INPUT_BYTES} bytes`, value: bytes }]);
   if (someString(request.input, (text) => text.includes("\0")))
-    return invalid([{ path: "/", message: "must not contain NUL", value: null }]);
+    return invalid([{ path: "/", message: "must not contain NUL", value: undefined }]);
   const bound = tool.bind(mapStrings(request.input, (text) => text.toWellFormed()));
   return bound.ok ? accepted({ ...discovered, bound: bound.value }) : invalid(bound.refusal);
 }

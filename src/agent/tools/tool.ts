@@ -41,8 +41,8 @@ export type TodoList = {
   write(todos: readonly TodoItem[]): Promise<void>;
 };
 
-/** What one parameter got wrong: a JSON pointer, what was expected, and the value that came. */
-export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json };
+/** What one parameter got wrong: a JSON pointer, what was expected, and the value that came; undefined where none did. */
+export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
 /** A call whose input fits the tool: with defaults applied, and ready to run. */
 export type BoundCall = { readonly input: JsonObject; run(context: ToolContext): Promise<ToolResult> };
@@ -181,18 +181,17 @@ function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Inpu
 }
 
 function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
-  const value =
-    error.keyword === "required"
-      ? null
-      : error.keyword === "additionalProperties"
-        ? propertyOf(error.data, error.params["additionalProperty"])
-        : error.data;
   const path = error.instancePath === "" ? "/" : error.instancePath;
-  const message =
-    error.keyword === "additionalProperties"
-      ? `has no parameter ${JSON.stringify(error.params["additionalProperty"])}`
-      : describe(error);
-  return { path, message, value: (value ?? (error.keyword === "required" ? null : input)) as Json };
+  switch (error.keyword) {
+    case "required":
+      return { path, message: describe(error), value: undefined };
+    case "additionalProperties": {
+      const name: unknown = error.params["additionalProperty"];
+      return { path, message: `has no parameter ${JSON.stringify(name)}`, value: propertyOf(error.data, name) as Json };
+    }
+    default:
+      return { path, message: describe(error), value: (error.data ?? input) as Json };
+  }
 }
 
 function propertyOf(data: unknown, key: unknown): unknown {
