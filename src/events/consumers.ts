@@ -265,7 +265,10 @@ class Delivery {
       } else if (isAtHead && this.#inFlight.size === 0 && this.#begun === this.#window.length) {
         return;
       } else {
-        await orStopped(Promise.race([...this.#inFlight, this.#drain.more()]), this.#stop).catch(() => {});
+        // More is of no use while what is there cannot be begun.
+        const mayRead = this.#begun === this.#window.length && this.#window.length < WINDOW;
+        const awaited = mayRead ? [...this.#inFlight, this.#drain.more()] : this.#inFlight;
+        await orStopped(Promise.race(awaited), this.#stop).catch(() => {});
         if (this.#drain.isStale) isAtHead = false;
       }
     }

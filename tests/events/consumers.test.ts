@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Consumers, GiveUp, type Consumer, type ConsumerTimes } from "../../src/events/consumers.ts";
 import { EventLog } from "../../src/events/log.ts";
@@ -143,6 +144,12 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     });
     await append(1, 1);
     await isCalled;
+    // What comes while nothing can be begun must not keep the server busy.
+    await append(2, 3);
+    await append(4, 4);
+    const used = process.cpuUsage();
+    await delay(200);
+    expect(process.cpuUsage(used).user).toBeLessThan(150_000);
     await server.close();
   });
 
