@@ -144,8 +144,16 @@ async function editOf(
   { input }: DecideApproval,
 ): Promise<Result<EditedInput | null, CommandRefusal>> {
   if (input === null) return accepted(null);
+  const { agentId: id, tenant, workspace, permission, templateId } = approval;
+  const template = parts.templates.get(templateId);
+  if (template === undefined)
+    return refused({
+      code: "NOT_FOUND",
+      field: ["input"],
+      message: `the template ${templateId} of this agent is not configured`,
+    });
   const call = await lookAtCall(parts.sql, approval.toolCallId);
-  return judgeEdit(parts, approval, { id: call.id, name: call.name }, input);
+  return judgeEdit(parts, { id, tenant, workspace, permission, template }, call, input);
 }
 
 /** The answer to somebody who has decided on an approval that still waits for others. */

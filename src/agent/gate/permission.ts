@@ -18,7 +18,7 @@ export type PermissionScope = {
 };
 
 /** A call that was judged: with the values that the rules saw (null where a path has no place in the workspace), and why. */
-type Judged = { readonly call: Validated; readonly values: RuleValues | null; readonly explanation: Explanation };
+export type Judged = { readonly call: Validated; readonly values: RuleValues | null; readonly explanation: Explanation };
 
 /** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
 export type Permitted =
