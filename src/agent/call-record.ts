@@ -1,7 +1,7 @@
 import type { ToolCallPatch, ToolCallTransition } from "../db/change.ts";
 import type { ApprovalState, ToolCallState } from "../db/generated/enums.ts";
 import type { EventBody, ToolCallSnapshot } from "../events/event.ts";
-import { visibleJson } from "../lib/visible.ts";
+import { visibleLine } from "../lib/visible.ts";
 import { marked } from "../lib/text.ts";
 import { TRANSITIONS } from "./gate/transitions.ts";
 import type { ApprovalLook, CallLook } from "./look.ts";
@@ -111,7 +111,9 @@ export function snapshot(call: CallLook): ToolCallSnapshot {
 /** JSON text of the input that would run, or of what was asked for, cut at 200 characters. */
 export function inputPreview(call: Pick<CallLook, "effectiveInput" | "requestedInput">): string {
   const input = call.effectiveInput ?? call.requestedInput;
-  const text = visibleJson(input, 0);
+  // Only what is shown is looked at: inputs may be large, and every event of a call has a preview.
+  const json = JSON.stringify(input);
+  const text = visibleLine(json.slice(0, PREVIEW + 1));
   return text.length > PREVIEW ? `${text.slice(0, PREVIEW).toWellFormed()}…` : text;
 }
 

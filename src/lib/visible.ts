@@ -13,16 +13,21 @@ const INDENTATION = 40;
 
 /**
  * A value as JSON text in which nothing hides: characters that are not seen stand as JSON escapes, so that the text is
- * still JSON of the same value. `indent` lays it out on lines of its own.
+ * still JSON of the same value, laid out on lines of its own.
  */
-export function visibleJson(value: Json, indent: 0 | 2 = 2): string {
-  return JSON.stringify(value, null, indent)
+export function visibleJson(value: Json): string {
+  return JSON.stringify(value, null, 2)
     .split("\n")
     .map((line) => {
       const start = line.length - line.trimStart().length;
-      return line.slice(0, Math.min(start, INDENTATION)) + line.slice(start).replace(HIDDEN, escaped);
+      return line.slice(0, Math.min(start, INDENTATION)) + visibleLine(line.slice(start));
     })
     .join("\n");
+}
+
+/** A line of JSON text in which nothing hides. */
+export function visibleLine(json: string): string {
+  return json.replace(HIDDEN, escaped);
 }
 
 function escaped(characters: string): string {

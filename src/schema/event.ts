@@ -1,6 +1,5 @@
 import type { BodyOf, EventKind as Kind } from "../events/event.ts";
 import { agentOfEvent } from "../resolvers/agent.ts";
-import { approvalByRow } from "../resolvers/approval.ts";
 import { globalId } from "../resolvers/global-id.ts";
 import { messageByRow } from "../resolvers/message.ts";
 import { answeredMessages, blockText, receivedText, type EventView } from "../resolvers/timeline.ts";
@@ -8,20 +7,8 @@ import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { ActorRef } from "./actor.ts";
 import { Agent } from "./agent.ts";
-import { Approval, ApprovalSnapshot } from "./approval.ts";
 import { builder } from "./builder.ts";
-import {
-  AgentState,
-  ApprovalDecision,
-  ApprovalState,
-  Breakpoint,
-  Channel,
-  DoneReason,
-  ErrorPhase,
-  ErrorSeverity,
-  EventKind,
-  ResumeStrategy,
-} from "./enums.ts";
+import { AgentState, Breakpoint, Channel, DoneReason, ErrorPhase, ErrorSeverity, EventKind, ResumeStrategy } from "./enums.ts";
 import { Message } from "./message.ts";
 import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
@@ -52,7 +39,7 @@ export const TimelineEvent = builder.interfaceRef<EventView>("TimelineEvent").im
 });
 
 /** The object type of one kind. */
-function eventType<EventName extends Kind>(kind: EventName) {
+export function eventType<EventName extends Kind>(kind: EventName) {
   return builder.objectRef<EventView<BodyOf<EventName>>>(typeName(kind));
 }
 
@@ -176,71 +163,6 @@ eventType("DONE").implement({
     messageIds: t.idList({
       description: "The messages that the turn answers.",
       resolve: async (view, _args, context) => (await answeredMessages(context, view)).map((id) => globalId("Message", id)),
-    }),
-  }),
-});
-
-eventType("PERMISSION_REQUIRED").implement({
-  description: "A person must decide whether a call may run.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    request: t.field({ type: ApprovalSnapshot, resolve: ({ body }) => body.request }),
-    approval: t.prismaField({
-      type: Approval,
-      nullable: true,
-      resolve: (query, { body }, _args, context) => approvalByRow(context, body.request.approvalId, query),
-    }),
-  }),
-});
-
-eventType("PERMISSION_DECIDED").implement({
-  description: "A person decided.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    approvalId: t.id({ resolve: ({ body }) => globalId("Approval", body.approvalId) }),
-    callId: t.id({ resolve: ({ body }) => body.callId }),
-    decision: t.field({ type: ApprovalDecision, resolve: ({ body }) => body.decision }),
-    decidedBy: t.field({ type: ActorRef, nullable: true, resolve: ({ body }) => body.decidedBy }),
-    onBehalfOf: t.string({
-      nullable: true,
-      description: "The actor in whose name it was decided; null for their own.",
-      resolve: ({ body }) => body.onBehalfOf,
-    }),
-    note: t.string({ nullable: true, resolve: ({ body }) => body.note }),
-    approvalState: t.field({
-      type: ApprovalState,
-      description: "PENDING where more people must allow it.",
-      resolve: ({ body }) => body.approvalState,
-    }),
-    missingDecisions: t.int({
-      description: "How many people must still allow it.",
-      resolve: ({ body }) => body.missingDecisions,
-    }),
-    allowedHash: t.string({
-      nullable: true,
-      description: "The hash of the input that was allowed; not the request's where the person changed it.",
-      resolve: ({ body }) => body.allowedHash,
-    }),
-    approval: t.prismaField({
-      type: Approval,
-      nullable: true,
-      resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query),
-    }),
-  }),
-});
-
-eventType("PERMISSION_CLOSED").implement({
-  description: "Nothing is to be decided any more: EXPIRED, SEALED with its turn, or STALE because something else would run now.",
-  interfaces: [TimelineEvent],
-  fields: (t) => ({
-    approvalId: t.id({ resolve: ({ body }) => globalId("Approval", body.approvalId) }),
-    callId: t.id({ resolve: ({ body }) => body.callId }),
-    approvalState: t.field({ type: ApprovalState, resolve: ({ body }) => body.approvalState }),
-    note: t.string({ nullable: true, resolve: ({ body }) => body.note }),
-    approval: t.prismaField({
-      type: Approval,
-      nullable: true,
-      resolve: (query, { body }, _args, context) => approvalByRow(context, body.approvalId, query),
     }),
   }),
 });

@@ -3,6 +3,7 @@ import "./scalars.ts";
 import "./agent.ts";
 import "./allow-rule.ts";
 import "./approval.ts";
+import "./approval-event.ts";
 import "./delegation.ts";
 import "./event.ts";
 import "./message.ts";

@@ -196,6 +196,14 @@ describe("what was allowed is what runs (invariant 7)", () => {
     expect(await readFile(join(app.workspace, "other.txt"), "utf8")).toBe("untouched");
   });
 
+  it("an approval that a server of the version before asked for is decided as it was: by its hash", async () => {
+    const { app, as } = await office();
+    const { agent, approvalId, inputHash } = await ask(as("anna"));
+    await app.database.sql.query({ name: "forget", text: "UPDATE tool_call SET rule_values = NULL" }, []);
+    await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
+    expect(textOf(await as("anna").until(agent, "DONE"))).toContain("Wrote a.txt");
+  });
+
   it("a call keeps why it was asked, also where a rule would allow it by the time it runs", async () => {
     const { as } = await office();
     const { agent, approvalId, inputHash } = await ask(as("anna"));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/lib/json.ts";
-import { visibleJson } from "../../src/lib/visible.ts";
+import { visibleJson, visibleLine } from "../../src/lib/visible.ts";
 
 describe("text that people decide on (A17)", () => {
   it.each([
@@ -19,7 +19,7 @@ describe("text that people decide on (A17)", () => {
     ["spaces that push the rest out of sight", `ls${" ".repeat(500)}; rm -rf x`],
   ])("%s stands as an escape, and the text is still JSON of the same value", (_name, text) => {
     const value = { cmd: text, list: [text], [text]: 1 };
-    for (const shown of [visibleJson(value), visibleJson(value, 0)]) {
+    for (const shown of [visibleJson(value), visibleLine(JSON.stringify(value))]) {
       expect(JSON.parse(shown)).toEqual(value);
       expect(shown.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u0080-\u009f\u00a0\u3164]/u);
       expect(shown.replace(/^ +/gm, "")).not.toMatch(/ {4}/);
@@ -52,6 +52,6 @@ describe("text that people decide on (A17)", () => {
   it("leaves what can be read as it is", () => {
     const value = { text: "Grüße, 世界 🙂\n\ttab  two spaces", n: 1.5, list: [null, true] };
     expect(visibleJson(value)).toBe(JSON.stringify(value, null, 2));
-    expect(visibleJson(value, 0)).toBe(JSON.stringify(value));
+    expect(visibleLine(JSON.stringify(value))).toBe(JSON.stringify(value));
   });
 });

@@ -13,7 +13,10 @@ import type { Validated } from "./validation.ts";
  */
 export type Confirmed = { readonly call: Validated; readonly inputHash: string; readonly by: StartsBy | null };
 
-/** A person's ALLOW, bound to the hash of the input that they allowed, and to the files that its paths led to then. */
+/**
+ * A person's ALLOW, bound to the hash of the input that they allowed, and to the files that its paths led to then: null
+ * where a server that did not record them asked.
+ */
 export type Allowance = { readonly approvalId: string; readonly inputHash: string; readonly values: Json };
 
 /** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
@@ -39,7 +42,7 @@ export function confirm(
   const { approvalId, inputHash: allowedHash, values } = allowance;
   if (allowedHash !== hash)
     return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
-  if (canonicalize(values) !== canonicalize(keptValues(permitted.values ?? {})))
+  if (values !== null && canonicalize(values) !== canonicalize(keptValues(permitted.values ?? {})))
     return refused({ inputHash: hash, reason: `the paths of what was allowed lead elsewhere by now: ${permitted.reason}` });
   return accepted({ call, inputHash: hash, by: { approvalId, inputHash: hash } });
 }

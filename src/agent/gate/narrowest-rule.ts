@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { byteLength } from "../../lib/text.ts";
-import { namesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
-import type { Tool } from "../tools/tool.ts";
+import { namesOf, useOf, type RuleValue, type RuleValues } from "./rule-values.ts";
+import { parametersOf, type Tool } from "../tools/tool.ts";
 
 /** Longer texts are not made into a rule: nobody would read it. In bytes. */
 const TEXT_BYTES = 200;
@@ -14,20 +14,20 @@ const TEXT_BYTES = 200;
 export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject): string | null {
   const given = Object.entries(values).filter(([parameter]) => Object.hasOwn(input, parameter));
   const hasPaths = Object.keys(tool.paths).length > 0;
-  if (hasPaths ? !given.some(([parameter]) => isPath(tool, parameter)) : given.length < parametersOf(tool).length) return null;
+  if (
+    hasPaths
+      ? !given.some(([parameter]) => isPath(tool, parameter))
+      : given.length < Object.keys(parametersOf(tool.inputSchema)).length
+  )
+    return null;
   const told = given.filter(([parameter]) => !hasPaths || isPath(tool, parameter) || typeof input[parameter] !== "string");
   const conditions = told.map(([parameter, list]) => conditionOf(parameter, list));
   if (conditions.includes(null)) return null;
   return conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`;
 }
 
-function isPath({ paths }: Tool, parameter: string): boolean {
-  return Object.hasOwn(paths, parameter);
-}
-
-function parametersOf({ inputSchema }: Tool): readonly string[] {
-  const properties = inputSchema["properties"];
-  return isJsonObject(properties) ? Object.keys(properties) : [];
+function isPath(tool: Tool, parameter: string): boolean {
+  return useOf(tool, parameter) !== undefined;
 }
 
 function conditionOf(parameter: string, list: readonly RuleValue[]): string | null {

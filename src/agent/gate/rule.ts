@@ -1,7 +1,7 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../tools/glob.ts";
-import type { Access, Tool } from "../tools/tool.ts";
+import { parametersOf, type Access, type Tool } from "../tools/tool.ts";
 import { namesOf, useOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 
 /** What a rule demands of one parameter. */
@@ -116,13 +116,13 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   const able = spoken.filter((tool) => parts.every(({ parameter }) => hasParameter(tool, parameter)));
   if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
   const conditions = parts.map((part) => conditionOf(part, able));
-  const [only] = parts;
+  const [only] = conditions;
   return {
     source,
     place,
     isForTool,
     conditions,
-    closedPath: parts.length === 1 && only !== undefined ? closedPathOf(only, able) : null,
+    closedPath: conditions.length === 1 && only !== undefined ? closedPathOf(only, able) : null,
   };
 }
 
@@ -169,7 +169,7 @@ function readCondition({ text, offset }: Written, spoken: readonly Tool[]): Cond
   const parameter = match?.[1];
   if (match === null || parameter === undefined) throw new Problem(begin, "expected parameter:pattern");
   if (!spoken.some((tool) => hasParameter(tool, parameter))) {
-    const known = [...new Set(spoken.flatMap((tool) => Object.keys(parametersOf(tool))))];
+    const known = [...new Set(spoken.flatMap((tool) => Object.keys(parametersOf(tool.inputSchema))))];
     const names = spoken.length === 1 ? (spoken[0]?.name ?? "") : "the tools";
     throw new Problem(
       begin,
@@ -191,13 +191,8 @@ function unquoted(text: string, offset: number): string {
   }
 }
 
-function hasParameter(tool: Tool, parameter: string): boolean {
-  return Object.hasOwn(parametersOf(tool), parameter);
-}
-
-function parametersOf(tool: Tool): object {
-  const properties = tool.inputSchema["properties"];
-  return typeof properties === "object" && properties !== null ? properties : {};
+function hasParameter({ inputSchema }: Tool, parameter: string): boolean {
+  return Object.hasOwn(parametersOf(inputSchema), parameter);
 }
 
 function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
@@ -209,10 +204,10 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
 }
 
 /** A rule that names a path alone closes the path: for everything, where one of its tools reads there. */
-function closedPathOf(part: ConditionText, tools: readonly Tool[]): ClosedPath | null {
-  const uses = tools.flatMap((tool) => useOf(tool, part.parameter) ?? []);
-  if (uses.length === 0) return null;
-  return { isMatch: pathPattern(part).isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };
+function closedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): ClosedPath | null {
+  if (path === null) return null;
+  const uses = tools.flatMap((tool) => useOf(tool, parameter) ?? []);
+  return { isMatch: path.isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };
 }
 
 function pathPattern({ pattern, offset }: ConditionText): PathPattern {

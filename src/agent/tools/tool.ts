@@ -129,13 +129,18 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   };
 }
 
+/** The schemas of a tool's parameters, by name. */
+export function parametersOf(inputSchema: JsonObject): JsonObject {
+  const properties = inputSchema["properties"];
+  return isJsonObject(properties) ? properties : {};
+}
+
 function pathsOf(
   name: string,
   schema: JsonObject,
   declared: Readonly<Record<string, PathUse | undefined>>,
 ): Readonly<Record<string, PathUse>> {
-  const properties = schema["properties"];
-  const parameters = isJsonObject(properties) ? properties : {};
+  const parameters = parametersOf(schema);
   return Object.fromEntries(
     Object.entries(declared).flatMap(([parameter, use]) => {
       if (use === undefined) return [];
