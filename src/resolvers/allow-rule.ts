@@ -6,21 +6,12 @@ import {
   type AllowAlways,
   type RuleProposal,
 } from "../agent/commands/allow-always.ts";
-import type { CommandRefusal } from "../agent/commands/refusal.ts";
 import type { AllowRule, Prisma } from "../db/generated/client.ts";
-import type { Result } from "../lib/result.ts";
-import { snapshotCursor } from "./agent.ts";
 import type { Context } from "./context.ts";
-import { clientError, type UserError } from "./errors.ts";
+import { clientError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
-
-/** A stored rule of a payload, by its row id; null where nothing came of the mutation. */
-export type AllowRulePayload = {
-  readonly allowRuleId: string | null;
-  readonly cursor: string;
-  readonly userErrors: readonly UserError[];
-};
+import { rowPayload, type RowPayload } from "./row-payload.ts";
 
 /** The rules that people have stored, newest first: for those who read the tenant. */
 export async function allowRules(
@@ -58,18 +49,11 @@ export async function allowRuleProposal({ parts, actor }: Context, approvalId: s
   throw clientError(proposed.refusal.code === "FORBIDDEN" ? "FORBIDDEN" : "NOT_FOUND", proposed.refusal.message);
 }
 
-export async function allowAlways(context: Context, request: AllowAlways): Promise<AllowRulePayload> {
+export async function allowAlways(context: Context, request: AllowAlways): Promise<RowPayload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
-  return payloadOf(context, await allow(context.parts, context.actor, { ...request, approvalId }));
+  return rowPayload(context, await allow(context.parts, context.actor, { ...request, approvalId }));
 }
 
-export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<AllowRulePayload> {
-  return payloadOf(context, await revoke(context.parts, context.actor, rowId("AllowRule", allowRuleId) ?? ""));
-}
-
-async function payloadOf(context: Context, result: Result<string, CommandRefusal>): Promise<AllowRulePayload> {
-  const cursor = await snapshotCursor(context);
-  return result.ok
-    ? { allowRuleId: result.value, cursor, userErrors: [] }
-    : { allowRuleId: null, cursor, userErrors: [result.refusal] };
+export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<RowPayload> {
+  return rowPayload(context, await revoke(context.parts, context.actor, rowId("AllowRule", allowRuleId) ?? ""));
 }

@@ -1,20 +1,10 @@
 import { delegateApprovals as delegate, revokeDelegation as revoke, type DelegateApprovals } from "../agent/commands/delegate.ts";
 import { readsTenant } from "../agent/actor.ts";
-import type { CommandRefusal } from "../agent/commands/refusal.ts";
 import type { Delegation, Prisma } from "../db/generated/client.ts";
-import type { Result } from "../lib/result.ts";
-import { snapshotCursor } from "./agent.ts";
 import type { Context } from "./context.ts";
-import type { UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
-
-/** A delegation of a payload, by its row id; null where nothing came of the mutation. */
-export type DelegationPayload = {
-  readonly delegationId: string | null;
-  readonly cursor: string;
-  readonly userErrors: readonly UserError[];
-};
+import { rowPayload, type RowPayload } from "./row-payload.ts";
 
 /** The delegations that the actor may see, newest first: all of the tenant, or those from and to them. */
 export async function delegations(
@@ -44,17 +34,10 @@ export async function delegationByRow(
   return id === null ? null : prisma.delegation.findUnique({ ...selection, where: { id } });
 }
 
-export async function delegateApprovals(context: Context, request: DelegateApprovals): Promise<DelegationPayload> {
-  return payloadOf(context, await delegate(context.parts, context.actor, request));
+export async function delegateApprovals(context: Context, request: DelegateApprovals): Promise<RowPayload> {
+  return rowPayload(context, await delegate(context.parts, context.actor, request));
 }
 
-export async function revokeDelegation(context: Context, delegationId: string): Promise<DelegationPayload> {
-  return payloadOf(context, await revoke(context.parts, context.actor, rowId("Delegation", delegationId) ?? ""));
-}
-
-async function payloadOf(context: Context, result: Result<string, CommandRefusal>): Promise<DelegationPayload> {
-  const cursor = await snapshotCursor(context);
-  return result.ok
-    ? { delegationId: result.value, cursor, userErrors: [] }
-    : { delegationId: null, cursor, userErrors: [result.refusal] };
+export async function revokeDelegation(context: Context, delegationId: string): Promise<RowPayload> {
+  return rowPayload(context, await revoke(context.parts, context.actor, rowId("Delegation", delegationId) ?? ""));
 }

@@ -1,13 +1,7 @@
-import {
-  allowAlways,
-  allowRuleByRow,
-  allowRuleProposal,
-  allowRules,
-  revokeAllowRule,
-  type AllowRulePayload,
-} from "../resolvers/allow-rule.ts";
+import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../resolvers/allow-rule.ts";
 import type { RuleProposal } from "../agent/commands/allow-always.ts";
 import { globalId } from "../resolvers/global-id.ts";
+import type { RowPayload } from "../resolvers/row-payload.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
@@ -90,12 +84,12 @@ const RevokeAllowRuleInput = builder.inputType("RevokeAllowRuleInput", {
 });
 
 const payload = (name: string) =>
-  builder.objectRef<AllowRulePayload>(name).implement({
+  builder.objectRef<RowPayload>(name).implement({
     fields: (t) => ({
       allowRule: t.prismaField({
         type: AllowRule,
         nullable: true,
-        resolve: (query, { allowRuleId }, _args, context) => allowRuleByRow(context, allowRuleId, query),
+        resolve: (query, { rowId }, _args, context) => allowRuleByRow(context, rowId, query),
       }),
       cursor: t.expose("cursor", { type: "Cursor" }),
       userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => [...userErrors] }),

@@ -1,10 +1,5 @@
-import {
-  delegateApprovals,
-  delegationByRow,
-  delegations,
-  revokeDelegation,
-  type DelegationPayload,
-} from "../resolvers/delegation.ts";
+import { delegateApprovals, delegationByRow, delegations, revokeDelegation } from "../resolvers/delegation.ts";
+import type { RowPayload } from "../resolvers/row-payload.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
@@ -54,12 +49,12 @@ const RevokeDelegationInput = builder.inputType("RevokeDelegationInput", {
 });
 
 const payload = (name: string) =>
-  builder.objectRef<DelegationPayload>(name).implement({
+  builder.objectRef<RowPayload>(name).implement({
     fields: (t) => ({
       delegation: t.prismaField({
         type: Delegation,
         nullable: true,
-        resolve: (query, { delegationId }, _args, context) => delegationByRow(context, delegationId, query),
+        resolve: (query, { rowId }, _args, context) => delegationByRow(context, rowId, query),
       }),
       cursor: t.expose("cursor", { type: "Cursor" }),
       userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => [...userErrors] }),

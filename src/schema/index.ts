@@ -10,6 +10,7 @@ import "./message.ts";
 import "./permission.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
+import "./tool-event.ts";
 
 /** The GraphQL schema. `schema.graphql` is its printed form. */
 export const schema = builder.toSchema();
