@@ -17,6 +17,7 @@ import { Tails } from "./events/tails.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { startServer } from "./server/server.ts";
+import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./server/webhooks.ts";
 import type { Settings } from "./settings.ts";
 
@@ -26,6 +27,7 @@ export type Overrides = {
   readonly logger?: Logger;
   readonly leaseTimes?: LeaseTimes;
   readonly consumerTimes?: ConsumerTimes;
+  readonly readerTimes?: ReaderTimes;
   readonly models?: ReadonlyMap<string, Model>;
 };
 
@@ -65,6 +67,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       sql: database.sql,
       log,
       appender: new Appender(log),
+      bell,
       clock: overrides.clock ?? systemClock,
       logger,
       leaseTimes: overrides.leaseTimes ?? LEASE_TIMES,
@@ -78,7 +81,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
     };
-    const runner = new Runner(parts, bell);
+    const runner = new Runner(parts);
     closing.push(() => runner.close());
     const wake = (agentId: string): void => void runner.wake(agentId);
     const consumers = await Consumers.start(
@@ -88,10 +91,13 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     );
     closing.push(() => consumers.close());
     const shared = { prisma: database.prisma, parts, tails, wake };
+    const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
     const metrics = (): string =>
       [
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
         metric("triplane_agents_held", "gauge", runner.size),
+        metric("triplane_subscriptions", "gauge", tails.followers),
+        metric("triplane_slow_readers_closed_total", "counter", slowReaders.closed),
         metric("triplane_tools_running", "gauge", parts.slots.load.running),
         metric("triplane_tools_waiting", "gauge", parts.slots.load.waiting),
         metric("triplane_events_committed_total", "counter", committed),
@@ -99,7 +105,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       ].join("");
     const { port, host } = settings.environment;
     const server = await startServer(
-      { ...settings, port, host },
+      { ...settings, port, host, slowReaders },
       shared,
       { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics },
       logger,

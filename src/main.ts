@@ -20,6 +20,9 @@ const EXPLAINED = [
   ToolDefinitionError,
 ];
 
+/** A server that was asked to close is gone by then, whatever hangs; ms. */
+const CLOSED_AFTER_MS = 15_000;
+
 try {
   const settings = await loadSettings(readEnvironment(process.env));
   const app = await startApp(settings);
@@ -31,7 +34,7 @@ try {
   process.exitCode = 1;
 }
 
-/** The first signal closes in order, the second ends at once. */
+/** The first signal closes in order, within CLOSED_AFTER_MS; the second ends at once. */
 function closeOnSignals(app: App): void {
   let isClosing = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -39,6 +42,10 @@ function closeOnSignals(app: App): void {
       if (isClosing) process.exit(1);
       isClosing = true;
       console.log("Closing. A second signal ends at once.");
+      setTimeout(() => {
+        console.error("Closing took too long: what was still under way is found by the next owner as after a crash.");
+        process.exit(1);
+      }, CLOSED_AFTER_MS).unref();
       app.close().catch((error: unknown) => {
         console.error(error);
         process.exitCode = 1;

@@ -211,12 +211,13 @@ export class Loop {
     );
   }
 
-  /** Lets running tools end, then gives the agent back, runnable, for another node. */
+  /** Lets running tools end, then gives the agent back, runnable, and rings for another node. */
   async #leave(): Promise<Ending> {
     await this.#calls.settled();
     this.hold.lose();
     await this.#settled();
     await release(this.#parts.sql, this.hold.lease);
+    this.#parts.bell.ring(this.hold.lease.tenant);
     return "stopped";
   }
 

@@ -1,5 +1,6 @@
 import type { Sql } from "../db/sql.ts";
 import type { Appender } from "../events/appender.ts";
+import type { Bell } from "../events/bell.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
@@ -18,6 +19,7 @@ export type AgentParts = {
   readonly sql: Sql;
   readonly log: EventLog;
   readonly appender: Appender;
+  readonly bell: Bell;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly leaseTimes: LeaseTimes;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Bell } from "../events/bell.ts";
 import { messageOf } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
 import { claim, release, renew, signals, unownedAgents, type Lease } from "./lease.ts";
@@ -11,7 +10,7 @@ const SWEEP_MS = { heard: 1_000, unheard: 250 };
 /** How often the node looks for approvals that nobody decided in time, in ms. */
 const EXPIRY_MS = 1_000;
 /** How long running tools may go on when the node closes, in ms. */
-const CLOSING_MS = 10_000;
+const CLOSING_MS = 8_000;
 
 type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number };
 
@@ -29,7 +28,8 @@ export class Runner {
   #sweeping: Promise<void> | null = null;
   #isStale = false;
 
-  constructor(parts: AgentParts, bell: Bell) {
+  constructor(parts: AgentParts) {
+    const { bell } = parts;
     this.#parts = parts;
     this.#endListening = bell.listen(() => void this.#sweep());
     this.#background = Promise.all([

@@ -10,6 +10,7 @@ export type Bell = {
   listen(listener: (tenants: readonly string[]) => void): () => void;
   /** Whether rings are heard now. While not, the net beneath (a poll) must be faster. */
   isConnected(): boolean;
+  /** Sends what was rung, and ends. */
   close(): Promise<void>;
 };
 
@@ -75,18 +76,19 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
   }
 
   /** A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
-  function send(): void {
+  async function send(): Promise<void> {
     sending = null;
     const tenants = [...rung];
     rung.clear();
-    for (const payload of payloads(node, tenants))
-      void client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
+    await Promise.allSettled(
+      [...payloads(node, tenants)].map((payload) => client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload])),
+    );
   }
 
   return {
     ring(tenant) {
       rung.add(tenant);
-      sending ??= setTimeout(send, COALESCE_MS);
+      sending ??= setTimeout(() => void send(), COALESCE_MS);
     },
     listen(listener) {
       listeners.add(listener);
@@ -98,6 +100,8 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
       if (sending !== null) clearTimeout(sending);
       if (reconnecting !== null) clearTimeout(reconnecting);
       await connecting;
+      // What was given back last must be heard of.
+      await send();
       await client?.end();
     },
   };

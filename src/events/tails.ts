@@ -35,6 +35,11 @@ export class Tails {
     this.#polling = this.#poll();
   }
 
+  /** How many follow on this node now. */
+  get followers(): number {
+    return [...this.#kept.values()].reduce((sum, { followers }) => sum + followers, 0);
+  }
+
   /** The tenant's tail, kept until `release` is called as often as `keep` was. */
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
     const kept = this.#kept.get(tenant) ?? {

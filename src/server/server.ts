@@ -5,12 +5,16 @@ import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
 import { originProblem } from "./origin.ts";
+import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 
 /** Where the server listens, and who may connect. */
-export type ServerOptions = Access & { readonly port: number; readonly host: string };
+export type ServerOptions = Access & { readonly port: number; readonly host: string; readonly slowReaders: SlowReaders };
+
+/** How long requests that are under way, and sockets that were told to close, may take when the server closes, in ms. */
+const CLOSING_MS = 3_000;
 
 /** What operators' probes are answered from. */
 export type Probes = {
@@ -38,6 +42,7 @@ export async function startServer(
   const mask = maskError(logger);
   const subscribe = subscribePages(mask);
   const yoga = makeYoga(options, shared, mask, subscribe);
+  const streams = new Set<ServerResponse>();
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -57,6 +62,9 @@ export async function startServer(
         case "/graphql": {
           const refusal = bodyProblem(request);
           if (refusal !== null) return answer(response, refusal.status, refusal.message);
+          options.slowReaders.watchResponse(response);
+          response.once("pipe", () => streams.add(response));
+          response.once("close", () => streams.delete(response));
           return void yoga(request, response);
         }
         default:
@@ -70,9 +78,11 @@ export async function startServer(
     port: (server.address() as AddressInfo).port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      await closeSockets();
-      server.closeAllConnections();
-      await closed;
+      // A stream that ends without `complete` is taken up again by its client, at another server.
+      streams.forEach((stream) => stream.destroy());
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
+      await Promise.all([closeSockets(CLOSING_MS), closed]);
+      clearTimeout(timer);
       await yoga.dispose();
     },
   };

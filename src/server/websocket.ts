@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
 import { useServer } from "graphql-ws/use/ws";
@@ -9,6 +10,7 @@ import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken, type Identify } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
+import type { SlowReaders } from "./slow-readers.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
 
@@ -22,13 +24,16 @@ const NOT_ADMITTED = 4403;
 
 type SocketExtra = { identify: Identify };
 
-/** GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients connect anew. */
+/**
+ * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
+ * connect anew; those that do not hear of it within the given ms are cut.
+ */
 export function serveWebSocket(
   server: Server,
   yoga: YogaServerInstance<TransportContext, Context>,
   subscribe: Subscribe,
-  access: Access,
-): () => Promise<void> {
+  access: Access & { readonly slowReaders: SlowReaders },
+): (closingMs: number) => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
   // Yoga's own parse, validate and execute, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
@@ -73,14 +78,21 @@ export function serveWebSocket(
     },
     sockets,
   );
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => socket.destroy());
     const problem = originProblem(request, access);
     if (problem !== null) return refuse(socket, 403, problem);
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
-    sockets.handleUpgrade(request, socket, head, (webSocket) => sockets.emit("connection", webSocket, request));
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      access.slowReaders.watchWebSocket(webSocket, socket);
+      sockets.emit("connection", webSocket, request);
+    });
   });
-  return async () => disposable.dispose();
+  return async (closingMs) => {
+    const timer = setTimeout(() => sockets.clients.forEach((webSocket) => webSocket.terminate()), closingMs);
+    await disposable.dispose();
+    clearTimeout(timer);
+  };
 }
 
 /** The document, or what is wrong with its syntax: that ends the operation, not the socket. */

@@ -8,6 +8,7 @@ import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
 import { Loop } from "../../src/agent/loop.ts";
 import type { AgentParts } from "../../src/agent/parts.ts";
 import type { Sql } from "../../src/db/sql.ts";
+import { silentBell } from "../../src/events/bell.ts";
 import { Appender } from "../../src/events/appender.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -27,6 +28,7 @@ it("an agent never parks past a message that arrives between its look and its pa
     sql,
     log,
     appender: new Appender(log),
+    bell: silentBell(),
     clock: systemClock,
     logger: silentLogger,
     leaseTimes: LEASE_TIMES,

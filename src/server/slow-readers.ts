@@ -1,0 +1,64 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { WebSocket } from "ws";
+
+/**
+ * After how long a connection that takes nothing of what waits for it is told why it is closed, and how long it then
+ * has to hear that, in ms. The first may take twice as long, since what the system's buffers took counts as taken.
+ */
+export type ReaderTimes = { readonly stallMs: number; readonly graceMs: number };
+
+/** The times of production: a reader that has stopped is gone within 30 s. */
+export const READER_TIMES: ReaderTimes = { stallMs: 12_000, graceMs: 4_000 };
+
+/** RFC 6455's registry: try again later. Clients of graphql-ws connect anew, which 1008 would forbid them. */
+const TRY_AGAIN_LATER = 1013;
+
+const REASON = "you took nothing for too long: connect again, and resume since your last cursor";
+
+/**
+ * Closes connections whose readers have stopped: each would hold its page for ever (invariant 10). Clients connect
+ * anew, and resume since their last cursor.
+ */
+export class SlowReaders {
+  readonly #times: ReaderTimes;
+  #closed = 0;
+
+  constructor(times: ReaderTimes) {
+    this.#times = times;
+  }
+
+  /** How many were closed so far. */
+  get closed(): number {
+    return this.#closed;
+  }
+
+  /** Watches an answer over HTTP. A stream (SSE) says why it ends, as a comment, and ends without `complete`. */
+  watchResponse(response: ServerResponse): void {
+    let isStream = false;
+    response.setTimeout(this.#times.stallMs);
+    response.once("pipe", () => {
+      isStream = true;
+      // Yoga takes the timeout away from what it streams, just before.
+      response.setTimeout(this.#times.stallMs);
+    });
+    response.on("timeout", (socket: Socket) =>
+      this.#close(socket, () => {
+        if (isStream) response.write(`: ${REASON}\n\n`);
+      }),
+    );
+  }
+
+  /** Watches a WebSocket, which is told with 1013. */
+  watchWebSocket(webSocket: WebSocket, socket: Socket): void {
+    socket.setTimeout(this.#times.stallMs, () => this.#close(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON)));
+  }
+
+  /** Nothing has moved for a while: fine where nothing waits to be taken. */
+  #close(socket: Socket, tell: () => void): void {
+    if (socket.writableLength === 0) return;
+    this.#closed += 1;
+    tell();
+    setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
+  }
+}

@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
+import WebSocket from "ws";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { chunk, insertAgent } from "../support/log.ts";
+
+const READER_TIMES = { stallMs: 300, graceMs: 200 };
+/** More than the system's buffers take on their own. */
+const EVENTS = 400;
+const QUERY = `subscription($since: Cursor!) { timeline(since: $since) { cursor events { seq ... on TextChunk { delta } } } }`;
+
+/** What the server's metrics say. */
+async function metric({ url }: TestApp, name: string): Promise<number> {
+  const metrics = await (await fetch(url.replace("/graphql", "/metrics"))).text();
+  return Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1]);
+}
+
+const subscriptions = (app: TestApp): Promise<number> => metric(app, "triplane_subscriptions");
+
+/** An agent whose timeline is larger than what waits in buffers. */
+async function longTimeline({ parts: { log } }: TestApp): Promise<void> {
+  const agent = await insertAgent(log, "local", "local");
+  for (let index = 0; index < EVENTS; index += 50)
+    await log.append("local", [{ ...agent, epoch: null, events: Array.from({ length: 50 }, () => chunk("x".repeat(60_000))) }]);
+}
+
+/** A WebSocket that subscribes from the beginning and then reads nothing. */
+async function stalledWebSocket(app: TestApp): Promise<WebSocket> {
+  const socket = new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws");
+  onTestFinished(() => socket.terminate());
+  await once(socket, "open");
+  socket.send(JSON.stringify({ type: "connection_init" }));
+  await once(socket, "message");
+  socket.pause();
+  socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query: QUERY, variables: { since: "0" } } }));
+  return socket;
+}
+
+/** An SSE stream from the beginning, of which nothing is read. */
+async function stalledStream(app: TestApp): Promise<IncomingMessage> {
+  const sent = request(app.url, { method: "POST", headers: { "content-type": "application/json", accept: "text/event-stream" } });
+  onTestFinished(() => void sent.destroy());
+  sent.end(JSON.stringify({ query: QUERY, variables: { since: "0" } }));
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  return response;
+}
+
+describe("a slow reader harms only itself (invariant 10)", () => {
+  it("a WebSocket that takes nothing is closed, and lets its subscription go", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
+    await longTimeline(app);
+    const socket = await stalledWebSocket(app);
+    await expect.poll(() => subscriptions(app)).toBe(1);
+    await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
+    const closed = once(socket, "close") as Promise<[number]>;
+    socket.resume();
+    expect([1006, 1013]).toContain((await closed)[0]);
+  });
+
+  it("an SSE stream that takes nothing ends without `complete`, and lets its subscription go", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
+    await longTimeline(app);
+    const response = await stalledStream(app);
+    await expect.poll(() => subscriptions(app)).toBe(1);
+    await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
+    let text = "";
+    response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    const [error] = (await once(response, "error")) as [Error];
+    expect(error.message).toContain("aborted");
+    expect(text).toContain("event: next");
+    expect(text).not.toContain("event: complete");
+  });
+
+  it("a reader that comes back in time hears why, and one that has nothing to take stays", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: { stallMs: 300, graceMs: 60_000 } } });
+    const idle = await stalledStream(app);
+    await longTimeline(app);
+    idle.destroy();
+    const [socket, response] = [await stalledWebSocket(app), await stalledStream(app)];
+    const closed = once(socket, "close") as Promise<[number, Buffer]>;
+    await expect.poll(() => subscriptions(app)).toBe(2);
+    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total"), { timeout: 5_000 }).toBe(2);
+    socket.resume();
+    expect((await closed)[0]).toBe(1013);
+    expect((await closed)[1].toString()).toContain("resume since your last cursor");
+    let text = "";
+    response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    await expect.poll(() => text, { timeout: 5_000 }).toContain("resume since your last cursor");
+  });
+});
