@@ -81,7 +81,7 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
     const tenants = [...rung];
     rung.clear();
     await Promise.allSettled(
-      [...payloads(node, tenants)].map((payload) => client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload])),
+      [...payloads(node, tenants)].map(async (payload) => client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload])),
     );
   }
 
