@@ -13,6 +13,7 @@ import { Appender } from "./events/appender.ts";
 import { postgresBell, silentBell } from "./events/bell.ts";
 import { CONSUMER_TIMES, Consumers, type ConsumerTimes } from "./events/consumers.ts";
 import { EventLog } from "./events/log.ts";
+import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
 import { Tails } from "./events/tails.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
@@ -28,6 +29,7 @@ export type Overrides = {
   readonly leaseTimes?: LeaseTimes;
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
+  readonly waitingLimits?: WaitingLimits;
   readonly models?: ReadonlyMap<string, Model>;
 };
 
@@ -53,7 +55,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     closing.push(() => database.close());
     const bell = database.config.kind === "postgres" ? postgresBell(database.config.url, node, logger) : silentBell();
     closing.push(() => bell.close());
-    const log = new EventLog(database.sql);
+    const log = new EventLog(database.sql, overrides.waitingLimits ?? WAITING_LIMITS);
     let committed = 0;
     log.onCommitted((tenant, events) => {
       committed += events.length;
@@ -96,6 +98,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       [
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
         metric("triplane_agents_held", "gauge", runner.size),
+        metric("triplane_events_waiting", "gauge", log.waiting.events),
+        metric("triplane_storage_outage", "gauge", log.outage === null ? 0 : 1),
         metric("triplane_subscriptions", "gauge", tails.followers),
         metric("triplane_slow_readers_closed_total", "counter", slowReaders.closed),
         metric("triplane_tools_running", "gauge", parts.slots.load.running),
@@ -107,7 +111,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const server = await startServer(
       { ...settings, port, host, slowReaders },
       shared,
-      { ready: () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics },
+      { ready: async () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics },
       logger,
     );
     closing.push(() => server.close());

@@ -124,11 +124,10 @@ export class Calls {
       ...moved.events,
       ...steps.flatMap(({ call }) => startEvents(call)),
     ]);
-    if (isCommitted && this.#hold.mayStart())
+    if (isCommitted && (await this.#hold.mayStart()))
       return starting.map((call, index) => ({ ...call, call: steps[index]?.call ?? call.ready.call }));
     // What a call would have started by may not stand any more: it is judged anew.
     for (const { ready } of starting) this.#ready.delete(ready.call.id);
-    if (isCommitted) this.#hold.lose();
     return [];
   }
 

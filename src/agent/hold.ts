@@ -3,7 +3,7 @@ import type { AgentState, Breakpoint } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import type { EventBody, EventDraft } from "../events/event.ts";
 import type { CommitOutcome } from "../events/log.ts";
-import { Outbox } from "../events/outbox.ts";
+import { Outbox, type WaitingOfAgent } from "../events/outbox.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Lease } from "./lease.ts";
 import type { AgentParts } from "./parts.ts";
@@ -24,6 +24,7 @@ export class Hold {
   #committed: Standing | null = null;
   #isUncertain = false;
   #startUntil: number;
+  #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
   /** `startUntil` is the time of `performance.now()` until which the lease allows new work to start. */
   constructor(parts: AgentParts, lease: Lease, startUntil: number) {
@@ -31,7 +32,11 @@ export class Hold {
     this.lease = lease;
     this.#startUntil = startUntil;
     this.#outbox = new Outbox(lease, parts.log, parts.appender, (reason) => {
-      if (reason !== "FENCED")
+      if (reason === "FULL")
+        parts.logger.error(
+          `agent ${lease.agentId} stops: ${parts.log.waiting.events} events wait for the database, and no more are kept; it goes on when its lease has run out`,
+        );
+      else if (reason !== "FENCED")
         parts.logger.error(
           `the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`,
           reason,
@@ -45,19 +50,34 @@ export class Hold {
     return this.#lost.signal;
   }
 
-  /** Whether enough of the lease is left to start a tool or a model call. */
-  mayStart(): boolean {
-    return !this.lost.aborted && performance.now() < this.#startUntil;
+  /** Waits until enough of the lease is left to start a tool or a model call. False where the hold is lost meanwhile. */
+  async mayStart(): Promise<boolean> {
+    while (!this.lost.aborted && performance.now() >= this.#startUntil) await this.#extended.promise;
+    return !this.lost.aborted;
   }
 
   /** The lease was renewed: new work may start until then. */
   extend(startUntil: number): void {
     this.#startUntil = startUntil;
+    this.#extended.resolve();
+    this.#extended = Promise.withResolvers();
+  }
+
+  /** What waits for the database. */
+  get waiting(): WaitingOfAgent {
+    return this.#outbox.waiting;
+  }
+
+  /** Resolves when everything that was written so far is committed or lost, with how many events were lost. */
+  async settled(): Promise<number> {
+    await this.#outbox.settled();
+    return this.#outbox.lostEvents;
   }
 
   /** Gives up: another owner goes on. */
   lose(): void {
     this.#lost.abort();
+    this.#extended.resolve();
   }
 
   /** Where the agent stands, as its row said when it was first looked at. */

@@ -12,12 +12,12 @@ export type Lease = { readonly agentId: string; readonly tenant: string; readonl
 const CLAIM: Statement = {
   name: "claim_agents",
   text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND (lease_owner IS NULL OR lease_until < clock_timestamp()) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_epoch AS epoch`,
 };
 const UNOWNED: Statement = {
   name: "unowned_agents",
-  text: "SELECT id FROM agent WHERE runnable_at IS NOT NULL AND (lease_owner IS NULL OR lease_until < clock_timestamp()) ORDER BY runnable_at LIMIT 100",
+  text: "SELECT id FROM agent WHERE runnable_at IS NOT NULL AND (lease_owner IS NULL OR ($1 AND lease_until < clock_timestamp())) ORDER BY runnable_at LIMIT 100",
 };
 const RENEW: Statement = {
   name: "renew_leases",
@@ -32,14 +32,23 @@ const RELEASE: Statement = {
 };
 const SIGNALS: Statement = { name: "signals", text: "SELECT id, signal FROM agent WHERE lease_owner = $1" };
 
+/** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
+export type Free = "RUN_OUT" | "GIVEN_BACK";
+
 /** Claims those of the agents that are runnable and free. The database's clock alone decides. */
-export async function claim(sql: Sql, node: string, agentIds: readonly string[], { ttlMs }: LeaseTimes): Promise<Lease[]> {
-  return sql.query<Lease>(CLAIM, [node, ttlMs, agentIds]);
+export async function claim(
+  sql: Sql,
+  node: string,
+  agentIds: readonly string[],
+  { ttlMs }: LeaseTimes,
+  free: Free,
+): Promise<Lease[]> {
+  return sql.query<Lease>(CLAIM, [node, ttlMs, agentIds, free === "RUN_OUT"]);
 }
 
 /** Agents that could be advanced and that nobody holds; the longest waiting first. */
-export async function unownedAgents(sql: Sql): Promise<string[]> {
-  return (await sql.query<{ id: string }>(UNOWNED, [])).map((row) => row.id);
+export async function unownedAgents(sql: Sql, free: Free): Promise<string[]> {
+  return (await sql.query<{ id: string }>(UNOWNED, [free === "RUN_OUT"])).map((row) => row.id);
 }
 
 /** Renews the leases that are still this node's. Answers their agents. */

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { patient, type Outage } from "../db/outage.ts";
 import { messageOf } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
-import { claim, release, renew, signals, unownedAgents, type Lease } from "./lease.ts";
+import { reportOutage } from "./outage-report.ts";
+import { claim, release, renew, signals, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -22,16 +24,24 @@ export class Runner {
   readonly #parts: AgentParts;
   readonly #held = new Map<string, Held>();
   readonly #closing = new AbortController();
-  readonly #endListening: () => void;
+  readonly #ends: readonly (() => void)[];
   readonly #background: Promise<unknown>;
   readonly #pending = new Set<Promise<void>>();
   #sweeping: Promise<void> | null = null;
   #isStale = false;
+  /** The outage that goes on, with the agents that this node has held during it. */
+  #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
+  /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
+  #runOutFrom = 0;
 
   constructor(parts: AgentParts) {
-    const { bell } = parts;
+    const { bell, sql } = parts;
     this.#parts = parts;
-    this.#endListening = bell.listen(() => void this.#sweep());
+    this.#ends = [
+      bell.listen(() => void this.#sweep()),
+      sql.outages.first(() => this.#comeBack()),
+      sql.outages.onChange(() => this.#changed()),
+    ];
     this.#background = Promise.all([
       this.#every(
         () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
@@ -63,10 +73,13 @@ export class Runner {
   /** Ends within CLOSING_MS: running tools may finish, then the agents are given back. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#endListening();
+    this.#ends.forEach((end) => end());
     const held = [...this.#held.values()];
     held.forEach(({ loop }) => loop.stop());
-    const timer = setTimeout(() => held.forEach(({ loop }) => loop.hold.lose()), CLOSING_MS);
+    const timer = setTimeout(() => {
+      held.forEach(({ loop }) => loop.hold.lose());
+      this.#parts.sql.outages.giveUp();
+    }, CLOSING_MS);
     await Promise.all(held.map(({ ended }) => ended));
     clearTimeout(timer);
     await this.#background;
@@ -103,9 +116,9 @@ export class Runner {
   }
 
   async #look(): Promise<void> {
-    if (this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted || this.#outage !== null) return;
     try {
-      await this.#claim(await unownedAgents(this.#parts.sql));
+      await this.#claim((await unownedAgents(this.#parts.sql, this.#free())).filter((id) => !this.#held.has(id)));
       if (this.#held.size === 0) return;
       for (const [agentId, signal] of await signals(this.#parts.sql, this.#parts.node)) {
         const held = this.#held.get(agentId);
@@ -118,11 +131,15 @@ export class Runner {
     }
   }
 
+  #free(): Free {
+    return performance.now() < this.#runOutFrom ? "GIVEN_BACK" : "RUN_OUT";
+  }
+
   async #claim(agentIds: readonly string[]): Promise<void> {
     if (agentIds.length === 0 || this.#closing.signal.aborted) return;
     const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
     try {
-      for (const lease of await claim(this.#parts.sql, this.#parts.node, agentIds, this.#parts.leaseTimes)) {
+      for (const lease of await claim(this.#parts.sql, this.#parts.node, agentIds, this.#parts.leaseTimes, this.#free())) {
         if (this.#closing.signal.aborted) await release(this.#parts.sql, lease);
         else this.#hold(lease, startUntil);
       }
@@ -134,7 +151,7 @@ export class Runner {
   #hold(lease: Lease, startUntil: number): void {
     // A new epoch on this node ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.hold.lose();
-    const loop = new Loop(this.#parts, lease, startUntil);
+    const loop = new Loop({ ...this.#parts, sql: patient(this.#parts.sql) }, lease, startUntil);
     const ended = loop.run().then((ending) => {
       if (this.#held.get(lease.agentId)?.loop !== loop) return;
       this.#held.delete(lease.agentId);
@@ -145,6 +162,7 @@ export class Runner {
   }
 
   async #expire(): Promise<void> {
+    if (this.#outage !== null) return;
     try {
       for (const agentId of await expireApprovals(this.#parts)) await this.wake(agentId);
     } catch (error) {
@@ -153,22 +171,47 @@ export class Runner {
   }
 
   async #renew(): Promise<void> {
-    const held = [...this.#held.values()];
-    if (held.length === 0) return;
-    const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
+    if (this.#outage !== null) return;
     try {
-      const renewed = await renew(
-        this.#parts.sql,
-        this.#parts.node,
-        held.map(({ loop }) => loop.hold.lease),
-        this.#parts.leaseTimes,
-      );
-      for (const { loop } of held) {
-        if (renewed.has(loop.hold.lease.agentId)) loop.hold.extend(startUntil);
-        else loop.knock();
-      }
+      await this.#renewHeld();
     } catch (error) {
       this.#parts.logger.warn(`leases could not be renewed (${messageOf(error)}); trying again`);
+    }
+  }
+
+  /** Renews the leases that are still this node's; the others are lost. */
+  async #renewHeld(): Promise<void> {
+    const holds = [...this.#held.values()].map(({ loop }) => loop.hold);
+    if (holds.length === 0) return;
+    const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
+    const leases = holds.map(({ lease }) => lease);
+    const renewed = await renew(this.#parts.sql, this.#parts.node, leases, this.#parts.leaseTimes);
+    for (const hold of holds) {
+      if (renewed.has(hold.lease.agentId)) hold.extend(startUntil);
+      else hold.lose();
+    }
+  }
+
+  /**
+   * The database is back: this node renews its leases before anything else is written, and claims none that has run out
+   * until the other nodes had the time to do the same.
+   */
+  async #comeBack(): Promise<void> {
+    this.#runOutFrom = performance.now() + this.#parts.leaseTimes.ttlMs;
+    await this.#renewHeld();
+  }
+
+  #changed(): void {
+    const { current } = this.#parts.sql.outages;
+    const before = this.#outage;
+    this.#outage = current === null ? null : { outage: current, loops: [...this.#held.values()].map(({ loop }) => loop) };
+    if (current !== null)
+      this.#parts.logger.warn(`the database does not answer (${current.problem}): what happens is kept until it does`);
+    else if (before !== null) {
+      this.#parts.logger.warn(
+        `the database answers again, after ${Math.round((Date.now() - before.outage.since.getTime()) / 1_000)} s`,
+      );
+      for (const { hold } of before.loops) void this.#tracked(reportOutage(this.#parts, hold, before.outage));
     }
   }
 

@@ -55,7 +55,7 @@ export class Steps {
 
   /** Gives the model the results of the last step's calls and what people sent meanwhile, and lets it answer. */
   async start(before: Look, template: Template, first: Model): Promise<void> {
-    if (!this.#hold.mayStart()) return this.#hold.lose();
+    if (!(await this.#hold.mayStart())) return;
     if (before.turn !== this.#trouble.turn) this.#trouble = { turn: before.turn, brokenSteps: 0, fellBack: false };
     const model = this.#modelOf(before, template, first);
     const at = this.#parts.clock.now();

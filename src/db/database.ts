@@ -8,7 +8,8 @@ import { messageOf } from "../lib/text.ts";
 import { PrismaClient } from "./generated/client.ts";
 import { lockFolder } from "./lock-file.ts";
 import { migrate, readMigrations } from "./migrate.ts";
-import { storageError, type Sql } from "./sql.ts";
+import { OutageWatch } from "./outage.ts";
+import { isConnectionLost, StorageUnavailable, storageError, type Sql, type Statement } from "./sql.ts";
 
 /** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
@@ -67,10 +68,10 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
     const prisma = new PrismaClient({ adapter: new PrismaPGlite(client) });
     return {
       config,
-      sql: {
-        query: async <Row>({ text }: { text: string }, values: readonly unknown[]) =>
-          (await answered(client.query<Row>(text, [...values]))).rows,
-      },
+      sql: watched(
+        async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
+        new OutageWatch(() => client.query("SELECT 1")),
+      ),
       prisma,
       close: async () => {
         await prisma.$disconnect();
@@ -101,10 +102,11 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Prom
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     config,
-    sql: {
-      query: async <Row>({ name, text }: { name: string; text: string }, values: readonly unknown[]) =>
-        (await answered(pool.query({ name, text, values: [...values] }))).rows as Row[],
-    },
+    sql: watched(
+      async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
+        (await pool.query({ name, text, values: [...values] })).rows as Row[],
+      new OutageWatch(() => probe(config.url)),
+    ),
     prisma,
     close: async () => {
       await prisma.$disconnect();
@@ -113,11 +115,32 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Prom
   };
 }
 
-async function answered<Answer>(query: Promise<Answer>): Promise<Answer> {
+/** The statements of a database, and what they tell of whether it answers. */
+function watched(query: Sql["query"], outages: OutageWatch): Sql {
+  return {
+    outages,
+    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      if (outages.isAway) throw new StorageUnavailable(`the database does not answer: ${outages.current?.problem}`);
+      try {
+        return await query<Row>(statement, values);
+      } catch (error) {
+        const shown = storageError(error);
+        if (shown instanceof StorageUnavailable && isConnectionLost(error)) outages.suspect();
+        throw shown;
+      }
+    },
+  };
+}
+
+/** Asks by a connection of its own, since those of the pool may all be at work. Rejects where the database does not answer. */
+async function probe(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  client.on("error", () => {});
   try {
-    return await query;
-  } catch (error) {
-    throw storageError(error);
+    await client.connect();
+    await client.query("SELECT 1");
+  } finally {
+    await client.end();
   }
 }
 

@@ -1,4 +1,5 @@
 import { messageOf } from "../lib/text.ts";
+import type { OutageWatch } from "./outage.ts";
 
 /** A statement with a name, under which a connection keeps it prepared. */
 export type Statement = { readonly name: string; readonly text: string };
@@ -10,6 +11,8 @@ export type Statement = { readonly name: string; readonly text: string };
 export type Sql = {
   /** The statement's rows, as the driver reads them. Rejects with an error that carries PostgreSQL's `code`. */
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /** Whether the database answers at all. */
+  readonly outages: OutageWatch;
 };
 
 /** The database does not answer. Whether what was asked of it was done is unknown. */

@@ -71,7 +71,7 @@ export type DoneReason = (typeof DONE_REASONS)[number];
 /** What an ERROR event is about, and how bad it is. */
 export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;
 export type ErrorPhase = (typeof ERROR_PHASES)[number];
-export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR"] as const;
+export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR", "CRITICAL"] as const;
 export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
 /**
@@ -160,6 +160,18 @@ export type EventBody =
       readonly detail: string | null;
     }
   | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
+  | {
+      readonly kind: "STORAGE_FAILURE";
+      readonly severity: ErrorSeverity;
+      /** ISO 8601. */
+      readonly since: string;
+      /** The kind of the first event that waited. */
+      readonly failedEvent: EventKind | null;
+      readonly bufferedCount: number;
+      /** How many of them were refused afterwards: another server had gone on with the agent. */
+      readonly lostCount: number;
+      readonly error: string;
+    }
   | { readonly kind: "TODO_CHANGED"; readonly previousTodos: readonly TodoItem[]; readonly todos: readonly TodoItem[] }
   | {
       readonly kind: "EXECUTION_STARTED";
@@ -229,6 +241,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TOOL_EXECUTED: "MONITOR",
   ERROR: "MONITOR",
   AGENT_RESUMED: "MONITOR",
+  STORAGE_FAILURE: "MONITOR",
   TODO_CHANGED: "MONITOR",
   EXECUTION_STARTED: "MONITOR",
   STAGE_STARTED: "MONITOR",

@@ -48,50 +48,61 @@ async function* readPages(
   { scope, after, until }: FollowRequest,
   signal: AbortSignal,
 ): AsyncGenerator<LogPage, void, undefined> {
-  const kept = await patiently(() => tails.keep(scope.tenant), signal);
+  const kept = await keepTail(tails, scope.tenant, signal);
   if (kept === null) return;
   const { tail, release } = kept;
   try {
-    let page = await patiently(() => tail.read(scope, after), signal);
+    let covered = after;
+    let isCaughtUp = false;
     let told = -1;
     let toldAt = performance.now();
-    let wasCaughtUp = false;
-    while (page !== null && !signal.aborted) {
+    let toldOutage = false;
+    while (!signal.aborted) {
+      const read = await unlessAway(isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered));
+      if (signal.aborted) return;
+      const page = read ?? { head: tail.head, events: [], covered, outage: null };
+      const { outage } = tails;
       const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);
       if (last >= 0) {
         const events = page.events.slice(0, last + 1);
         return yield { ...page, events, covered: events[last]?.position ?? page.covered };
       }
-      const isCaughtUp = page.covered === page.head.position;
-      const isNews = page.events.length > 0 || told < 0 || (isCaughtUp && !wasCaughtUp);
-      const isOverdue =
-        page.covered > told && (page.covered - told >= SKIPPED_POSITIONS || performance.now() - toldAt >= PATIENCE_MS);
+      const wasCaughtUp = isCaughtUp;
+      isCaughtUp = page.covered === page.head.position;
+      covered = page.covered;
+      const isNews =
+        page.events.length > 0 || (told < 0 && read !== null) || (isCaughtUp && !wasCaughtUp) || toldOutage !== (outage !== null);
+      const isOverdue = covered > told && (covered - told >= SKIPPED_POSITIONS || performance.now() - toldAt >= PATIENCE_MS);
       if (isNews || isOverdue) {
-        yield page;
-        told = page.covered;
+        yield outage === null ? page : { ...page, outage };
+        told = covered;
         toldAt = performance.now();
+        toldOutage = outage !== null;
       }
-      wasCaughtUp = isCaughtUp;
       // At the head there is something to wait for; before it, others must have their turn.
-      if (!isCaughtUp) await macrotask();
-      const { covered } = page;
-      const next = (): Promise<LogPage> =>
-        isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered);
-      page = await patiently(next, signal);
+      if (read === null) await delay(AWAY_MS, undefined, { signal }).catch(() => {});
+      else if (!isCaughtUp) await macrotask();
     }
   } finally {
     release();
   }
 }
 
-/**
- * What `read` answers, however long the database stays away: a follower only waits, since it knows where it is. Null
- * when `signal` aborts meanwhile.
- */
-async function patiently<Answer>(read: () => Promise<Answer>, signal: AbortSignal): Promise<Answer | null> {
+/** What was read; null where the database is away: a follower only waits, since it knows where it is. */
+async function unlessAway(read: Promise<LogPage>): Promise<LogPage | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof StorageUnavailable) return null;
+    throw error;
+  }
+}
+
+/** The tail of the tenant, however long the database stays away. Null when `signal` aborts meanwhile. */
+async function keepTail(tails: Tails, tenant: string, signal: AbortSignal): Promise<Awaited<ReturnType<Tails["keep"]>> | null> {
   while (!signal.aborted) {
     try {
-      return await read();
+      return await tails.keep(tenant);
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) throw error;
       await delay(AWAY_MS, undefined, { signal }).catch(() => {});

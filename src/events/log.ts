@@ -7,6 +7,7 @@ import { decodeEvent, encodeEvent, type EncodedEvent, type EventRow } from "./co
 import type { LogHead } from "./cursor.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
 import { inScope, type Scope } from "./scope.ts";
+import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
 /** The events of one agent in an append; a null epoch is not fenced (the writer holds no lease). */
 export type AgentEvents = {
@@ -45,13 +46,19 @@ export type LogPage = {
   readonly events: readonly TimelineEvent[];
   /** Everything of the scope up to this position is in `events` or before them. */
   readonly covered: number;
+  /** Whether the database was away when followers were given the page. */
+  readonly outage: StorageOutage | null;
 };
+
+/** The database does not answer: since when, and how many events of this node wait to be committed. */
+export type StorageOutage = { readonly since: Date; readonly bufferedEvents: number };
 
 /** The bounds of one read. */
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
-/** Waits between tries of an append whose answer was lost, in ms. */
-const RETRIES = [10, 50, 200, 500, 1_000, 2_000];
+/** Waits between tries of an append whose answer was lost, in ms; what is fenced is tried on and on after the last. */
+const RETRIES = [10, 50, 200, 500, 1_000];
+const LAST_RETRY = 2_000;
 
 const APPEND: Statement = {
   name: "append_events",
@@ -128,12 +135,26 @@ type PageRow = Partial<EventRow> & { head: string | number; epoch: string; floor
  * under the locks before it is done again.
  */
 export class EventLog {
+  /** What of this node's agents is not committed yet. */
+  readonly waiting: WaitingEvents;
   readonly #sql: Sql;
   readonly #begun = new Set<string>();
   readonly #listeners = new Set<(tenant: string, events: readonly TimelineEvent[]) => void>();
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS) {
     this.#sql = sql;
+    this.waiting = new WaitingEvents(limits);
+  }
+
+  /** Whether the database is away now. */
+  get outage(): StorageOutage | null {
+    const { current } = this.#sql.outages;
+    return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };
+  }
+
+  /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
+  onOutage(listener: () => void): () => void {
+    return this.#sql.outages.onChange(listener);
   }
 
   /** Calls the listener with what this node commits, after the commit and in the order of the answers. */
@@ -151,7 +172,8 @@ export class EventLog {
     const encoded = parts.map((part) => part.events);
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
     const append = randomUUID();
-    const rows = await this.#retrying((retry) =>
+    const isHeld = parts.every(({ epoch }) => epoch !== null);
+    const rows = await this.#retrying(isHeld, (retry) =>
       this.#sql.query<Placement>(APPEND, [
         tenant,
         append,
@@ -186,7 +208,7 @@ export class EventLog {
     const changed = encodeChange(change);
     const encoded = part.events.map(encodeEvent);
     try {
-      const [place] = await this.#retrying((retry) =>
+      const [place] = await this.#retrying(part.epoch !== null, (retry) =>
         this.#sql.query<Placement>(COMMIT, [tenant, append, retry, part.agentId, part.epoch, changed, ...columns(encoded)]),
       );
       if (place === undefined) throw new Error("commit_change answered no row");
@@ -232,7 +254,7 @@ export class EventLog {
     const head = headOf(scope.tenant, rows);
     const events = rows.filter(isEventRow).map((row) => decodeEvent(scope.tenant, row));
     const covered = events.length < OPEN_ROWS ? (moment ?? head.position) : (events.at(-1)?.position ?? after);
-    return { head, events: events.filter((event) => inScope(scope, event)), covered };
+    return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
   }
 
   /** Where the tenant's log ends now. */
@@ -286,21 +308,22 @@ export class EventLog {
     }
   }
 
-  async #retrying<Row>(write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
+  /**
+   * Tries a write until its outcome is known. What the holder of a lease writes waits for the database as long as it is
+   * away, since its epoch says afterwards whether it still counts. What others ask for is refused: they may ask again.
+   */
+  async #retrying<Row>(isHeld: boolean, write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
     let lost = false;
-    for (const pause of RETRIES) {
+    for (let attempt = 0; ; attempt += 1) {
       try {
         return await write(lost);
       } catch (error) {
         if (isConnectionLost(error)) lost = true;
         else if (!isContention(error)) throw error;
-        await delay(pause);
+        if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw storageError(error);
+        await delay(RETRIES[attempt] ?? LAST_RETRY);
+        if (isHeld) await this.#sql.outages.over();
       }
-    }
-    try {
-      return await write(lost);
-    } catch (error) {
-      throw storageError(error);
     }
   }
 }
@@ -340,7 +363,7 @@ function decodePage(tenant: string, rows: readonly PageRow[], after: number, win
   const found = Number(rows[0]?.found ?? 0);
   const isCut = found > events.length || found === PAGE.rows;
   const covered = isCut ? (events.at(-1)?.position ?? after) : Math.max(after, Math.min(head.position, after + window));
-  return { head, events, covered };
+  return { head, events, covered, outage: null };
 }
 
 function headOf(tenant: string, rows: readonly PageRow[]): LogHead {

@@ -1,6 +1,6 @@
 import type { Change } from "../db/change.ts";
 import type { Appender } from "./appender.ts";
-import type { EventDraft } from "./event.ts";
+import type { EventDraft, EventKind } from "./event.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import type { AgentEvents, CommitOutcome, EventLog } from "./log.ts";
 
@@ -12,6 +12,12 @@ export type OutboxOwner = {
   readonly epoch: number;
 };
 
+/** Events that are neither committed nor lost, and the kind of the first of them. */
+export type WaitingOfAgent = { readonly events: number; readonly first: EventKind | null };
+
+/** Why an outbox takes nothing any more: another owner, no room while the database is away, or what the database said. */
+export type LossReason = "FENCED" | "FULL" | Error;
+
 /**
  * The way of one agent's events into the log, in order: one write of the agent at a time. A first event goes at once;
  * those that come while a write is under way go together with the next; a commit carries what waits in front of it.
@@ -20,69 +26,119 @@ export class Outbox {
   readonly #owner: OutboxOwner;
   readonly #log: EventLog;
   readonly #appender: Appender;
-  readonly #onLost: (reason: "FENCED" | Error) => void;
+  readonly #tell: (reason: LossReason) => void;
   /** What waits for the next append; null where none is due. */
   #open: EventDraft[] | null = null;
   #turn: Promise<void> = Promise.resolve();
   /** Something before was fenced or lost: nothing may be written behind it. */
   #isLost = false;
+  #waiting: WaitingOfAgent = { events: 0, first: null };
+  #lostEvents = 0;
 
-  /** `onLost` hears that an append outside of a commit was fenced, or failed: the agent must not be advanced further. */
-  constructor(owner: OutboxOwner, log: EventLog, appender: Appender, onLost: (reason: "FENCED" | Error) => void) {
+  /** `onLost` hears that an event was fenced, could not be written, or found no room: the agent must not be advanced further. */
+  constructor(owner: OutboxOwner, log: EventLog, appender: Appender, onLost: (reason: LossReason) => void) {
     this.#owner = owner;
     this.#log = log;
     this.#appender = appender;
-    this.#onLost = (reason) => {
-      this.#isLost = true;
-      onLost(reason);
-    };
+    this.#tell = onLost;
+  }
+
+  /** What waits now. */
+  get waiting(): WaitingOfAgent {
+    return this.#waiting;
+  }
+
+  /** How many events another owner's epoch, or the database, refused. */
+  get lostEvents(): number {
+    return this.#lostEvents;
+  }
+
+  /** Resolves when everything that was sent so far is committed or lost. */
+  async settled(): Promise<void> {
+    await this.#turn;
   }
 
   /** Sends an event that changes no row. Returns at once. */
   send(event: EventDraft): void {
+    const release = this.#take([event]);
+    if (release === null) return;
     if (this.#open !== null) {
       this.#open.push(event);
+      void this.#turn.then(release);
       return;
     }
     const batch = [event];
     this.#open = batch;
-    this.#turn = this.#turn.then(() => {
-      if (this.#open === batch) this.#open = null;
-      return this.#append(batch);
-    });
+    this.#turn = this.#turn
+      .then(() => {
+        if (this.#open === batch) this.#open = null;
+        return this.#append(batch);
+      })
+      .finally(release);
   }
 
   /** Commits a change with its events, after everything sent before and in front of everything sent later. */
   commit(change: Change, events: readonly EventDraft[]): Promise<CommitOutcome> {
+    const release = this.#take(events);
+    if (release === null) return Promise.resolve({ outcome: "FENCED" });
     const carried = this.#open?.splice(0) ?? [];
     this.#open = null;
-    const result = this.#turn.then(() => this.#commit(change, events, carried));
+    const result = this.#turn.then(() => this.#commit(change, events, carried)).finally(release);
     this.#turn = settled(result);
     return result;
   }
 
+  /** Room for events on this node. Where there is none the agent stops: what it did not say is found by its next owner. */
+  #take(events: readonly EventDraft[]): (() => void) | null {
+    const release = this.#log.waiting.take(events.map(({ body }) => body));
+    if (release === null) {
+      // What was taken before is still written.
+      this.#tell("FULL");
+      return null;
+    }
+    this.#waiting = { events: this.#waiting.events + events.length, first: this.#waiting.first ?? events[0]?.body.kind ?? null };
+    return () => {
+      release();
+      const left = this.#waiting.events - events.length;
+      this.#waiting = { events: left, first: left === 0 ? null : this.#waiting.first };
+    };
+  }
+
   /** What a commit that changed nothing carried goes by itself. Where the outcome is unknown, nothing is sent again. */
   async #commit(change: Change, events: readonly EventDraft[], carried: readonly EventDraft[]): Promise<CommitOutcome> {
-    if (this.#isLost) return { outcome: "FENCED" };
+    if (this.#isLost) {
+      this.#lostEvents += carried.length + events.length;
+      return { outcome: "FENCED" };
+    }
     try {
       const outcome = await this.#log.commit(this.#owner.tenant, this.#part([...carried, ...events]), change);
+      if (outcome.outcome === "FENCED") this.#lostEvents += events.length;
       if (outcome.outcome !== "COMMITTED") await this.#append(carried);
       return outcome;
     } catch (error) {
-      if (error instanceof StorageUnavailable) this.#onLost(error);
+      if (error instanceof StorageUnavailable) this.#lose(error);
       else await this.#append(carried);
       throw error;
     }
   }
 
   async #append(events: readonly EventDraft[]): Promise<void> {
+    if (this.#isLost) this.#lostEvents += events.length;
     if (events.length === 0 || this.#isLost) return;
     try {
       const { outcome } = await this.#appender.append(this.#owner.tenant, this.#part(events));
-      if (outcome === "FENCED") this.#onLost("FENCED");
+      if (outcome === "COMMITTED") return;
+      this.#lostEvents += events.length;
+      this.#lose("FENCED");
     } catch (error) {
-      this.#onLost(error instanceof Error ? error : new Error(String(error)));
+      this.#lostEvents += events.length;
+      this.#lose(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  #lose(reason: "FENCED" | Error): void {
+    this.#isLost = true;
+    this.#tell(reason);
   }
 
   #part(events: readonly EventDraft[]): AgentEvents {

@@ -103,6 +103,13 @@ export class Tail {
     });
   }
 
+  /** Wakes everybody who waits, with an empty page: an outage has begun, or is over. */
+  tell(): void {
+    for (const groups of this.#waiters.values()) {
+      for (const { waiters } of groups.values()) for (const waiter of waiters) waiter.wake(this.#emptyPage(waiter.after));
+    }
+  }
+
   #leave(scope: Scope, waiter: Waiter): void {
     const groups = this.#waiters.get(scope.agentId);
     const group = groups?.get(scopeKey(scope));
@@ -172,7 +179,7 @@ export class Tail {
       }
     }
     for (const [group, own] of found) {
-      const page = { head: this.#head, events: own, covered: this.#head.position };
+      const page = { head: this.#head, events: own, covered: this.#head.position, outage: null };
       const first = own[0]?.position ?? 0;
       let kept: number | null = null;
       for (const waiter of group.waiters) {
@@ -219,16 +226,16 @@ export class Tail {
       const event = this.#events[index];
       if (event === undefined || !inScope(scope, event)) continue;
       if (events.length > 0 && (events.length === PAGE.events || bytes + event.bytes > PAGE.bytes)) {
-        return { head: this.#head, events, covered: event.position - 1 };
+        return { head: this.#head, events, covered: event.position - 1, outage: null };
       }
       events.push(event);
       bytes += event.bytes;
     }
-    return { head: this.#head, events, covered: Math.max(after, this.#head.position) };
+    return { head: this.#head, events, covered: Math.max(after, this.#head.position), outage: null };
   }
 
   #emptyPage(after: number): LogPage {
-    return { head: this.#head, events: [], covered: Math.max(after, this.#head.position) };
+    return { head: this.#head, events: [], covered: Math.max(after, this.#head.position), outage: null };
   }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Bell } from "./bell.ts";
 import type { TimelineEvent } from "./event.ts";
-import type { EventLog } from "./log.ts";
+import type { EventLog, StorageOutage } from "./log.ts";
 import { Tail } from "./tail.ts";
 
 /** How often the logs' positions are compared with the tails', in ms, while the bell is heard and while it is not. */
@@ -21,7 +21,7 @@ export class Tails {
   readonly #logger: Logger;
   readonly #kept = new Map<string, Kept>();
   readonly #closing = new AbortController();
-  readonly #endListening: () => void;
+  readonly #ends: readonly (() => void)[];
   readonly #polling: Promise<void>;
 
   constructor(log: EventLog, bell: Bell, logger: Logger) {
@@ -29,9 +29,12 @@ export class Tails {
     this.#bell = bell;
     this.#logger = logger;
     log.onCommitted((tenant, events) => this.#offer(tenant, events));
-    this.#endListening = bell.listen((tenants) => {
-      for (const tenant of tenants.length === 0 ? this.#kept.keys() : tenants) void this.#refresh(tenant);
-    });
+    this.#ends = [
+      bell.listen((tenants) => {
+        for (const tenant of tenants.length === 0 ? this.#kept.keys() : tenants) void this.#refresh(tenant);
+      }),
+      log.onOutage(() => this.#tell()),
+    ];
     this.#polling = this.#poll();
   }
 
@@ -64,8 +67,21 @@ export class Tails {
   /** Ends listening and polling. Followers end by their own signals. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#endListening();
+    this.#ends.forEach((end) => end());
     await this.#polling;
+  }
+
+  /** Whether the database is away now. */
+  get outage(): StorageOutage | null {
+    return this.#log.outage;
+  }
+
+  #tell(): void {
+    for (const { tail } of this.#kept.values())
+      tail.then(
+        (kept) => kept.tell(),
+        () => {},
+      );
   }
 
   #offer(tenant: string, events: readonly TimelineEvent[]): void {
@@ -76,6 +92,7 @@ export class Tails {
   }
 
   async #refresh(tenant: string): Promise<void> {
+    if (this.outage !== null) return;
     try {
       await (await this.#kept.get(tenant)?.tail)?.refresh();
     } catch (error) {
@@ -87,7 +104,7 @@ export class Tails {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await delay(this.#bell.isConnected() ? POLL_MS.heard : POLL_MS.unheard, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted || this.#kept.size === 0) continue;
+      if (signal.aborted || this.#kept.size === 0 || this.outage !== null) continue;
       try {
         for (const [tenant, position] of await this.#log.positions([...this.#kept.keys()])) {
           const tail = await this.#kept.get(tenant)?.tail;

@@ -3,7 +3,7 @@ import { CHANNELS, type Channel } from "../events/channel.ts";
 import { formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
-import type { LogPage } from "../events/log.ts";
+import type { LogPage, StorageOutage } from "../events/log.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -20,7 +20,12 @@ export type EventView<Body extends EventBody = EventBody> = {
 };
 
 /** A piece of the timeline as clients get it. */
-export type TimelinePage = { readonly events: readonly EventView[]; readonly cursor: string; readonly caughtUp: boolean };
+export type TimelinePage = {
+  readonly events: readonly EventView[];
+  readonly cursor: string;
+  readonly caughtUp: boolean;
+  readonly outage: StorageOutage | null;
+};
 
 /** What of the timeline is asked for. */
 export type TimelineArguments = {
@@ -167,11 +172,12 @@ const pages = new WeakMap<LogPage, TimelinePage>();
 function pageOf(page: LogPage): TimelinePage {
   const known = pages.get(page);
   if (known !== undefined) return known;
-  const { head, events, covered } = page;
+  const { head, events, covered, outage } = page;
   const made = {
     events: events.map((event) => ({ event, body: event.body, epoch: head.epoch })),
     cursor: formatCursor(head, covered),
     caughtUp: covered === head.position,
+    outage,
   };
   pages.set(page, made);
   return made;
@@ -187,7 +193,9 @@ function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): Asyn
     async next() {
       const result = await source.next();
       if (result.done === true) return { done: true, value: undefined };
-      if (!(await context.isStillAdmitted())) {
+      // While the database is away nobody can be asked for again, and nothing new is shown.
+      const isEmptyOutage = result.value.outage !== null && result.value.events.length === 0;
+      if (!isEmptyOutage && !(await context.isStillAdmitted())) {
         await source.return();
         throw clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
       }

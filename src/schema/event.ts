@@ -200,6 +200,27 @@ eventType("ERROR").implement({
   }),
 });
 
+eventType("STORAGE_FAILURE").implement({
+  description: "The database was away while a server worked on the agent, and is back.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    severity: t.field({ type: ErrorSeverity, resolve: ({ body }) => body.severity }),
+    since: t.field({ type: "DateTime", resolve: ({ body }) => new Date(body.since) }),
+    failedEvent: t.field({
+      type: EventKind,
+      nullable: true,
+      description: "The kind of the first event that waited.",
+      resolve: ({ body }) => body.failedEvent,
+    }),
+    bufferedCount: t.int({ description: "How many events waited to be committed.", resolve: ({ body }) => body.bufferedCount }),
+    lostCount: t.int({
+      description: "How many of them were refused afterwards, since another server had gone on with the agent.",
+      resolve: ({ body }) => body.lostCount,
+    }),
+    error: t.string({ description: "What the database said, or did not.", resolve: ({ body }) => body.error }),
+  }),
+});
+
 eventType("AGENT_RESUMED").implement({
   description: "The agent goes on after its server stopped; calls whose outcome is unknown were sealed.",
   interfaces: [TimelineEvent],

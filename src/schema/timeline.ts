@@ -1,9 +1,10 @@
+import type { StorageOutage as Outage } from "../events/log.ts";
 import { subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
 import { builder } from "./builder.ts";
 import { Channel, EventKind } from "./enums.ts";
 import { TimelineEvent } from "./event.ts";
 
-const StorageOutage = builder.objectRef<{ since: Date; bufferedEvents: number }>("StorageOutage").implement({
+const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
   description: "The database does not answer: events wait to be committed.",
   fields: (t) => ({ since: t.expose("since", { type: "DateTime" }), bufferedEvents: t.exposeInt("bufferedEvents") }),
 });
@@ -17,7 +18,12 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
       description: "Everything up to here was delivered or is outside of what was asked for.",
     }),
     caughtUp: t.exposeBoolean("caughtUp", { description: "Whether `cursor` was the end of the log." }),
-    outage: t.field({ type: StorageOutage, nullable: true, resolve: () => null }),
+    outage: t.field({
+      type: StorageOutage,
+      nullable: true,
+      description: "The database does not answer since then: nothing new comes until a page says null again.",
+      resolve: ({ outage }) => outage,
+    }),
   }),
 });
 

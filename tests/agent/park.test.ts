@@ -57,6 +57,7 @@ it("an agent never parks past a message that arrives between its look and its pa
   // The look that finds nothing left to do is answered only after another message has been committed.
   let late: Promise<unknown> | null = null;
   const delayed: Sql = {
+    ...sql,
     async query<Row>(statement: { name: string; text: string }, values: readonly unknown[]) {
       const rows = await sql.query<Row>(statement, values);
       const seen = JSON.stringify(rows);
@@ -67,7 +68,7 @@ it("an agent never parks past a message that arrives between its look and its pa
       return rows;
     },
   };
-  const [lease] = await claim(sql, "here", [agentId], LEASE_TIMES);
+  const [lease] = await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");
   if (lease === undefined) throw new Error("the agent is runnable");
   expect(await new Loop({ ...parts, sql: delayed }, lease, performance.now() + 10_000).run()).toBe("parked");
 

@@ -161,6 +161,7 @@ describe("follow", () => {
     const { sql } = await testDatabase();
     let isAway = false;
     const { log, tails } = node({
+      ...sql,
       query: (statement, values) =>
         isAway ? Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) : sql.query(statement, values),
     });

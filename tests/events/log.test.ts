@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Appender } from "../../src/events/appender.ts";
 import type { TimelineEvent } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
+import { OutageWatch } from "../../src/db/outage.ts";
 import { isConnectionLost, StorageUnavailable, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
@@ -10,6 +11,7 @@ import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.
 function losingAnswers(sql: Sql, times: number): Sql {
   let left = times;
   return {
+    ...sql,
     async query<Row>(statement: { name: string; text: string }, values: readonly unknown[]) {
       const rows = await sql.query<Row>(statement, values);
       if (left > 0 && (statement.name === "append_events" || statement.name === "commit_change")) {
@@ -94,7 +96,10 @@ describe("append", () => {
   });
 
   it("says that the storage is unavailable when the database stays away", async () => {
-    const log = new EventLog({ query: () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) });
+    const log = new EventLog({
+      query: () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })),
+      outages: new OutageWatch(async () => {}),
+    });
     await expect(log.head("one")).rejects.toBeInstanceOf(StorageUnavailable);
   });
 

@@ -24,6 +24,7 @@ async function outbox(wrap: (sql: Sql) => Sql = (sql) => sql) {
 /** Counts the writes. */
 function counting(statements: string[]): (sql: Sql) => Sql {
   return (sql) => ({
+    ...sql,
     query: (statement, values) => {
       statements.push(statement.name);
       return sql.query(statement, values);
@@ -88,6 +89,7 @@ describe("outbox", () => {
   it("keeps its events where the database refuses a commit, and is lost where the outcome is unknown", async () => {
     let fails: object | null = null;
     const failing = (sql: Sql): Sql => ({
+      ...sql,
       query: (statement, values) =>
         fails !== null && statement.name === "commit_change" ? Promise.reject(fails) : sql.query(statement, values),
     });
@@ -105,6 +107,7 @@ describe("outbox", () => {
     const away = Promise.withResolvers<void>();
     let isAway = false;
     const failing = (sql: Sql): Sql => ({
+      ...sql,
       query: async (statement, values) => {
         if (!isAway || statement.name !== "append_events") return sql.query(statement, values);
         await away.promise;

@@ -187,6 +187,7 @@ export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', cursor: string }
       | { __typename: 'StepComplete', cursor: string }
+      | { __typename: 'StorageFailure', cursor: string }
       | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
       | { __typename: 'TextChunkEnd', step: number, block: number, text: string, aborted: boolean, cursor: string }
       | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../lib/text.ts";
+import { StorageUnavailable, type Sql } from "./sql.ts";
+
+/** The database does not answer, since when and what it said. */
+export type Outage = { readonly since: Date; readonly problem: string };
+
+/** How long a statement waits before it is tried again although there is no outage, in ms. */
+const AGAIN_MS = 100;
+
+/** How often a database that is away is asked whether it is back, in ms. */
+const PROBE_MS = 250;
+
+/**
+ * Knows whether the database answers. One broken connection is no outage: it is one when the database, asked again at
+ * once, does not answer either. When it is back, what must be done first is done before anybody else goes on.
+ */
+export class OutageWatch {
+  readonly #probe: () => Promise<unknown>;
+  readonly #firsts = new Set<() => Promise<void>>();
+  readonly #listeners = new Set<() => void>();
+  #current: Outage | null = null;
+  #isAway = false;
+  #over: PromiseWithResolvers<void> = Promise.withResolvers();
+  #watching: Promise<void> | null = null;
+  #hasGivenUp = false;
+
+  /** `probe` asks the database for anything, and rejects where it does not answer. */
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe;
+  }
+
+  /** The outage, until everything that comes first at its end is done. */
+  get current(): Outage | null {
+    return this.#current;
+  }
+
+  /** Whether there is no use in asking the database now. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** A statement met a database that does not answer. Looks whether that is an outage. */
+  suspect(): void {
+    this.#watching ??= this.#watch().finally(() => {
+      this.#watching = null;
+    });
+  }
+
+  /** Resolves when there is no outage, at once where there is none. Rejects when the watch gives up. */
+  async over(): Promise<void> {
+    await this.#watching;
+    if (this.#hasGivenUp) throw new StorageUnavailable("the database did not come back before the server closed");
+  }
+
+  /** Does `task` as soon as the database is back, before the outage counts as over. Returns the end of that. */
+  first(task: () => Promise<void>): () => void {
+    this.#firsts.add(task);
+    return () => this.#firsts.delete(task);
+  }
+
+  /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The server closes: nobody waits for the database any more. */
+  giveUp(): void {
+    this.#hasGivenUp = true;
+    this.#over.resolve();
+  }
+
+  async #watch(): Promise<void> {
+    let problem = await this.#problem();
+    if (problem === null) return;
+    this.#over = Promise.withResolvers();
+    this.#set({ since: new Date(), problem });
+    while (!this.#hasGivenUp) {
+      this.#isAway = true;
+      await Promise.race([delay(PROBE_MS), this.#over.promise]);
+      problem = await this.#problem();
+      if (problem !== null) continue;
+      this.#isAway = false;
+      const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
+      if (done.every(({ status }) => status === "fulfilled")) break;
+    }
+    if (!this.#hasGivenUp) this.#set(null);
+  }
+
+  #set(outage: Outage | null): void {
+    this.#current = outage;
+    this.#listeners.forEach((listener) => listener());
+  }
+
+  /** What is wrong with the database; null where it answers. */
+  async #problem(): Promise<string | null> {
+    try {
+      await this.#probe();
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+}
+
+/** The same statements, each tried until the database answers: for reads, and for what may be done twice. */
+export function patient(sql: Sql): Sql {
+  return {
+    ...sql,
+    query: async (statement, values) => {
+      for (;;) {
+        try {
+          return await sql.query(statement, values);
+        } catch (error) {
+          if (!(error instanceof StorageUnavailable)) throw error;
+          await sql.outages.over();
+          await delay(AGAIN_MS);
+        }
+      }
+    },
+  };
+}
