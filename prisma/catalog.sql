@@ -115,6 +115,13 @@ BEGIN
     END IF;
   END IF;
 
+  -- A fork begins with the transcript of the agent it was forked from, up to a message that both share.
+  IF p_change -> 'fork' IS NOT NULL THEN
+    INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_by, created_by_kind, created_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.ordinal, m.created_by, m.created_by_kind, m.created_at
+    FROM message m WHERE m.agent_id = p_change -> 'fork' ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (p_change -> 'fork' ->> 'at')::int;
+  END IF;
+
   IF (p_change ->> 'expectSignal')::int <> v_agent.signal THEN
     RAISE EXCEPTION 'agent % was signalled', p_agent USING ERRCODE = 'TP002';
   END IF;
@@ -202,7 +209,8 @@ BEGIN
   FOR v_item IN SELECT value FROM json_array_elements(p_change -> 'transitions') LOOP
     -- What a call starts by must still stand: the decision for exactly this input, or the rule that a person stored.
     IF v_item -> 'by' ->> 'approvalId' IS NOT NULL AND NOT EXISTS (
-      SELECT FROM approval p WHERE p.id = v_item -> 'by' ->> 'approvalId' AND p.tool_call_id = v_item ->> 'id' AND p.state = 'ALLOWED'
+      SELECT FROM approval p WHERE p.id = v_item -> 'by' ->> 'approvalId' AND p.tool_call_id = v_item ->> 'id'
+        AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
         AND coalesce((SELECT d.input_hash FROM decision d WHERE d.approval_id = p.id AND d.input_hash IS NOT NULL), p.input_hash) = v_item -> 'by' ->> 'inputHash'
     ) THEN
       RAISE EXCEPTION 'approval % does not stand any more', v_item -> 'by' ->> 'approvalId' USING ERRCODE = 'TP002';

@@ -54,6 +54,7 @@ const template = closed(
     selfApproval: { type: "boolean" },
     approvalQuorum: { type: "integer", minimum: 1, maximum: 20 },
     approvalExpiresMs: { type: "integer", minimum: 1 },
+    unknownOutcome: { enum: ["seal", "ask"] },
     trace: { type: "boolean" },
   },
   ["systemPrompt", "model"],

@@ -81,6 +81,11 @@ export type TemplateConfig = {
   readonly approvalQuorum?: number;
   /** After so long, in ms, an approval that nobody decided expires, and its call is denied. Never where omitted. */
   readonly approvalExpiresMs?: number;
+  /**
+   * What becomes of a call that was running when its server died. `seal` (the default) closes it, and the model is told
+   * that its outcome is unknown; `ask` asks a person first: done (with a result), retry, or fail.
+   */
+  readonly unknownOutcome?: "seal" | "ask";
   /** Whether the pipeline's events (EXECUTION_STARTED, STAGE_STARTED …) are emitted for each call. */
   readonly trace?: boolean;
 };

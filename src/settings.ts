@@ -213,6 +213,7 @@ function templateOf({ path, id, config, all, models, vocabulary }: TemplateSourc
     selfApproval: config.selfApproval ?? false,
     approvalQuorum: config.approvalQuorum ?? 1,
     approvalExpiresMs: config.approvalExpiresMs ?? null,
+    unknownOutcome: config.unknownOutcome ?? "seal",
     trace: config.trace ?? false,
   };
 }

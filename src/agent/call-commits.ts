@@ -1,13 +1,14 @@
-import { randomUUID } from "node:crypto";
 import type { ApprovalTransition, Change, ToolCallPatch, ToolCallTransition } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
-import { callStep, closedEvent, endEvents, snapshot, type CallFacts, type CallStep } from "./call-record.ts";
+import { callStep, closedEvent, endEvents, type CallFacts, type CallStep } from "./call-record.ts";
 import type { CallOutcome, JudgedCall, Judgement, ReadyCall } from "./call-runner.ts";
 import { format } from "./gate/formatting.ts";
 import { refusalText, refusedState, toolCallError, type Refusal } from "./gate/refusal.ts";
 import { hookVerdict, type Explanation } from "./gate/policy.ts";
 import { keptValues } from "./gate/rule-values.ts";
 import type { CallLook, Look } from "./look.ts";
+import { sealCall } from "./orphans.ts";
+import { question } from "./question.ts";
 import type { Template } from "./template.ts";
 import type { Stages } from "./stage-clock.ts";
 
@@ -30,6 +31,7 @@ export function recordJudgement(
   template: CallTemplate,
 ): CallCommit {
   const { call, stages } = judgement;
+  if (isRepeated(call)) return ending(sealCall(call, notRepeated(judgement), at), template);
   switch (judgement.kind) {
     case "refused":
       return refusedCommit(
@@ -50,17 +52,35 @@ export function recordJudgement(
   }
 }
 
+/** Whether the call has run before, and nobody knows what came of it. */
+function isRepeated({ state }: CallLook): boolean {
+  return state === "EXECUTING" || state === "APPROVAL_REQUIRED";
+}
+
+/** Why a call that was to run again does not. */
+function notRepeated(judgement: Exclude<Judgement, ReadyCall>): string {
+  switch (judgement.kind) {
+    case "refused":
+    case "denied":
+      return `it may not run again: ${refusalText(judgement.refusal)}`;
+    case "answered":
+      return "it may not run again: a hook answers this call by now";
+    case "asked":
+      return `it may not run again without being asked: ${judgement.reason}`;
+  }
+}
+
 /** The transition to EXECUTING, to be committed before the call runs. */
 export function beginCall(ready: ReadyCall, epoch: number, at: Date): CallStep {
   const facts: CallFacts = {
-    startedAt: at.toISOString(),
+    startedAt: ready.call.startedAt ?? at.toISOString(),
     attempt: ready.call.attempt + 1,
     ...inputOf(ready),
     stages: ready.stages,
   };
   const { inputHash, by } = ready.confirmed;
   // Why a call was asked stays on it, whatever would be said of it now.
-  const judged = ready.call.state === "APPROVED" ? {} : judgedColumns(ready);
+  const judged = ready.call.state === "PENDING" ? judgedColumns(ready) : {};
   const step = callStep(ready.call, "EXECUTING", at, facts, { ...judged, epoch, inputHash });
   return by === null ? step : { ...step, transition: { ...step.transition, by } };
 }
@@ -141,53 +161,27 @@ function ask(
   at: Date,
   template: CallTemplate,
 ): CallCommit {
-  const { call, validated, reason } = asked;
+  const { call, validated, reason, inputHash } = asked;
   const input = validated.bound.input;
-  const id = randomUUID();
-  const expiresAt = template.approvalExpiresMs === null ? null : new Date(at.getTime() + template.approvalExpiresMs);
-  const approval = {
-    id,
-    tenant: agent.tenant,
-    agentId: agent.id,
-    toolCallId: call.id,
-    kind: "TOOL_CALL",
-    state: "PENDING",
-    input,
-    inputHash: asked.inputHash,
-    reason,
-    risk: validated.tool.risk,
-    quorum: template.approvalQuorum,
-    requestedAt: at,
-    expiresAt,
-    closedAt: null,
-  } as const;
-  const look = {
-    id,
-    state: "PENDING",
-    inputHash: asked.inputHash,
-    decision: null,
-    decidedBy: null,
-    decidedAt: null,
-    note: null,
-  } as const;
   const step = callStep(
     call,
     "APPROVAL_REQUIRED",
     at,
     { effectiveInput: input, stages: asked.stages },
-    { ...judgedColumns(asked), inputHash: asked.inputHash },
+    { ...judgedColumns(asked), inputHash },
     reason,
   );
-  const request = {
-    approvalId: id,
+  const asking = {
     kind: "TOOL_CALL",
-    call: snapshot({ ...step.call, approval: look }),
-    inputHash: asked.inputHash,
+    call: step.call,
+    input,
+    inputHash,
     reason,
-    risk: approval.risk,
-    quorum: approval.quorum,
-    expiresAt: expiresAt?.toISOString() ?? null,
+    risk: validated.tool.risk,
+    quorum: template.approvalQuorum,
+    at,
   } as const;
+  const { approval, event } = question(agent, asking, template);
   // What a person allowed once is not what would run now.
   const stale =
     call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
@@ -197,7 +191,7 @@ function ask(
     stale,
     events: [
       ...(stale === null ? [] : [closedEvent(stale.id, call.id, "STALE", "what was allowed is not what would run now")]),
-      { kind: "PERMISSION_REQUIRED", request },
+      event,
     ],
   };
 }

@@ -14,7 +14,7 @@ import type { RuleValues } from "./gate/rule-values.ts";
 import { validate, type Validated } from "./gate/validation.ts";
 import type { Hold } from "./hold.ts";
 import { hookAnswer, hookCall, hooksFor } from "./hooks.ts";
-import type { CallLook, Look } from "./look.ts";
+import { isToRetry, type CallLook, type Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import { executionStarted, stageTrace } from "./call-trace.ts";
 import { StageClock, type Stages, type StageTrace } from "./stage-clock.ts";
@@ -125,8 +125,10 @@ export class CallRunner {
       : { ...judged(), kind: "asked", ...confirmed.refusal };
   }
 
-  #allowance({ approval, ruleValues }: CallLook): Allowance | null {
-    return approval?.state === "ALLOWED" ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
+  #allowance(call: CallLook): Allowance | null {
+    const { approval, ruleValues } = call;
+    const isAllowed = approval?.state === "ALLOWED" || isToRetry(call);
+    return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
   }
 
   /** Runs the tool, its post hooks and the formatting. Never rejects. */
@@ -197,7 +199,7 @@ export class CallRunner {
 
   #request(call: CallLook): Requested {
     const common = { tenant: this.#agent.tenant, agentId: this.#agent.id, callId: call.id, name: call.name };
-    const input = call.state === "APPROVED" ? call.effectiveInput : call.requestedInput;
+    const input = call.state === "PENDING" ? call.requestedInput : call.effectiveInput;
     return typeof input === "string"
       ? { ...common, form: "unparsed", text: input, problem: argumentsProblem(input) }
       : { ...common, form: "json", input };

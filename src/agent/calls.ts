@@ -30,6 +30,7 @@ export class Calls {
   readonly #knock: () => void;
   readonly #running = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ReadyCall>();
+  readonly #repeatable = new Set<string>();
   readonly #stopping = new AbortController();
 
   constructor(parts: AgentParts, hold: Hold, { interrupt, knock }: Beside) {
@@ -47,6 +48,16 @@ export class Calls {
   /** The calls that passed the gate up to execution, under this lease. */
   get ready(): ReadonlySet<string> {
     return new Set(this.#ready.keys());
+  }
+
+  /** The calls that an earlier owner left unfinished, and that may run again. */
+  get repeatable(): ReadonlySet<string> {
+    return this.#repeatable;
+  }
+
+  /** Lets calls run again that an earlier owner left unfinished. */
+  repeat(callIds: readonly string[]): void {
+    for (const id of callIds) this.#repeatable.add(id);
   }
 
   /** The node closes: what waits for its place does not start any more. */
@@ -119,10 +130,15 @@ export class Calls {
   async #commitBegin(starting: readonly StartingCall[]): Promise<readonly StartedCall[]> {
     const at = this.#parts.clock.now();
     const steps = starting.map(({ ready }) => beginCall(ready, this.#hold.lease.epoch, at));
+    const before = this.#hold.breakpoint === "TOOL_EXECUTING" ? [] : this.#hold.move({ breakpoint: "PRE_TOOL" }).events;
     const moved = this.#hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
     const isCommitted = await this.#hold.commit({ agent: moved.patch, transitions: steps.map(({ transition }) => transition) }, [
+      ...before,
       ...moved.events,
-      ...steps.flatMap(({ call }) => startEvents(call)),
+      // A call that runs again has its TOOL_START.
+      ...steps.flatMap(({ call, transition }) =>
+        transition.from === "PENDING" || transition.from === "APPROVED" ? startEvents(call) : [],
+      ),
     ]);
     if (isCommitted && (await this.#hold.mayStart()))
       return starting.map((call, index) => ({ ...call, call: steps[index]?.call ?? call.ready.call }));
@@ -134,6 +150,10 @@ export class Calls {
   /** Runs a call when the server has a place for it; one that waits too long is refused. */
   async #runLater(runner: CallRunner, ready: ReadyCall, template: Template): Promise<void> {
     const interrupt = this.#interrupt();
+    if (this.#running.size === 0) {
+      const moved = this.#hold.move({ breakpoint: "PRE_TOOL" });
+      await this.#hold.commit({ agent: moved.patch }, moved.events);
+    }
     const began = performance.now();
     const stop = AbortSignal.any([interrupt, this.#hold.lost, this.#stopping.signal]);
     const slot = await this.#parts.slots.take(stop);

@@ -1,7 +1,8 @@
 import type { Statement } from "../db/sql.ts";
-import { callStep, closedEvent, endEvents } from "./call-record.ts";
+import { callStep, closedEvent, endEvents, type CallStep } from "./call-record.ts";
 import { refusalText, toolCallError } from "./gate/refusal.ts";
-import { lookAtCall } from "./look.ts";
+import { lookAtCall, type CallLook } from "./look.ts";
+import { sealCall } from "./orphans.ts";
 import type { AgentParts } from "./parts.ts";
 
 /** An approval that nobody decided in time. Its expiry is ISO 8601. */
@@ -41,20 +42,19 @@ export async function expireApprovals(parts: AgentParts): Promise<readonly strin
   return [...new Set(rows.map(({ expiring }) => expiring.agentId))];
 }
 
-/** Closes one approval and denies its call, with a refusal of its own: nobody said no. Does nothing where somebody was faster. */
+/**
+ * Closes one approval and denies its call, with a refusal of its own: nobody said no. A call that has run, and of which
+ * nobody said what came of it, is sealed. Does nothing where somebody was faster.
+ */
 export async function expireApproval(parts: AgentParts, approval: Expiring, at: Date): Promise<void> {
   const call = await lookAtCall(parts.sql, approval.toolCallId);
   if (call.state !== "APPROVAL_REQUIRED" || call.approval?.id !== approval.id) return;
   const expiredAt = new Date(approval.expiresAt ?? at).toISOString();
-  const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
-  const step = callStep(
-    { ...call, approval: { ...call.approval, state: "EXPIRED" } },
-    "DENIED",
-    at,
-    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
-    {},
-    `nobody decided until ${expiredAt}`,
-  );
+  const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
+  const step =
+    call.approval.kind === "OUTCOME_UNKNOWN"
+      ? sealCall(expired, `nobody said until ${expiredAt} what came of it`, at)
+      : deny(expired, expiredAt, at);
   const events = [
     closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`),
     ...endEvents(step.call, parts.templates.get(approval.templateId)),
@@ -67,5 +67,17 @@ export async function expireApproval(parts: AgentParts, approval: Expiring, at: 
       approvalTransitions: [{ id: approval.id, from: "PENDING", to: "EXPIRED", closedAt: at }],
       transitions: [step.transition],
     },
+  );
+}
+
+function deny(call: CallLook, expiredAt: string, at: Date): CallStep {
+  const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
+  return callStep(
+    call,
+    "DENIED",
+    at,
+    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
+    {},
+    `nobody decided until ${expiredAt}`,
   );
 }

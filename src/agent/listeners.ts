@@ -92,7 +92,7 @@ async function decide(
 ): Promise<Result<Decided, CommandRefusal>> {
   if (as.trim() === "") throw new Error("a listener decides under a name: give `as`");
   const actor: Actor = { id: as, kind: "SERVICE", tenant, roles: ["approver"], delegators: [] };
-  const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null };
+  const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null, result: null };
   const decided = await decideApproval(parts, actor, request);
   if (decided.ok) wake(decided.value.agentId);
   return decided;

@@ -1,6 +1,7 @@
 import type {
   AgentState,
   ApprovalDecision,
+  ApprovalKind,
   ApprovalState,
   Breakpoint,
   MessageKind,
@@ -15,6 +16,7 @@ import type { Json } from "../lib/json.ts";
 /** One question that was asked about a call, as its row stands. */
 export type ApprovalLook = {
   readonly id: string;
+  readonly kind: ApprovalKind;
   readonly state: ApprovalState;
   readonly inputHash: string;
   readonly decision: ApprovalDecision | null;
@@ -35,6 +37,8 @@ export type CallLook = {
   readonly effectiveInput: Json;
   /** The normalised values of the input, when it was last judged or decided. */
   readonly ruleValues: Json;
+  /** The hash of what runs or ran; null before the call was judged. */
+  readonly inputHash: string | null;
   readonly output: string | null;
   readonly isError: boolean;
   readonly error: ToolCallError | null;
@@ -44,6 +48,11 @@ export type CallLook = {
   readonly durationMs: number | null;
   readonly approval: ApprovalLook | null;
 };
+
+/** Whether a person said that a call whose outcome is unknown shall run again. */
+export function isToRetry({ state, approval }: CallLook): boolean {
+  return state === "APPROVAL_REQUIRED" && approval?.state === "RESOLVED" && approval.decision === "RETRY";
+}
 
 /** Everything that decides what an agent does next, as its rows stand at one moment. */
 export type Look = {
@@ -84,9 +93,9 @@ export type Look = {
 
 /** The columns of a tool call `t` as a CallLook. */
 const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
-  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
+  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
-  'approval', (SELECT json_build_object('id', p.id, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
+  'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
     FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
 

@@ -162,14 +162,19 @@ export class Loop {
       case "execute calls":
         return this.#calls.execute(action.calls, now, template);
       case "resume":
-        return this.#turns.resume(action.orphans, now);
+        return this.#calls.repeat(await this.#turns.resume(action.orphans, now));
       case "end turn":
         return action.reason === "INTERRUPTED" ? this.#endInterrupted(now) : this.#turns.end(now, action.reason, {}, []);
     }
   }
 
   #activity(): Activity {
-    return { isModelRunning: this.#steps.isRunning, runningCalls: this.#calls.running, readyCalls: this.#calls.ready };
+    return {
+      isModelRunning: this.#steps.isRunning,
+      runningCalls: this.#calls.running,
+      readyCalls: this.#calls.ready,
+      repeatableCalls: this.#calls.repeatable,
+    };
   }
 
   #bounds({ maxSteps, toolConcurrency }: Template): Bounds {

@@ -1,5 +1,5 @@
 import { isFinal } from "./gate/refusal.ts";
-import type { CallLook, Look } from "./look.ts";
+import { isToRetry, type CallLook, type Look } from "./look.ts";
 import { startable, type Slot } from "./schedule.ts";
 
 /** What the owner of an agent has under way in memory. */
@@ -8,6 +8,8 @@ export type Activity = {
   readonly runningCalls: ReadonlySet<string>;
   /** Calls that passed the gate up to execution, under this lease. */
   readonly readyCalls: ReadonlySet<string>;
+  /** Calls that an earlier owner left unfinished, and that may run again. */
+  readonly repeatableCalls: ReadonlySet<string>;
 };
 
 /** What bounds the agent. */
@@ -39,7 +41,9 @@ export type Action =
 export function nextAction(look: Look, activity: Activity, bounds: Bounds): Action {
   if (look.state === "READY") return look.waiting.length > 0 ? { kind: "start turn" } : { kind: "park" };
 
-  const orphans = look.calls.filter((call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id));
+  const orphans = look.calls.filter(
+    (call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id) && !activity.repeatableCalls.has(call.id),
+  );
   const isBrokenOff = look.lastStep?.state === "STARTED" && !activity.isModelRunning;
   if (orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
   if (look.interruptAt !== null) return { kind: "end turn", reason: "INTERRUPTED" };
@@ -52,7 +56,7 @@ export function nextAction(look: Look, activity: Activity, bounds: Bounds): Acti
 
 function nextOfCalls(look: Look, activity: Activity, bounds: Bounds): Action {
   const unjudged = look.calls.filter(
-    (call) => (call.state === "PENDING" || call.state === "APPROVED") && !activity.readyCalls.has(call.id),
+    (call) => mayRun(call, activity) && !activity.readyCalls.has(call.id) && !activity.runningCalls.has(call.id),
   );
   if (unjudged.length > 0) return { kind: "judge calls", calls: unjudged };
   const slots = look.calls.map((call): Slot => ({
@@ -65,8 +69,13 @@ function nextOfCalls(look: Look, activity: Activity, bounds: Bounds): Action {
   return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
 }
 
+/** Whether a call has not run, or is to run again. */
+function mayRun(call: CallLook, { repeatableCalls }: Activity): boolean {
+  return call.state === "PENDING" || call.state === "APPROVED" || repeatableCalls.has(call.id) || isToRetry(call);
+}
+
 function statusOf(call: CallLook, activity: Activity): Slot["status"] {
   if (activity.runningCalls.has(call.id)) return "running";
   if (isFinal(call.state)) return "final";
-  return call.state === "APPROVAL_REQUIRED" ? "waiting for a person" : "ready";
+  return call.state === "APPROVAL_REQUIRED" && !isToRetry(call) ? "waiting for a person" : "ready";
 }

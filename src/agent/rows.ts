@@ -55,6 +55,8 @@ export function agentRow({
     interruptNote: null,
     createdBy: actor.id,
     createdByKind: actor.kind,
+    lineage: null,
+    forkedAt: null,
     leaseOwner: null,
     leaseEpoch: 0,
     leaseUntil: null,

@@ -23,12 +23,14 @@ const ADVICE: Readonly<Record<string, { readonly error: string; readonly recomme
 
 /** The result of a call that was closed without one, in the form that models can read and programs can tell apart. */
 export function sealedResult(call: CallLook, note: string): CallFacts {
-  const advice = ADVICE[call.state];
+  const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
+  const status = isOutcomeUnknown ? "EXECUTING" : call.state;
+  const advice = ADVICE[status];
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
   const payload = {
     ok: false,
     error: advice.error,
-    data: { status: call.state, startedAt: call.startedAt, approval: call.approval?.state ?? null, toolId: call.id, note },
+    data: { status, startedAt: call.startedAt, approval: call.approval?.state ?? null, toolId: call.id, note },
     recommendations: advice.recommendations,
     _autoSealed: true,
   };
@@ -37,7 +39,7 @@ export function sealedResult(call: CallLook, note: string): CallFacts {
     isError: true,
     error: {
       type: "aborted",
-      stage: call.state === "EXECUTING" ? "execution" : "confirmation",
+      stage: status === "EXECUTING" ? "execution" : "confirmation",
       message: `${advice.error} (${note})`,
     },
   };

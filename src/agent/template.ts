@@ -40,6 +40,8 @@ export type Template = {
   readonly approvalQuorum: number;
   /** After so long an approval that nobody decided expires, and its call is denied; null for never. In ms. */
   readonly approvalExpiresMs: number | null;
+  /** What becomes of a call whose server died while it ran: it is closed, or a person is asked what came of it. */
+  readonly unknownOutcome: "seal" | "ask";
   /** Whether the pipeline's six events are emitted for each call. */
   readonly trace: boolean;
 };

@@ -1,13 +1,13 @@
 import type { Change } from "../db/change.ts";
 import type { DoneReason, EventBody } from "../events/event.ts";
-import { callStep, closedEvent, endEvents, snapshot, type CallStep } from "./call-record.ts";
+import { closedEvent, endEvents } from "./call-record.ts";
 import { isFinal } from "./gate/refusal.ts";
 import type { Hold } from "./hold.ts";
 import type { CallLook, Look } from "./look.ts";
 import { endOfBlock } from "./model-call.ts";
+import { adopt, sealCall } from "./orphans.ts";
 import type { AgentParts } from "./parts.ts";
 import { joinWaiting, resultsMessage } from "./rows.ts";
-import { sealedResult } from "./seal.ts";
 import type { Transcript, TranscriptMessage } from "./transcript.ts";
 
 /** More messages than these are not listed in the DONE of their turn, but read from their rows. */
@@ -66,7 +66,7 @@ export class Turns {
   async sealAndEnd(now: Look, reason: DoneReason, note: string, events: readonly EventBody[]): Promise<void> {
     const at = this.#parts.clock.now();
     const open = now.calls.filter((call) => !isFinal(call.state));
-    const steps = sealed(open, note, at);
+    const steps = open.map((call) => sealCall(call, note, at));
     const calls = now.calls.map((call) => steps.find((step) => step.call.id === call.id)?.call ?? call);
     const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
     const change: Change = {
@@ -83,23 +83,22 @@ export class Turns {
     ]);
   }
 
-  /** Goes on after an owner that died: a call whose outcome is unknown is sealed, never silently run again (invariant 5). */
-  async resume(orphans: readonly CallLook[], now: Look): Promise<void> {
+  /** Goes on after an owner that died. Gives the calls that may run again. */
+  async resume(orphans: readonly CallLook[], now: Look): Promise<readonly string[]> {
     const at = this.#parts.clock.now();
-    const steps = sealed(orphans, "the server stopped while the tool ran", at);
+    const template = this.#parts.templates.get(now.templateId);
+    const { transitions, approvals, events, sealed, repeatable } = adopt(orphans, now, this.#parts, template, at);
     const isBrokenOff = now.lastStep?.state === "STARTED";
     const texts = await this.#openTexts(now);
-    await this.#hold.commit(
+    const isCommitted = await this.#hold.commit(
       {
-        transitions: steps.map((step) => step.transition),
+        transitions,
+        approvals,
         ...(isBrokenOff ? { stepEnd: { step: now.stepCount, state: "ABORTED", completedAt: at } } : {}),
       },
-      [
-        ...texts,
-        ...steps.flatMap((step) => endEvents(step.call, this.#parts.templates.get(now.templateId))),
-        { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: steps.map((step) => snapshot(step.call)) },
-      ],
+      [...texts, ...events, { kind: "AGENT_RESUMED", strategy: approvals.length > 0 ? "MANUAL" : "CRASH", sealed }],
     );
+    return isCommitted ? repeatable : [];
   }
 
   /** The ends of the texts that an earlier owner left open. */
@@ -108,11 +107,4 @@ export class Turns {
     const open = await this.#parts.log.openBlocks(now.id, now.stepCount);
     return open.map((said) => endOfBlock(said, now.stepCount, true));
   }
-}
-
-/** The step of each call to SEALED, with the result that says why. */
-function sealed(calls: readonly CallLook[], note: string, at: Date): CallStep[] {
-  return calls.map((call) =>
-    callStep(call, "SEALED", at, { ...sealedResult(call, note), completedAt: at.toISOString() }, {}, note),
-  );
 }

@@ -58,6 +58,8 @@ type Patch<Input> = { readonly [Column in keyof Input]?: Value<Input[Column]> };
 export type Change = {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
   readonly createAgent?: Row<Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos">>;
+  /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
+  readonly fork?: { readonly from: string; readonly at: number };
   /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
   readonly expectSignal?: number;
   readonly agent?: AgentPatch;

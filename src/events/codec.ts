@@ -52,6 +52,7 @@ export function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
 
 /** The payloads of kinds that gained fields later, as they are read in events that were written without them. */
 const GAINED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
+  AGENT_CREATED: (payload) => ({ forkedFrom: null, ...payload }),
   MESSAGE_RECEIVED: (payload) => ({ images: 0, ...payload }),
   TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, ...payload }),
   PERMISSION_REQUIRED: (payload) => {

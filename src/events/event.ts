@@ -137,7 +137,14 @@ export type EventBody =
       readonly approvalState: ApprovalState;
       readonly note: string | null;
     }
-  | { readonly kind: "AGENT_CREATED"; readonly templateId: string; readonly model: string; readonly createdBy: ActorRef }
+  | {
+      readonly kind: "AGENT_CREATED";
+      readonly templateId: string;
+      readonly model: string;
+      readonly createdBy: ActorRef;
+      /** The agent that it was forked from; null for one that was not forked. */
+      readonly forkedFrom: string | null;
+    }
   | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
   | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
   | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }

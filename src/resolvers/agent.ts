@@ -1,14 +1,21 @@
-import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
+import { createAgent as create, type CreateAgent, type Created } from "../agent/commands/create-agent.ts";
+import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
 import { totalTokens, type TokenUsage } from "../agent/models/model.ts";
+import { readSnapshots, type AgentSnapshot } from "../agent/snapshots.ts";
 import type { Template } from "../agent/template.ts";
+import { readStandstill, waitingFor } from "../agent/waiting-for.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
+import type { Result } from "../lib/result.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
 import { checkPage } from "./page.ts";
 import { visibleAgents } from "./visibility.ts";
+
+/** Snapshots of one answer where it is not said how many. */
+const SNAPSHOTS = 20;
 
 /** What Prisma must read for what was asked. */
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
@@ -68,6 +75,22 @@ export function templateOf(
   return { templateId, configured: parts.templates.get(templateId) };
 }
 
+/** What the agent waits for, in words; null where that is only a message. */
+export async function waitingForOf({ parts }: Context, agentId: string): Promise<string | null> {
+  const standstill = await readStandstill(parts.sql, agentId);
+  return standstill === null ? null : waitingFor(standstill);
+}
+
+/** The points at which the agent can be forked, newest first. */
+export async function snapshotsOf(
+  { parts }: Context,
+  agentId: string,
+  args: { first?: number | null | undefined; before?: number | null | undefined },
+): Promise<AgentSnapshot[]> {
+  checkPage({ first: args.first });
+  return readSnapshots(parts.sql, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
+}
+
 /** What an agent's complete model calls used. */
 export type AgentUsage = TokenUsage & { readonly totalTokens: number; readonly costUsd: number | null };
 
@@ -91,7 +114,23 @@ export async function usageOf({ prisma }: Context, agentId: string): Promise<Age
 }
 
 export async function createAgent(context: Context, request: CreateAgent): Promise<AgentPayload> {
-  const result = await create(context.parts, context.actor, request);
+  return createdPayload(context, await create(context.parts, context.actor, request));
+}
+
+/** What forkAgent is asked for, as clients send it. */
+export type ForkRequest = { readonly agentId: string; readonly messageId: string | null; readonly idempotencyKey: string | null };
+
+export async function forkAgent(context: Context, request: ForkRequest): Promise<AgentPayload> {
+  const { agentId, messageId, idempotencyKey } = request;
+  const result = await fork(context.parts, context.actor, {
+    agentId: rowId("Agent", agentId) ?? "",
+    messageId: messageId === null ? null : (rowId("Message", messageId) ?? ""),
+    idempotencyKey,
+  });
+  return createdPayload(context, result);
+}
+
+async function createdPayload(context: Context, result: Result<Created, UserError>): Promise<AgentPayload> {
   const head = await context.snapshot();
   if (!result.ok) return { agentId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
   return { agentId: result.value.id, cursor: formatCursor(head, result.value.position ?? head.position), userErrors: [] };

@@ -1,16 +1,21 @@
+import type { AgentSnapshot as Snapshot } from "../agent/snapshots.ts";
 import type { TodoItem as Item } from "../events/event.ts";
 import {
   agent,
   agentByRow,
   agents,
   createAgent,
+  forkAgent,
   interruptAgent,
   snapshotCursor,
+  snapshotsOf,
   templateOf,
   usageOf,
+  waitingForOf,
   type AgentPayload,
   type AgentUsage,
 } from "../resolvers/agent.ts";
+import { globalId } from "../resolvers/global-id.ts";
 import { checkPage } from "../resolvers/page.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approval.ts";
@@ -54,6 +59,15 @@ const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
   }),
 });
 
+const AgentSnapshot = builder.objectRef<Snapshot>("AgentSnapshot").implement({
+  description: "A point at which an agent can be forked: after a message with which nothing is open.",
+  fields: (t) => ({
+    messageId: t.id({ resolve: ({ messageId }) => globalId("Message", messageId) }),
+    index: t.exposeInt("index", { description: "Place of the message in the conversation, from 0." }),
+    createdAt: t.expose("createdAt", { type: "DateTime" }),
+  }),
+});
+
 export const Agent = builder.prismaNode("Agent", {
   id: { field: "id" },
   description: "An agent: a conversation that works with tools in a folder.",
@@ -84,6 +98,24 @@ export const Agent = builder.prismaNode("Agent", {
       description: "The tokens of all its complete model calls, and what they cost.",
       select: { id: true },
       resolve: (row, _args, context) => usageOf(context, row.id),
+    }),
+    waitingFor: t.string({
+      nullable: true,
+      description: "What it waits for, in words; null where that is only a message.",
+      select: { id: true },
+      resolve: (row, _args, context) => waitingForOf(context, row.id),
+    }),
+    lineage: t.idList({
+      description: "The agents that it was forked from, the first of all first. Not all of them need to be visible.",
+      select: { lineage: true },
+      resolve: ({ lineage }) => (Array.isArray(lineage) ? lineage.map((id) => globalId("Agent", String(id))) : []),
+    }),
+    snapshots: t.field({
+      type: [AgentSnapshot],
+      description: "The messages after which it can be forked, newest first.",
+      args: { first: t.arg.int(), before: t.arg.int({ description: "Only before the message of this index." }) },
+      select: { id: true },
+      resolve: (row, args, context) => snapshotsOf(context, row.id, args),
     }),
     lastSfpIndex: t.exposeInt("lastSfpIndex", {
       description: "Index of the newest message from which it can be safely forked; -1 for none.",
@@ -207,6 +239,31 @@ builder.mutationField("createAgent", (t) =>
           input.permission || input.permissionScope === "REPLACE"
             ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission ?? {}) }
             : null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
+  }),
+);
+
+const ForkAgentInput = builder.inputType("ForkAgentInput", {
+  fields: (t) => ({
+    agentId: t.id({ required: true }),
+    messageId: t.id({ description: "The last message that both share, one of `agent.snapshots`; the newest where omitted." }),
+    idempotencyKey: t.string({ description: "The same key with the same input forks once and answers the same agent." }),
+  }),
+});
+
+const ForkAgentPayload = agentPayload("ForkAgentPayload");
+
+builder.mutationField("forkAgent", (t) =>
+  t.field({
+    type: ForkAgentPayload,
+    description:
+      "Makes a new agent with the conversation of another up to a message, and its template, model, workspace and permission. The other may go on meanwhile.",
+    args: { input: t.arg({ type: ForkAgentInput, required: true }) },
+    resolve: (_root, { input }, context) =>
+      forkAgent(context, {
+        agentId: input.agentId,
+        messageId: input.messageId ?? null,
         idempotencyKey: input.idempotencyKey ?? null,
       }),
   }),

@@ -171,7 +171,10 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
     approvalId: t.id({ required: true }),
     decision: t.field({ type: ApprovalDecision, required: true }),
     note: t.string(),
-    inputHash: t.string({ description: "Required for ALLOW: the hash of the input that the person saw." }),
+    inputHash: t.string({ description: "Required for ALLOW and RETRY: the hash of the input that the person saw." }),
+    result: t.string({
+      description: "With DONE, for an outcome that is unknown: what came of the call, as the model shall read it.",
+    }),
     input: t.field({
       type: "JSON",
       description: "With ALLOW: what shall run instead. It is validated and judged, and both inputs are kept.",
@@ -209,6 +212,7 @@ builder.mutationField("decideApprovals", (t) =>
   }),
 );
 
-function requestOf({ approvalId, decision, note, inputHash, input }: (typeof DecideApprovalInput)["$inferInput"]): DecideRequest {
-  return { approvalId, decision, note: note ?? null, inputHash: inputHash ?? null, input: input ?? null };
+function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideRequest {
+  const { approvalId, decision, note, inputHash, input, result } = given;
+  return { approvalId, decision, note: note ?? null, inputHash: inputHash ?? null, input: input ?? null, result: result ?? null };
 }

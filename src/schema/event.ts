@@ -136,6 +136,11 @@ eventType("AGENT_CREATED").implement({
     templateId: t.string({ resolve: ({ body }) => body.templateId }),
     model: t.string({ resolve: ({ body }) => body.model }),
     createdBy: t.field({ type: ActorRef, resolve: ({ body }) => body.createdBy }),
+    forkedFrom: t.id({
+      nullable: true,
+      description: "The agent that it was forked from.",
+      resolve: ({ body }) => (body.forkedFrom === null ? null : globalId("Agent", body.forkedFrom)),
+    }),
   }),
 });
 

@@ -25,6 +25,7 @@ export function testTemplate(): Template {
     selfApproval: true,
     approvalQuorum: 1,
     approvalExpiresMs: null,
+    unknownOutcome: "seal",
     trace: false,
   };
 }

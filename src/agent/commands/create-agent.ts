@@ -72,7 +72,9 @@ export async function createAgent(
       agentId: id,
       createdBy: actor.id,
       epoch: null,
-      events: [{ at, body: { kind: "AGENT_CREATED", templateId: template.id, model, createdBy: actorRef(actor) } }],
+      events: [
+        { at, body: { kind: "AGENT_CREATED", templateId: template.id, model, createdBy: actorRef(actor), forkedFrom: null } },
+      ],
     },
     {
       ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),

@@ -7,11 +7,13 @@ import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actor.ts";
 import { callStep, endEvents, type CallStep } from "../call-record.ts";
 import { expireApproval } from "../expiry.ts";
+import { isFinal } from "../gate/refusal.ts";
 import { judgeEdit, type EditedInput } from "../gate/edited-input.ts";
 import { refusalText, toolCallError } from "../gate/refusal.ts";
 import { lookAtCall, type ApprovalLook, type CallLook } from "../look.ts";
 import type { AgentParts } from "../parts.ts";
 import type { Template } from "../template.ts";
+import { isOutcomeDecision, RESULT_CHARACTERS, settleOutcome } from "./decide-outcome.ts";
 import { authorityOf, findApproval, type Authority, type DecisionRow, type FoundApproval } from "./find-approval.ts";
 import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
 
@@ -24,6 +26,8 @@ export type DecideApproval = {
   readonly inputHash: string | null;
   /** The input that shall run instead of the one that was asked for; null for that one. */
   readonly input: Json | null;
+  /** With DONE: what came of the call, as the model shall read it. */
+  readonly result: string | null;
 };
 
 /** The approval, the position that the decision reached (null where it stood before), and the agent to wake. */
@@ -101,7 +105,7 @@ async function tryToDecide(
     : "somebody was faster";
 }
 
-function problemOf({ decision, inputHash, input, note }: DecideApproval, approval: FoundApproval): CommandRefusal | null {
+function problemOf({ decision, inputHash, input, note, result }: DecideApproval, approval: FoundApproval): CommandRefusal | null {
   if (note !== null && note.length > NOTE_CHARACTERS)
     return { code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` };
   if (approval.kind === "TOOL_CALL" && decision !== "ALLOW" && decision !== "DENY")
@@ -110,11 +114,21 @@ function problemOf({ decision, inputHash, input, note }: DecideApproval, approva
       field: ["decision"],
       message: "this approval is decided with ALLOW or DENY; DONE, RETRY and FAIL answer an OUTCOME_UNKNOWN",
     };
-  if (decision === "ALLOW" && inputHash === null)
+  if (approval.kind === "OUTCOME_UNKNOWN" && !isOutcomeDecision(decision))
+    return {
+      code: "INVALID",
+      field: ["decision"],
+      message: "the call has run, and nobody knows what came of it: say DONE with its result, RETRY to run it again, or FAIL",
+    };
+  if (result !== null && decision !== "DONE")
+    return { code: "INVALID", field: ["result"], message: "a result comes with DONE only" };
+  if (result !== null && result.length > RESULT_CHARACTERS)
+    return { code: "TOO_LARGE", field: ["result"], message: `a result has at most ${RESULT_CHARACTERS} characters` };
+  if ((decision === "ALLOW" || decision === "RETRY") && inputHash === null)
     return {
       code: "INVALID",
       field: ["inputHash"],
-      message: "ALLOW needs the inputHash of the input that you saw: take it from the approval",
+      message: `${decision} needs the inputHash of the input that you saw: take it from the approval`,
     };
   if (inputHash !== null && inputHash !== approval.inputHash)
     return {
@@ -185,7 +199,8 @@ function standing(
       const isSameInput = edit.ok && (edit.value?.inputHash ?? null) === allowedHash;
       const isSame =
         (approval.state === "ALLOWED" && decision === "ALLOW" && isSameInput) ||
-        (approval.state === "DENIED" && decision === "DENY");
+        (approval.state === "DENIED" && decision === "DENY") ||
+        (approval.state === "RESOLVED" && approval.decisions[0]?.decision === decision);
       if (isSame) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
       return refused({
         code: "ALREADY_DECIDED",
@@ -234,8 +249,9 @@ function decisionOf(made: Decision): { change: Change; events: readonly EventBod
   const { decision } = request;
   const note = request.note === null ? null : storable(request.note);
   const missing = decision === "ALLOW" ? approval.quorum - approval.decisions.length - 1 : 0;
-  const state = missing > 0 ? "PENDING" : decision === "ALLOW" ? "ALLOWED" : "DENIED";
-  const steps = state === "PENDING" ? [] : [stepOf(made, state, note)];
+  const state = missing > 0 ? "PENDING" : STATE_AFTER[decision];
+  const step = state === "PENDING" ? null : stepOf(made, state, note);
+  const hasEnded = step !== null && isFinal(step.call.state);
   const transition: ApprovalTransition = {
     id: approval.id,
     from: "PENDING",
@@ -259,7 +275,7 @@ function decisionOf(made: Decision): { change: Change; events: readonly EventBod
         inputHash: edit?.inputHash ?? null,
         decidedAt: at,
       },
-      transitions: steps.map((step) => step.transition),
+      transitions: step === null ? [] : [step.transition],
     },
     events: [
       {
@@ -272,22 +288,26 @@ function decisionOf(made: Decision): { change: Change; events: readonly EventBod
         note,
         approvalState: state,
         missingDecisions: missing,
-        allowedHash: decision === "ALLOW" ? (edit?.inputHash ?? approval.inputHash) : null,
+        allowedHash: decision === "ALLOW" || decision === "RETRY" ? (edit?.inputHash ?? approval.inputHash) : null,
       },
-      ...(state === "DENIED" ? steps.flatMap((step) => endEvents(step.call, made.template)) : []),
+      ...(hasEnded ? endEvents(step.call, made.template) : []),
     ],
   };
 }
 
-/** The step of the call that the last decision makes. */
+/** What an approval is after each decision, the last one that it needs. */
+const STATE_AFTER = { ALLOW: "ALLOWED", DENY: "DENIED", DONE: "RESOLVED", RETRY: "RESOLVED", FAIL: "RESOLVED" } as const;
+
+/** The step of the call that the last decision makes; null where only its owner takes one. */
 function stepOf(
   { approval, call, actor, authority, request, edit, at }: Decision,
-  state: "ALLOWED" | "DENIED",
+  state: (typeof STATE_AFTER)[ApprovalDecision],
   note: string | null,
-): CallStep {
+): CallStep | null {
   const inputHash = edit?.inputHash ?? approval.inputHash;
   const decided: ApprovalLook = {
     id: approval.id,
+    kind: approval.kind,
     state,
     inputHash,
     decision: request.decision,
@@ -297,6 +317,8 @@ function stepOf(
   };
   const who = authority.onBehalfOf === null ? actor.id : `${actor.id} on behalf of ${authority.onBehalfOf}`;
   const trail = `${request.decision} by ${who}${edit === null ? "" : ", with another input"}${note === null ? "" : `: ${note}`}`;
+  if (isOutcomeDecision(request.decision))
+    return settleOutcome({ ...call, approval: decided }, request.decision, storable(request.result ?? ""), trail, at);
   if (state === "ALLOWED")
     return callStep(
       { ...call, approval: decided },

@@ -6,6 +6,7 @@ export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean;
   name: "fs_glob",
   description: "Lists the files of the workspace whose path matches a glob pattern, for example src/**/*.ts.",
   readOnly: true,
+  idempotent: true,
   paths: { cwd: "read", pattern: { searchIn: "cwd" } },
   inputSchema: {
     type: "object",

@@ -17,6 +17,7 @@ export const fsGrep = defineTool<{
   description:
     "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
   readOnly: true,
+  idempotent: true,
   paths: { path: { searchIn: null } },
   inputSchema: {
     type: "object",

@@ -15,6 +15,7 @@ export const fsRead = defineTool<{ path: string; offset?: number; limit?: number
   name: "fs_read",
   description: "Reads a text file of the workspace. Answers at most 1998 lines or 50 KB: read a longer file in ranges.",
   readOnly: true,
+  idempotent: true,
   paths: { path: "read" },
   inputSchema: {
     type: "object",

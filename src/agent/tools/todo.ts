@@ -27,6 +27,7 @@ export const todoRead = defineTool<Record<string, never>>({
   name: "todo_read",
   description: "Reads your todo list.",
   readOnly: true,
+  idempotent: true,
   inputSchema: { type: "object", required: [], properties: {}, additionalProperties: false },
   async run(_input, { todos }) {
     const list = await todos.read();

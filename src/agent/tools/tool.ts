@@ -54,6 +54,8 @@ export type Tool = {
   readonly inputSchema: JsonObject;
   /** Whether it changes nothing: such calls run together, and without asking unless the template says otherwise. */
   readonly readOnly: boolean;
+  /** Whether a second run changes nothing that the first did not: such a call is run again where its server died. */
+  readonly idempotent: boolean;
   /** After so long a call fails; null for the agent's. */
   readonly timeoutMs: number | null;
   /** The parameters that reach files: permission rules hold for what they lead to. */
@@ -73,6 +75,8 @@ export type ToolDefinition<Input> = {
   /** JSON Schema of an object. Properties that it does not name are refused. */
   readonly inputSchema: JSONSchemaType<Input>;
   readonly readOnly: boolean;
+  /** Says that the same call may run twice: after a crash it is run again instead of closed. No where omitted. */
+  readonly idempotent?: boolean;
   readonly timeoutMs?: number;
   /**
    * The parameters that hold paths of the workspace. Rules close files, not parameters: declare every path, so that a
@@ -115,6 +119,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     description,
     inputSchema,
     readOnly,
+    idempotent: definition.idempotent ?? false,
     timeoutMs,
     paths,
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),

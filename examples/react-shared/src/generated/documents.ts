@@ -49,9 +49,11 @@ export type DecideApprovalInput = {
   decision: ApprovalDecision;
   /** With ALLOW: what shall run instead. It is validated and judged, and both inputs are kept. */
   input?: unknown;
-  /** Required for ALLOW: the hash of the input that the person saw. */
+  /** Required for ALLOW and RETRY: the hash of the input that the person saw. */
   inputHash?: string | null | undefined;
   note?: string | null | undefined;
+  /** With DONE, for an outcome that is unknown: what came of the call, as the model shall read it. */
+  result?: string | null | undefined;
 };
 
 /** How a turn ended. */

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import type { Statement } from "../../db/sql.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { actorRef, mayCreate, type Actor } from "../actor.ts";
+import type { OwnPermission } from "../gate/agent-policy.ts";
+import type { AgentParts } from "../parts.ts";
+import { agentRow } from "../rows.ts";
+import { findSnapshot } from "../snapshots.ts";
+import type { Created } from "./create-agent.ts";
+import { findAgent } from "./find-agent.ts";
+import { earlierResult, keyRow } from "./idempotency.ts";
+import type { CommandRefusal } from "./refusal.ts";
+
+/** What forkAgent is asked for. Ids are the rows'. */
+export type ForkAgent = {
+  readonly agentId: string;
+  /** The last message that both share; null for the newest after which it can be forked. */
+  readonly messageId: string | null;
+  readonly idempotencyKey: string | null;
+};
+
+/** What a fork takes from the agent that it comes from. */
+type Parent = {
+  readonly templateId: string;
+  readonly model: string;
+  readonly workspace: string;
+  readonly toolTimeoutMs: number | null;
+  readonly permission: OwnPermission | null;
+  readonly lineage: readonly string[] | null;
+};
+
+const READ: Statement = {
+  name: "read_parent",
+  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage FROM agent WHERE id = $1`,
+};
+
+/**
+ * Makes a new agent with the transcript of another up to a safe point, and the same template, model, workspace and
+ * permission. History is never rewritten, so that the other may go on meanwhile. Tool calls stay the other's.
+ */
+export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAgent): Promise<Result<Created, CommandRefusal>> {
+  if (!mayCreate(actor))
+    return refused({ code: "FORBIDDEN", field: null, message: "forking agents needs the role user or admin" });
+  const keyed =
+    request.idempotencyKey === null ? null : { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
+  if (keyed !== null) {
+    const earlier = await earlierResult(parts.sql, keyed);
+    if (!earlier.ok) return earlier;
+    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  }
+  const found = await findAgent(parts.sql, actor, request.agentId);
+  if (!found.ok) return found;
+  const [parent] = await parts.sql.query<Parent>(READ, [found.value.id]);
+  if (parent === undefined) throw new Error(`agent ${found.value.id} does not exist`);
+  if (parent.permission?.scope === "REPLACE" && !actor.roles.includes("admin"))
+    return refused({
+      code: "FORBIDDEN",
+      field: ["agentId"],
+      message: "the agent's permission replaces its template's: forking it needs the role admin",
+    });
+  const snapshot = await findSnapshot(parts.sql, found.value.id, request.messageId);
+  if (snapshot === undefined)
+    return refused({
+      code: "INVALID",
+      field: ["messageId"],
+      message: "the agent cannot be forked there: `agent.snapshots` lists the messages after which it can",
+    });
+
+  const id = randomUUID();
+  const at = parts.clock.now();
+  const { templateId, model, workspace, toolTimeoutMs, permission } = parent;
+  const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, at });
+  const outcome = await parts.log.commit(
+    actor.tenant,
+    {
+      agentId: id,
+      createdBy: actor.id,
+      epoch: null,
+      events: [
+        { at, body: { kind: "AGENT_CREATED", templateId, model, createdBy: actorRef(actor), forkedFrom: found.value.id } },
+      ],
+    },
+    {
+      ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
+      createAgent: {
+        ...row,
+        transcriptLength: snapshot.index + 1,
+        lastSfpIndex: snapshot.index,
+        lineage: [...(parent.lineage ?? []), found.value.id],
+        forkedAt: snapshot.index,
+      },
+      fork: { from: found.value.id, at: snapshot.index },
+    },
+  );
+  switch (outcome.outcome) {
+    case "COMMITTED":
+      return accepted({ id, position: outcome.position });
+    case "KEY_USED":
+      return forkAgent(parts, actor, request);
+    case "FENCED":
+    case "CONFLICT":
+      throw new Error(`an agent could not be forked: ${outcome.outcome}`);
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { ForkAgentDocument, StandstillDocument } from "../generated/documents.ts";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
+import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+
+const texts = async (client: TestClient, id: string): Promise<string[]> =>
+  (await client.agent(id)).messages.nodes.map(({ text }) => text);
+
+const standstill = async (client: TestClient, id: string) => {
+  const { agent } = await client.get(StandstillDocument, { id });
+  if (!agent) throw new Error("there is no such agent");
+  return agent;
+};
+
+describe("forkAgent", () => {
+  it("makes a new agent with the conversation up to a safe point, which goes on by itself, and keeps its lineage (M3)", async () => {
+    const model = playedModel(
+      () => calls("todo_read"),
+      () => says("Looked."),
+      () => says("On the fork."),
+      () => says("On the original."),
+    );
+    const app = await startTestApp({ model, template: { permission: { mode: "auto" } } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "look");
+    // Not after the answer that calls a tool: its result would be missing.
+    const { snapshots } = await standstill(client, agent.id);
+    expect(snapshots.map(({ index }) => index)).toEqual([3, 2, 0]);
+
+    const { forkAgent } = await client.get(ForkAgentDocument, {
+      input: { agentId: agent.id, messageId: snapshots[0]?.messageId },
+    });
+    expect(forkAgent.userErrors).toEqual([]);
+    const forkId = forkAgent.agent?.id ?? "";
+    expect(await texts(client, forkId)).toEqual(["look", "", "", "Looked."]);
+    expect(textOf(await client.turn(forkId, "and you?"))).toBe("On the fork.");
+    expect(model.calls[2]?.request.messages).toHaveLength(5);
+    expect(textOf(await client.turn(agent.id, "and you?"))).toBe("On the original.");
+    expect(await texts(client, agent.id)).toEqual(["look", "", "", "Looked.", "and you?", "On the original."]);
+
+    const again = await client.get(ForkAgentDocument, { input: { agentId: forkId } });
+    const grandchild = again.forkAgent.agent?.id ?? "";
+    expect(await standstill(client, grandchild)).toMatchObject({ state: "READY", waitingFor: null, lineage: [agent.id, forkId] });
+    expect(ofType(await client.until(grandchild, "AGENT_CREATED"), "AgentCreated")).toMatchObject([{ forkedFrom: forkId }]);
+    expect((await texts(client, grandchild)).at(-1)).toBe("On the fork.");
+  });
+
+  it("works while the other works, at its newest safe point, and once for a key", async () => {
+    const model = playedModel(() => hangsAfter("Half"));
+    const app = await startTestApp({ model });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    const input = { agentId: agent.id, idempotencyKey: "once" };
+    const [one, two] = [await client.get(ForkAgentDocument, { input }), await client.get(ForkAgentDocument, { input })];
+    expect(one.forkAgent.agent?.id).toBe(two.forkAgent.agent?.id);
+    expect(await texts(client, one.forkAgent.agent?.id ?? "")).toEqual(["go"]);
+    expect(await standstill(client, agent.id)).toMatchObject({
+      breakpoint: "STREAMING_MODEL",
+      waitingFor: "the model test to end its answer (step 1)",
+    });
+  });
+
+  it("is refused where there is nothing to fork from, elsewhere, and for those who may not", async () => {
+    const [anna, otto, vera] = [tokenActor("anna", ["user"]), tokenActor("otto", ["user"]), tokenActor("vera", ["viewer"])];
+    const app = await startTestApp({ config: { actors: [anna.actor, otto.actor, vera.actor] } });
+    const client = connect(app.url, anna.token);
+    const [agent, other] = [await client.createAgent(), await client.createAgent()];
+    await client.turn(other.id, "hello");
+    const elsewhere = (await client.agent(other.id)).messages.nodes[0]?.id ?? "";
+    const fork = async (token: string, input: { agentId: string; messageId?: string }) =>
+      (await connect(app.url, token).get(ForkAgentDocument, { input })).forkAgent;
+    expect(await fork(anna.token, { agentId: agent.id })).toMatchObject({ agent: null, userErrors: [{ code: "INVALID" }] });
+    expect(await fork(anna.token, { agentId: agent.id, messageId: elsewhere })).toMatchObject({
+      agent: null,
+      userErrors: [{ code: "INVALID", field: ["messageId"], message: expect.stringContaining("agent.snapshots") }],
+    });
+    expect(await fork(otto.token, { agentId: other.id })).toMatchObject({ agent: null, userErrors: [{ code: "NOT_FOUND" }] });
+    expect(await fork(vera.token, { agentId: other.id })).toMatchObject({ agent: null, userErrors: [{ code: "FORBIDDEN" }] });
+  });
+});
