@@ -17,6 +17,7 @@ import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
 import { Tails } from "./events/tails.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
+import { ProcessGroups } from "./lib/process-groups.ts";
 import { startServer } from "./server/server.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./server/webhooks.ts";
@@ -64,6 +65,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const tails = new Tails(log, bell, logger);
     closing.push(() => tails.close());
     const { dataFolder } = settings.environment;
+    const groups = new ProcessGroups();
+    closing.push(async () => groups.close());
     const parts: AgentParts = {
       node,
       sql: database.sql,
@@ -78,6 +81,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       tools: settings.tools,
       slots: new ToolSlots(settings.toolLimits),
       outputs: new KeptOutputs(join(dataFolder, "outputs")),
+      groups,
       closedFolders: ["outputs", "pglite"].map((folder) => join(realFolder(dataFolder), folder)),
       modes: settings.modes,
       workspaceRoots: settings.workspaceRoots,

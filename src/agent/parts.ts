@@ -4,6 +4,7 @@ import type { Bell } from "../events/bell.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
+import type { ProcessGroups } from "../lib/process-groups.ts";
 import type { CustomMode } from "./gate/policy.ts";
 import type { KeptOutputs } from "./kept-outputs.ts";
 import type { LeaseTimes } from "./lease.ts";
@@ -29,6 +30,8 @@ export type AgentParts = {
   /** The places for running tools, of all agents of this node. */
   readonly slots: ToolSlots;
   readonly outputs: KeptOutputs;
+  /** The programs that tools have started on this node. */
+  readonly groups: ProcessGroups;
   /** Real paths of folders that are the server's own: no agent works there, even where they lie in its workspace. */
   readonly closedFolders: readonly string[];
   /** The operator's own permission modes, by name. */

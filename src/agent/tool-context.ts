@@ -30,6 +30,15 @@ export function toolContext(
     agentId: agent.id,
     callId,
     workspace: guardedWorkspace(parts, agent.workspace, policy),
+    start: (file, args, options = {}) => {
+      if (ended.aborted) throw new Error("the call has ended: nothing is started for it any more");
+      const group = parts.groups.start(file, args, {
+        folder: options.folder ?? agent.workspace,
+        env: { ...inherited(), ...options.env },
+      });
+      ended.addEventListener("abort", () => group.end(), { once: true });
+      return group.process;
+    },
     todos: todoList(parts.sql, agent, hold, ended),
     emit: (eventType, eventData) => {
       if (!ended.aborted)
@@ -48,4 +57,10 @@ function customData(eventData: unknown): Json {
   const json = toJson(eventData) ?? null;
   const text = JSON.stringify(json);
   return byteLength(text) > CUSTOM_EVENT_BYTES ? { truncated: true, preview: headBytes(text, CUSTOM_EVENT_BYTES / 4) } : json;
+}
+
+/** What a program needs of the server's environment, and nothing that could be a secret (invariant 11). */
+function inherited(): Record<string, string> {
+  const names = ["PATH", "LANG", "TZ", "TMPDIR"];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }

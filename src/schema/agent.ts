@@ -108,7 +108,8 @@ export const Agent = builder.prismaNode("Agent", {
     lineage: t.idList({
       description: "The agents that it was forked from, the first of all first. Not all of them need to be visible.",
       select: { lineage: true },
-      resolve: ({ lineage }) => (Array.isArray(lineage) ? lineage.map((id) => globalId("Agent", String(id))) : []),
+      resolve: ({ lineage }) =>
+        Array.isArray(lineage) ? lineage.flatMap((id) => (typeof id === "string" ? [globalId("Agent", id)] : [])) : [],
     }),
     snapshots: t.field({
       type: [AgentSnapshot],

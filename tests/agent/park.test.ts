@@ -11,6 +11,7 @@ import type { Sql } from "../../src/db/sql.ts";
 import { silentBell } from "../../src/events/bell.ts";
 import { Appender } from "../../src/events/appender.ts";
 import { EventLog } from "../../src/events/log.ts";
+import { ProcessGroups } from "../../src/lib/process-groups.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { testDatabase } from "../support/database.ts";
 import { everything, readAll } from "../support/log.ts";
@@ -37,6 +38,7 @@ it("an agent never parks past a message that arrives between its look and its pa
     modes: new Map(),
     slots: new ToolSlots({ running: 1, waiting: 0, waitMs: 1 }),
     outputs: new KeptOutputs("/nowhere"),
+    groups: new ProcessGroups(),
     closedFolders: [],
     tools: new Map(),
     workspaceRoots: null,

@@ -27,6 +27,9 @@ async function runTool(
     signal,
     todos: { read: async () => todos, write: async (list) => void todos.splice(0, todos.length, ...list) },
     emit: () => {},
+    start: () => {
+      throw new Error("no built-in tool starts a program");
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
 import type { TodoItem } from "../../events/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import type { GroupedProcess } from "../../lib/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { ToolHooks } from "../hooks.ts";
 import type { Workspace } from "./workspace.ts";
@@ -30,6 +31,16 @@ export type ToolContext = {
   /** Aborts at the timeout and when the turn is interrupted. Pass it on, or look at it. */
   readonly signal: AbortSignal;
   readonly todos: TodoList;
+  /**
+   * Starts a program, without a shell, in a process group of its own: it is killed, with all that it started, when the
+   * call ends, however it ends, and when the server dies. Its environment is PATH, LANG, TZ and TMPDIR of the server's,
+   * and `env`; its folder is the workspace where none is given.
+   */
+  start(
+    file: string,
+    args: readonly string[],
+    options?: { readonly folder?: string; readonly env?: Readonly<Record<string, string>> },
+  ): GroupedProcess;
   /** Reports something of the tool's own as a TOOL_CUSTOM_EVENT. */
   emit(eventType: string, eventData: Json): void;
 };
