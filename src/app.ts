@@ -9,6 +9,7 @@ import { KeptOutputs } from "./agent/kept-outputs.ts";
 import { ToolSlots } from "./agent/tool-slots.ts";
 import { Runner } from "./agent/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
+import type { Sql } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
 import { postgresBell, silentBell } from "./events/bell.ts";
 import { CONSUMER_TIMES, Consumers, type ConsumerTimes } from "./events/consumers.ts";
@@ -26,6 +27,8 @@ import type { Settings } from "./settings.ts";
 /** What tests put in the place of parts. Nothing else of the application can be replaced. */
 export type Overrides = {
   readonly clock?: Clock;
+  /** What stands between the application and its database. */
+  readonly sql?: (sql: Sql) => Sql;
   readonly logger?: Logger;
   readonly leaseTimes?: LeaseTimes;
   readonly consumerTimes?: ConsumerTimes;
@@ -56,7 +59,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     closing.push(() => database.close());
     const bell = database.config.kind === "postgres" ? postgresBell(database.config.url, node, logger) : silentBell();
     closing.push(() => bell.close());
-    const log = new EventLog(database.sql, overrides.waitingLimits ?? WAITING_LIMITS);
+    const sql = overrides.sql?.(database.sql) ?? database.sql;
+    const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS);
     let committed = 0;
     log.onCommitted((tenant, events) => {
       committed += events.length;
@@ -69,7 +73,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     closing.push(async () => groups.close());
     const parts: AgentParts = {
       node,
-      sql: database.sql,
+      sql,
       log,
       appender: new Appender(log),
       bell,

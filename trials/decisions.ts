@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { ask, endAll, start } from "./processes.ts";
+import { startPostgres } from "./postgres.ts";
+import { ask, start } from "./processes.ts";
+import { trial, type TrialRun } from "./trial.ts";
 
 /**
  * `npm run trial:decisions`: 200 approvals (20 with --short), each decided by 50 at the same moment, half with ALLOW and
@@ -7,9 +9,6 @@ import { ask, endAll, start } from "./processes.ts";
  * allowed call runs once and no denied one does. With --planted the servers are asked as if each decided alone, which
  * must fail.
  */
-const isShort = process.argv.includes("--short");
-const isPlanted = process.argv.includes("--planted");
-const AGENTS = isShort ? 2 : 20;
 const DECIDERS = 50;
 const SERVERS = 4;
 
@@ -21,36 +20,25 @@ type Decided = {
   };
 };
 
-const failures: string[] = [];
-
-try {
-  const postgres = await start("tests/support/postgres-process.ts", /postgresql:\S+/);
+await trial("decisions", async ({ isShort, isPlanted, fail }) => {
+  const postgres = await startPostgres();
   const config = fileURLToPath(new URL("decisions.config.ts", import.meta.url));
-  const env = { DATABASE_URL: postgres.said, TRIPLANE_CONFIG: config, PORT: "0" };
+  const env = { DATABASE_URL: postgres.url, TRIPLANE_CONFIG: config, PORT: "0" };
   const servers: string[] = [];
   for (let index = 0; index < SERVERS; index += 1)
     servers.push((await start("src/main.ts", /http:\/\/127\.0\.0\.1:\d+\/graphql/, env)).said);
   const [first = ""] = servers;
-  const approvals = await askForApprovals(first);
-  const started = performance.now();
+  const approvals = await askForApprovals(first, isShort ? 2 : 20);
   const counts: Record<string, number> = {};
-  for (const approval of approvals) await race(approval, servers, counts);
-  const seconds = (performance.now() - started) / 1_000;
-  await checkCalls(first, approvals.length);
-  console.log(
-    `${approvals.length} approvals, ${DECIDERS} decisions each by ${SERVERS} servers, ${seconds.toFixed(1)} s: ${JSON.stringify(counts)}`,
-  );
-} finally {
-  await endAll();
-}
-for (const failure of failures) console.error(failure);
-console.log(failures.length === 0 ? "trial:decisions passed" : `trial:decisions failed: ${failures.length} failures`);
-process.exitCode = failures.length === 0 ? 0 : 1;
+  for (const approval of approvals) await race(approval, servers, counts, isPlanted, fail);
+  await checkCalls(first, approvals.length, fail);
+  return `${approvals.length} approvals, ${DECIDERS} decisions each by ${SERVERS} servers: ${JSON.stringify(counts)}`;
+});
 
 /** Lets agents ask, and gives what is open once all of them wait. */
-async function askForApprovals(url: string): Promise<readonly Approval[]> {
+async function askForApprovals(url: string, count: number): Promise<readonly Approval[]> {
   const agents: string[] = [];
-  for (let index = 0; index < AGENTS; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const { createAgent } = await ask<{ createAgent: { agent: { id: string } } }>(
       url,
       `mutation { createAgent(input: { templateId: "asks" }) { agent { id } } }`,
@@ -77,7 +65,13 @@ async function askForApprovals(url: string): Promise<readonly Approval[]> {
 }
 
 /** Fifty decide at once. One decision stands, and everybody's answer agrees with it. */
-async function race({ id, inputHash }: Approval, servers: readonly string[], counts: Record<string, number>): Promise<void> {
+async function race(
+  { id, inputHash }: Approval,
+  servers: readonly string[],
+  counts: Record<string, number>,
+  isPlanted: boolean,
+  fail: TrialRun["fail"],
+): Promise<void> {
   const answers = await Promise.all(
     Array.from({ length: DECIDERS }, async (_, index) => {
       const decision = index % 2 === 0 ? "ALLOW" : "DENY";
@@ -90,18 +84,18 @@ async function race({ id, inputHash }: Approval, servers: readonly string[], cou
     }),
   );
   const states = new Set(answers.map(({ state }) => state));
-  if (states.size !== 1) failures.push(`${id} was told as ${[...states].join(" and ")}`);
+  if (states.size !== 1) fail(`${id} was told as ${[...states].join(" and ")}`);
   const [state = ""] = states;
   for (const { decision, code } of answers) {
     const isWinner = (state === "ALLOWED") === (decision === "ALLOW");
     counts[code] = (counts[code] ?? 0) + 1;
     if (code !== (isWinner !== isPlanted ? "ACCEPTED" : "ALREADY_DECIDED"))
-      failures.push(`${id} is ${state}, and ${decision} was ${code}`);
+      fail(`${id} is ${state}, and ${decision} was ${code}`);
   }
 }
 
 /** Every approval has one decision in the record, every allowed call ran once, and no other did. */
-async function checkCalls(url: string, expected: number): Promise<void> {
+async function checkCalls(url: string, expected: number, fail: TrialRun["fail"]): Promise<void> {
   for (;;) {
     const { agents } = await ask<{ agents: { nodes: readonly { state: string }[] } }>(
       url,
@@ -132,10 +126,10 @@ async function checkCalls(url: string, expected: number): Promise<void> {
       const isRight =
         approval?.state === "ALLOWED" ? state === "COMPLETED" && attempt === 1 : state === "DENIED" && attempt === 0;
       if (approvals.length !== 1 || approval?.decisions.length !== 1 || !isRight)
-        failures.push(`a call is ${state} after ${attempt} attempts, with ${JSON.stringify(approvals)}`);
+        fail(`a call is ${state} after ${attempt} attempts, with ${JSON.stringify(approvals)}`);
     }
     if (!toolCalls.pageInfo.hasNextPage) break;
     after = toolCalls.pageInfo.endCursor;
   }
-  if (seen !== expected) failures.push(`${seen} calls are in the record, not ${expected}`);
+  if (seen !== expected) fail(`${seen} calls are in the record, not ${expected}`);
 }

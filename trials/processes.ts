@@ -1,30 +1,74 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** A process of a trial, and what it said when it was ready. */
-export type TrialProcess = { readonly child: ChildProcess; readonly said: string };
+export type TrialProcess = {
+  readonly child: ChildProcess;
+  readonly said: string;
+  /** Resolves with the exit code; null for one that was killed. */
+  readonly exited: Promise<number | null>;
+  /** Hears each line that it writes to stdout from now on. */
+  onLine(listener: (line: string) => void): void;
+  /** The next line that matches. Rejects where the process ends first. */
+  says(pattern: RegExp): Promise<string>;
+  /** Writes a line to its stdin. */
+  tell(line: string): void;
+  /** Ends it with SIGKILL and waits for that. */
+  kill(): Promise<void>;
+};
 
 const running = new Set<ChildProcess>();
 
-/** Starts a file of the project and waits until its output matches. What it writes to stderr is shown. */
+/** Starts a file of the project and waits until a line of its output matches. What it writes to stderr is shown. */
 export async function start(file: string, ready: RegExp, env: Readonly<Record<string, string>> = {}): Promise<TrialProcess> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`../${file}`, import.meta.url))], {
+  return startPath(fileURLToPath(new URL(`../${file}`, import.meta.url)), ready, env);
+}
+
+/** The same for a file anywhere, with the folder that it belongs to as its own. */
+export async function startPath(
+  path: string,
+  ready: RegExp,
+  env: Readonly<Record<string, string>> = {},
+  cwd: string = process.cwd(),
+): Promise<TrialProcess> {
+  const child = spawn(process.execPath, [path], {
+    cwd,
     env: { ...process.env, ...env },
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", env["TRIAL_QUIET"] === undefined ? "inherit" : "ignore"],
   });
   running.add(child);
-  child.once("exit", () => running.delete(child));
-  let output = "";
-  for await (const chunk of child.stdout.setEncoding("utf8") as AsyncIterable<string>) {
-    output += chunk;
-    const match = ready.exec(output);
-    if (match !== null) {
-      child.stdout.resume();
-      return { child, said: match[0].trim() };
-    }
-  }
-  throw new Error(`${file} ended before it was ready:\n${output}`);
+  child.stdin.on("error", () => {});
+  const exited = once(child, "exit").then(([code]) => {
+    running.delete(child);
+    return code as number | null;
+  });
+  const listeners = new Set<(line: string) => void>();
+  createInterface({ input: child.stdout }).on("line", (line) => listeners.forEach((listener) => listener(line)));
+  const says = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const hear = (line: string): void => {
+        const match = pattern.exec(line);
+        if (match === null) return;
+        listeners.delete(hear);
+        resolve(match[0].trim());
+      };
+      listeners.add(hear);
+      void exited.then(() => reject(new Error(`${path} ended before it said ${String(pattern)}`)));
+    });
+  return {
+    child,
+    said: await says(ready),
+    exited,
+    onLine: (listener) => listeners.add(listener),
+    says,
+    tell: (line) => child.stdin.write(`${line}\n`),
+    kill: async () => {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
 }
 
 /** Ends every process that the trial started, the newest first, and waits for them. */
@@ -32,8 +76,11 @@ export async function endAll(): Promise<void> {
   for (const child of [...running].toReversed()) {
     const ended = once(child, "exit");
     child.stdin?.end();
+    child.kill("SIGCONT");
     child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
     await ended;
+    clearTimeout(timer);
   }
 }
 

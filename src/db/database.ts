@@ -9,7 +9,8 @@ import { PrismaClient } from "./generated/client.ts";
 import { lockFolder } from "./lock-file.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 import { OutageWatch } from "./outage.ts";
-import { isConnectionLost, StorageUnavailable, storageError, type Sql, type Statement } from "./sql.ts";
+import { openPool } from "./pool.ts";
+import { watched, type Sql, type Statement } from "./sql.ts";
 
 /** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
@@ -87,61 +88,17 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
 
 async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Promise<Database> {
   await migratePostgres(config.url);
-  const pool = new pg.Pool({
-    connectionString: config.url,
-    max: config.connections,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-    // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
-    query_timeout: 10_000,
-    options: "-c lock_timeout=2s -c idle_in_transaction_session_timeout=5s",
-    application_name: "triplane",
-  });
-  // A connection that breaks while idle is replaced by the pool; the next statement meets what is wrong, if anything is.
-  pool.on("error", () => {});
+  const { pool, sql } = openPool(config);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     config,
-    sql: watched(
-      async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
-        (await pool.query({ name, text, values: [...values] })).rows as Row[],
-      new OutageWatch(() => probe(config.url)),
-    ),
+    sql,
     prisma,
     close: async () => {
       await prisma.$disconnect();
       await pool.end();
     },
   };
-}
-
-/** The statements of a database, and what they tell of whether it answers. */
-function watched(query: Sql["query"], outages: OutageWatch): Sql {
-  return {
-    outages,
-    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
-      if (outages.isAway) throw new StorageUnavailable(`the database does not answer: ${outages.current?.problem}`);
-      try {
-        return await query<Row>(statement, values);
-      } catch (error) {
-        const shown = storageError(error);
-        if (shown instanceof StorageUnavailable && isConnectionLost(error)) outages.suspect();
-        throw shown;
-      }
-    },
-  };
-}
-
-/** Asks by a connection of its own, since those of the pool may all be at work. Rejects where the database does not answer. */
-async function probe(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    await client.query("SELECT 1");
-  } finally {
-    await client.end();
-  }
 }
 
 async function migratePostgres(url: string): Promise<void> {

@@ -20,6 +20,23 @@ export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";
 }
 
+/** The statements of a database, and what they tell of whether it answers. */
+export function watched(query: Sql["query"], outages: OutageWatch): Sql {
+  return {
+    outages,
+    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      if (outages.isAway) throw new StorageUnavailable(`the database does not answer: ${outages.current?.problem}`);
+      try {
+        return await query<Row>(statement, values);
+      } catch (error) {
+        const shown = storageError(error);
+        if (shown instanceof StorageUnavailable && isConnectionLost(error)) outages.suspect();
+        throw shown;
+      }
+    },
+  };
+}
+
 /** The error of a statement as its callers should meet it: StorageUnavailable where the database cannot answer now. */
 export function storageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || !(isConnectionLost(error) || isContention(error))) return error;

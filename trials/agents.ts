@@ -1,0 +1,104 @@
+import { ask } from "./processes.ts";
+
+/** An agent of a trial: its global id and the id of its row. */
+export type TrialAgent = { readonly id: string; readonly row: string };
+
+/** Creates an agent of the template `trial`. */
+export async function createAgent(url: string): Promise<TrialAgent> {
+  const { createAgent: created } = await ask<{ createAgent: { agent: { id: string } } }>(
+    url,
+    `mutation { createAgent(input: { templateId: "trial" }) { agent { id } } }`,
+  );
+  const { id } = created.agent;
+  return {
+    id,
+    row: Buffer.from(id, "base64")
+      .toString()
+      .replace(/^Agent:/, ""),
+  };
+}
+
+/** Sends a message to an agent. */
+export async function send(url: string, { id }: TrialAgent, text: string): Promise<void> {
+  await ask(url, `mutation($id: ID!, $text: String!) { sendMessage(input: { agentId: $id, text: $text }) { cursor } }`, {
+    id,
+    text,
+  });
+}
+
+/** How an agent stands. */
+export type AgentState = {
+  readonly state: "READY" | "WORKING" | "PAUSED";
+  readonly turn: number;
+  readonly waitingFor: string | null;
+  readonly pendingApprovals: readonly OpenApproval[];
+};
+
+/** An approval that waits for a decision. */
+export type OpenApproval = { readonly id: string; readonly inputHash: string };
+
+/** How an agent stands now. */
+export async function stateOf(url: string, { id }: TrialAgent): Promise<AgentState> {
+  const { agent } = await ask<{ agent: AgentState }>(
+    url,
+    `query($id: ID!) { agent(id: $id) { state turn waitingFor pendingApprovals { id inputHash } } }`,
+    { id },
+  );
+  return agent;
+}
+
+/** Allows what is asked. Gives the codes of refusals. */
+export async function allow(url: string, { id, inputHash }: OpenApproval): Promise<readonly string[]> {
+  const { decideApproval } = await ask<{ decideApproval: { userErrors: readonly { code: string }[] } }>(
+    url,
+    `mutation($input: DecideApprovalInput!) { decideApproval(input: $input) { userErrors { code } } }`,
+    { input: { approvalId: id, decision: "ALLOW", inputHash } },
+  );
+  return decideApproval.userErrors.map(({ code }) => code);
+}
+
+/** An event as trials look at it. */
+export type TrialEvent = {
+  readonly seq: number;
+  readonly kind: string;
+  readonly reason?: string;
+  readonly delta?: string;
+  readonly call?: { readonly callId: string; readonly state: string };
+};
+
+/** The whole timeline of an agent. */
+export async function timelineOf(url: string, { id }: TrialAgent): Promise<readonly TrialEvent[]> {
+  const events: TrialEvent[] = [];
+  for (let since = "0"; ;) {
+    const { timeline } = await ask<{ timeline: { events: readonly TrialEvent[]; cursor: string; caughtUp: boolean } }>(
+      url,
+      `query($id: ID!, $since: Cursor) { timeline(agentId: $id, since: $since) { cursor caughtUp events { seq kind
+        ... on Done { reason } ... on TextChunk { delta } ... on ToolEvent { call { callId state } } } } }`,
+      { id, since },
+    );
+    events.push(...timeline.events);
+    if (timeline.caughtUp) return events;
+    since = timeline.cursor;
+  }
+}
+
+type Block = { readonly type: string; readonly id?: string; readonly tool_use_id?: string };
+
+/** Every tool_use of the conversation has one tool_result in the next message, in order; says what is wrong, or null. */
+export async function unpaired(url: string, { id }: TrialAgent): Promise<string | null> {
+  const { agent } = await ask<{ agent: { messages: { nodes: readonly { kind: string; content: readonly Block[] }[] } } }>(
+    url,
+    `query($id: ID!) { agent(id: $id) { messages(first: 100) { nodes { kind content } } } }`,
+    { id },
+  );
+  const messages = agent.messages.nodes;
+  for (const [index, { content }] of messages.entries()) {
+    const uses = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    if (uses.length === 0) continue;
+    const results = (messages[index + 1]?.content ?? []).flatMap((block) =>
+      block.type === "tool_result" ? [block.tool_use_id] : [],
+    );
+    if (String(uses) !== String(results)) return `the calls ${uses.join(", ")} have the results ${results.join(", ")}`;
+  }
+  return null;
+}

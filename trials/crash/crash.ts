@@ -1,0 +1,195 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { isAlive } from "../../tests/support/alive.ts";
+import { allow, createAgent, send, stateOf, timelineOf, unpaired, type OpenApproval, type TrialAgent } from "../agents.ts";
+import { NODE_READY } from "../node.ts";
+import { startPostgres } from "../postgres.ts";
+import { ask, start, type TrialProcess } from "../processes.ts";
+import { trial, until, type TrialRun } from "../trial.ts";
+import { POINTS, type Point } from "./points.ts";
+
+/**
+ * `npm run trial:crash`: twelve agents, each held at another point of its turn, and their server killed; a second one
+ * goes on. 25 rounds. Every tool_use has one result, no tool without idempotence ran twice, no child lives on, every turn
+ * ends, and the log is contiguous. Then 100 approvals are open while all servers are killed and started again: all are
+ * listed, decided on either server, and each tool runs once. With --planted the tool says that it may run twice.
+ */
+const MESSAGE: Readonly<Record<Point, string>> = {
+  "reply received": "auto",
+  "tool_use stored": "auto",
+  "permission judged": "ask",
+  "approval inserted": "ask",
+  waiting: "ask",
+  decided: "ask",
+  "executing committed": "auto",
+  "child running": "auto",
+  "child ended": "auto",
+  "result stored": "auto",
+  "committed, not announced": "auto",
+  "in mid-stream": "stream",
+};
+
+await trial("crash", async (run) => {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
+  try {
+    return await runCrash(run, folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
+  const postgres = await startPostgres();
+  const env = {
+    DATABASE_URL: postgres.url,
+    TRIPLANE_CONFIG: fileURLToPath(new URL("crash.config.ts", import.meta.url)),
+    TRIAL_FOLDER: folder,
+    TRIPLANE_DATA_DIR: folder,
+    ...(isPlanted ? { TRIAL_FAULT: "repeats" } : {}),
+  };
+  const newNode = (): Promise<TrialProcess> => start("trials/crash/node.ts", NODE_READY, env);
+  let owner = await newNode();
+  const rounds = isShort ? 3 : 25;
+  const counts: Record<string, number> = {};
+  for (let round = 0; round < rounds; round += 1) {
+    const agents = await holdAll(owner);
+    // Only now is there somebody else who could go on.
+    const other = await newNode();
+    await owner.kill();
+    await until("no child lives on", async () => (await pids(folder)).every((pid) => !isAlive(pid)), 2_000).catch(() =>
+      fail(`round ${round}: children live on`),
+    );
+    for (const [agent, point] of agents) {
+      await settle(other.said, agent, point, fail);
+      await checkAgent(other.said, agent, point, counts, fail);
+    }
+    owner = other;
+  }
+  const files = await readdir(folder);
+  const again = files.filter((name) => name.includes(".again.")).length;
+  if (again > 0) fail(`${again} calls ran again`);
+  const approvals = await killAll([owner, await newNode()], newNode, isShort ? 2 : 10, folder, fail);
+  await checkLog(postgres.url, fail);
+  return `${rounds} rounds at ${POINTS.length} points: ${JSON.stringify(counts)}; ${files.filter((name) => name.endsWith(".run")).length} runs, ${again} repeated; ${approvals} approvals survived all servers`;
+}
+
+/** Lets one agent come to each point, and stop there. */
+async function holdAll(owner: TrialProcess): Promise<readonly (readonly [TrialAgent, Point])[]> {
+  const url = owner.said;
+  const held = new Set<string>();
+  owner.onLine((line) => void (line.startsWith("held ") && held.add(line.slice(5))));
+  const agents: [TrialAgent, Point][] = [];
+  for (const point of POINTS) {
+    const agent = await createAgent(url);
+    const known = owner.says(new RegExp(`will hold ${agent.row}`));
+    owner.tell(`hold ${agent.row} ${point}`);
+    await known;
+    agents.push([agent, point]);
+  }
+  await Promise.all(agents.map(([agent, point]) => send(url, agent, MESSAGE[point])));
+  const decided = agents.find(([, point]) => point === "decided")?.[0];
+  if (decided !== undefined) await allowAll(url, decided);
+  const missing = (): string[] => agents.flatMap(([{ row }, point]) => (held.has(row) ? [] : [point]));
+  await until("every agent is held", () => missing().length === 0, 15_000).catch((error: unknown) => {
+    throw new Error(`${String(error)}: not at ${missing().join(", ")}`);
+  });
+  return agents;
+}
+
+/** Allows what the agent asks for, once it waits. */
+async function allowAll(url: string, agent: TrialAgent): Promise<void> {
+  await until("the agent waits", async () => (await stateOf(url, agent)).state === "PAUSED", 15_000);
+  for (const approval of (await stateOf(url, agent)).pendingApprovals) await allow(url, approval);
+}
+
+/** Lets the turn end on the other server, where it waits for a person by allowing what it asks. */
+async function settle(url: string, agent: TrialAgent, point: Point, fail: TrialRun["fail"]): Promise<void> {
+  const ends = async (): Promise<boolean> => {
+    const { state, turn, pendingApprovals } = await stateOf(url, agent);
+    if (state === "PAUSED") for (const approval of pendingApprovals) await allow(url, approval);
+    return state === "READY" && turn === 1;
+  };
+  await until(`the turn that was broken off at "${point}" ends`, ends, 15_000).catch(async (error: unknown) => {
+    fail(`${String(error)}: ${JSON.stringify(await stateOf(url, agent))}`);
+  });
+}
+
+async function checkAgent(
+  url: string,
+  agent: TrialAgent,
+  point: Point,
+  counts: Record<string, number>,
+  fail: TrialRun["fail"],
+): Promise<void> {
+  const events = await timelineOf(url, agent);
+  events.forEach(({ seq }, index) => {
+    if (seq !== index + 1) fail(`${point}: seq ${seq} is where ${index + 1} should be`);
+  });
+  const done = events.filter(({ kind }) => kind === "DONE");
+  if (done.length !== 1 || done[0]?.reason !== "COMPLETED") fail(`${point}: the turn has ${JSON.stringify(done)}`);
+  const starts = events.filter(({ kind }) => kind === "TOOL_START");
+  const ends = events.filter(({ kind }) => kind === "TOOL_END");
+  const expected = MESSAGE[point] === "stream" ? 0 : 1;
+  if (starts.length !== expected || ends.length !== expected)
+    fail(`${point}: ${starts.length} TOOL_START and ${ends.length} TOOL_END`);
+  const problem = await unpaired(url, agent);
+  if (problem !== null) fail(`${point}: ${problem}`);
+  for (const { call } of ends) counts[call?.state ?? ""] = (counts[call?.state ?? ""] ?? 0) + 1;
+}
+
+/** While approvals are open, kills all servers and starts new ones. */
+async function killAll(
+  nodes: readonly TrialProcess[],
+  newNode: () => Promise<TrialProcess>,
+  count: number,
+  folder: string,
+  fail: TrialRun["fail"],
+): Promise<number> {
+  const agents: TrialAgent[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const agent = await createAgent(nodes[0]?.said ?? "");
+    await send(nodes[index % 2]?.said ?? "", agent, "many");
+    agents.push(agent);
+  }
+  for (const agent of agents)
+    await until(
+      "the agent waits",
+      async () => (await stateOf(nodes[0]?.said ?? "", agent)).pendingApprovals.length === 10,
+      15_000,
+    );
+  const runsBefore = (await readdir(folder)).filter((name) => name.endsWith(".run")).length;
+  await Promise.all(nodes.map((node) => node.kill()));
+  const [one, two] = await Promise.all([newNode(), newNode()]);
+  const { approvals } = await ask<{ approvals: { nodes: readonly OpenApproval[] } }>(
+    one.said,
+    `{ approvals(state: PENDING, first: 100) { nodes { id inputHash } } }`,
+  );
+  if (approvals.nodes.length !== count * 10)
+    fail(`${approvals.nodes.length} of ${count * 10} approvals are listed after all servers were killed`);
+  for (const [index, approval] of approvals.nodes.entries()) {
+    const codes = await allow(index % 2 === 0 ? one.said : two.said, approval);
+    if (codes.length > 0) fail(`an approval was refused with ${codes.join(", ")}`);
+  }
+  for (const agent of agents)
+    await until("the turn ends", async () => (await stateOf(two.said, agent)).state === "READY", 30_000);
+  const files = await readdir(folder);
+  const runs = files.filter((name) => name.endsWith(".run")).length - runsBefore;
+  if (runs !== count * 10) fail(`${runs} of ${count * 10} allowed calls ran`);
+  return approvals.nodes.length;
+}
+
+async function pids(folder: string): Promise<number[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".pid"));
+  return Promise.all(files.map(async (name) => Number(await readFile(join(folder, name), "utf8"))));
+}
+
+async function checkLog(url: string, fail: TrialRun["fail"]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(`SELECT max(position)::int = count(*)::int AS contiguous FROM event`);
+  if ((rows as { contiguous: boolean }[])[0]?.contiguous !== true) fail("the log has gaps");
+  await client.end();
+}

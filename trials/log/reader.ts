@@ -1,0 +1,26 @@
+import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
+import { postgresBell } from "../../src/events/bell.ts";
+import { openPool } from "../../src/db/pool.ts";
+import { CHANNELS } from "../../src/events/channel.ts";
+import { follow } from "../../src/events/follow.ts";
+import { EventLog } from "../../src/events/log.ts";
+import { Tails } from "../../src/events/tails.ts";
+
+/**
+ * The reader of trial:log: follows the whole log from where its file ends, and appends `POSITION MARK` for each event.
+ * The file is its cursor: what was written of a line when it was killed is taken back. TRIAL_BELL listens to rings.
+ */
+const { DATABASE_URL: url = "", TRIAL_FILE: file = "" } = process.env;
+const kept = existsSync(file) ? readFileSync(file, "utf8") : "";
+const whole = kept.slice(0, kept.lastIndexOf("\n") + 1);
+if (whole.length < kept.length) truncateSync(file, whole.length);
+const after = Number(whole.trimEnd().split("\n").at(-1)?.split(" ")[0] ?? 0);
+const silent = { warn: () => {}, error: () => {} };
+const log = new EventLog(openPool({ url, connections: 2 }).sql);
+const tails = new Tails(log, postgresBell(url, `reader ${process.pid}`, silent), silent);
+console.log("ready");
+const scope = { tenant: "trial", agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
+for await (const page of follow(tails, { scope, after, until: null })) {
+  const lines = page.events.map(({ position, body }) => `${position} ${body.kind === "TEXT_CHUNK" ? body.delta : body.kind}\n`);
+  if (lines.length > 0) appendFileSync(file, lines.join(""));
+}

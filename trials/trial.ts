@@ -1,0 +1,43 @@
+import { endAll } from "./processes.ts";
+
+/** How a trial is run: shortened for CI, or with the fault that it must see. */
+export type TrialRun = {
+  readonly isShort: boolean;
+  readonly isPlanted: boolean;
+  /** Notes that something did not hold. */
+  fail(problem: string): void;
+};
+
+/** The most failures that are shown. */
+const SHOWN = 20;
+
+/**
+ * Runs a trial: prints what it counted and whether it passed, and exits with 1 where anything did not hold. `--short`
+ * shortens it, `--planted` puts the fault in that it must see. Ends all processes that it started.
+ */
+export async function trial(name: string, body: (run: TrialRun) => Promise<string>): Promise<void> {
+  const failures: string[] = [];
+  const started = performance.now();
+  try {
+    const isShort = process.argv.includes("--short");
+    const isPlanted = process.argv.includes("--planted");
+    const counts = await body({ isShort, isPlanted, fail: (problem) => failures.push(problem) });
+    console.log(`${counts}; ${((performance.now() - started) / 1_000).toFixed(0)} s`);
+  } catch (error) {
+    failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    await endAll();
+  }
+  for (const failure of failures.slice(0, SHOWN)) console.error(failure);
+  console.log(failures.length === 0 ? `trial:${name} passed` : `trial:${name} failed: ${failures.length} failures`);
+  process.exitCode = failures.length === 0 ? 0 : 1;
+}
+
+/** Resolves when `holds` does, asked again and again; rejects after `timeoutMs`. */
+export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
