@@ -1,0 +1,39 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { defineTool } from "../../src/agent/tools/tool.ts";
+import { defineConfig } from "../../src/config.ts";
+
+const { TRIAL_FOLDER: folder = "", TRIAL_NAME: name = "" } = process.env;
+
+/** Leaves a file for its first run and another for each further one, and takes its time. */
+const effect = defineTool<Record<string, never>>({
+  name: "effect",
+  description: "Has an effect.",
+  readOnly: false,
+  inputSchema: { type: "object", required: [], properties: {} },
+  run: async (_input, { callId, signal }) => {
+    await writeFile(join(folder, `${callId}.run`), "", { flag: "wx" }).catch(() =>
+      writeFile(join(folder, `${callId}.again.${process.pid}`), ""),
+    );
+    await delay(200, undefined, { signal });
+    return { output: "done", details: null };
+  },
+});
+
+/** Speaks for a second, with the name of the server that speaks in every word, and calls the tool, again and again. */
+export default defineConfig({
+  models: {
+    scripted: {
+      provider: "scripted",
+      script: {
+        pace: { characters: 10, delayMs: 20 },
+        replies: [{ when: {}, say: [`<${name}>`.padEnd(10, ".").repeat(50)], call: [{ tool: "effect", input: {} }] }],
+      },
+    },
+  },
+  tools: [effect],
+  templates: {
+    trial: { model: "scripted", systemPrompt: "x", selfApproval: true, permission: { mode: "auto" }, maxSteps: 1_000 },
+  },
+});
