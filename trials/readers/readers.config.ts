@@ -1,0 +1,7 @@
+import { defineConfig } from "../../src/config.ts";
+
+/** The events are written by the trial: nothing is said. */
+export default defineConfig({
+  models: { scripted: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
+  templates: { trial: { model: "scripted", systemPrompt: "x" } },
+});
