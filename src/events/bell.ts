@@ -34,7 +34,8 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
   const listeners = new Set<(tenants: readonly string[]) => void>();
   const rung = new Set<string>();
   let client: pg.Client | null = null;
-  let sending: NodeJS.Timeout | null = null;
+  let coalescing: NodeJS.Timeout | null = null;
+  let sent = Promise.resolve();
   let reconnecting: NodeJS.Timeout | null = null;
   let connecting = connect();
   let isClosed = false;
@@ -75,20 +76,22 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
     }, RECONNECT_MS);
   }
 
-  /** A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
-  async function send(): Promise<void> {
-    sending = null;
+  /** Sends what was rung, one after the other. A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
+  async function send(before: Promise<void>): Promise<void> {
+    await before;
     const tenants = [...rung];
     rung.clear();
-    await Promise.allSettled(
-      [...payloads(node, tenants)].map(async (payload) => client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload])),
-    );
+    for (const payload of payloads(node, tenants))
+      await client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
   }
 
   return {
     ring(tenant) {
       rung.add(tenant);
-      sending ??= setTimeout(() => void send(), COALESCE_MS);
+      coalescing ??= setTimeout(() => {
+        coalescing = null;
+        sent = send(sent);
+      }, COALESCE_MS);
     },
     listen(listener) {
       listeners.add(listener);
@@ -97,11 +100,11 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
     isConnected: () => client !== null,
     async close() {
       isClosed = true;
-      if (sending !== null) clearTimeout(sending);
+      if (coalescing !== null) clearTimeout(coalescing);
       if (reconnecting !== null) clearTimeout(reconnecting);
       await connecting;
       // What was given back last must be heard of.
-      await send();
+      await send(sent);
       await client?.end();
     },
   };

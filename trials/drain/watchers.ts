@@ -1,0 +1,100 @@
+import WebSocket from "ws";
+import { resume } from "../../clients/src/resume.ts";
+import { overSse } from "../../clients/src/sse.ts";
+import type { Transport } from "../../clients/src/transport.ts";
+import { overWebSocket } from "../../clients/src/websocket.ts";
+import type { TrialRun } from "../trial.ts";
+
+const WATCH = `subscription($since: Cursor!) { timeline(since: $since) { cursor caughtUp outage { since } events { cursor seq agent { id } } } }`;
+/** Subscriptions that share a WebSocket, and those in ten that come over SSE. */
+const PER_SOCKET = 18;
+
+type Page = {
+  readonly timeline: {
+    readonly cursor: string;
+    readonly outage: { readonly since: string } | null;
+    readonly events: readonly { readonly cursor: string; readonly seq: number; readonly agent: { readonly id: string } }[];
+  };
+};
+
+/** Subscribers that resume by themselves, and check what they are given. */
+export type Watchers = {
+  /** Whether everybody has come as far as the cursor. */
+  haveReached(cursor: string): boolean;
+  /** How many pages said that the database is away, of all subscribers. */
+  readonly outages: number;
+  /** Checks that all were given the same, and says how much. */
+  check(): { readonly events: number; readonly resumptions: number };
+  end(): Promise<void>;
+};
+
+/** Follows the whole timeline by so many subscriptions, nine in ten over WebSockets and one over SSE. */
+export function watchAll(url: string, count: number, fail: TrialRun["fail"]): Watchers {
+  const sockets = Math.ceil((count * 0.9) / PER_SOCKET);
+  const transports = [
+    ...Array.from({ length: sockets }, () => overWebSocket({ url: url.replace("http", "ws"), webSocketImpl: WebSocket })),
+    overSse({ url }),
+  ];
+  const watchers = Array.from({ length: count }, (_, index) => {
+    const transport = index < sockets * PER_SOCKET ? transports[Math.floor(index / PER_SOCKET)] : transports.at(-1);
+    if (transport === undefined) throw new Error("there is no transport");
+    return new Watcher(transport, fail);
+  });
+  return {
+    haveReached: (cursor) => watchers.every((watcher) => watcher.cursor >= cursor),
+    get outages() {
+      return watchers.reduce((sum, watcher) => sum + watcher.outages, 0);
+    },
+    check: () => {
+      const events = watchers[0]?.events ?? 0;
+      const others = watchers.filter((watcher) => watcher.events !== events).length;
+      if (others > 0) fail(`${others} subscribers were given another number of events than ${events}`);
+      return { events, resumptions: watchers.reduce((sum, watcher) => sum + watcher.resumptions, 0) };
+    },
+    end: async () => {
+      watchers.forEach((watcher) => watcher.end());
+      await Promise.all(transports.map((transport) => transport.dispose()));
+    },
+  };
+}
+
+/** One subscriber: every event once, with the agent's next seq, in the order of cursors. */
+class Watcher {
+  cursor = "";
+  events = 0;
+  outages = 0;
+  resumptions = 0;
+  readonly end: () => void;
+  readonly #seqs = new Map<string, number>();
+
+  constructor(transport: Transport, fail: TrialRun["fail"]) {
+    this.end = resume<Page>(
+      transport,
+      { query: WATCH, variables: { since: "0" } },
+      {
+        next: ({ data }) => data && this.#take(data.timeline, fail),
+        error: (error) => fail(`a subscription ended: ${String(error)}`),
+        complete: () => fail("a subscription was completed"),
+      },
+      {
+        waitMs: () => 50 + Math.random() * 200,
+        onStatus: ({ kind }) => {
+          if (kind === "lost") this.resumptions += 1;
+        },
+      },
+    );
+  }
+
+  #take({ cursor, outage, events }: Page["timeline"], fail: TrialRun["fail"]): void {
+    if (outage !== null) this.outages += 1;
+    for (const { seq, agent, cursor: place } of events) {
+      const last = this.#seqs.get(agent.id) ?? 0;
+      if (seq !== last + 1) fail(`a subscriber was given seq ${seq} after ${last}`);
+      if (place <= this.cursor) fail(`a subscriber was given ${place} after ${this.cursor}`);
+      this.#seqs.set(agent.id, seq);
+      this.cursor = place;
+      this.events += 1;
+    }
+    this.cursor = cursor;
+  }
+}
