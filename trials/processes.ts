@@ -20,10 +20,22 @@ export type TrialProcess = {
 };
 
 const running = new Set<ChildProcess>();
+// Also where the trial itself breaks off.
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
-/** Starts a file of the project and waits until a line of its output matches. What it writes to stderr is shown. */
-export async function start(file: string, ready: RegExp, env: Readonly<Record<string, string>> = {}): Promise<TrialProcess> {
-  return startPath(fileURLToPath(new URL(`../${file}`, import.meta.url)), ready, env);
+type Hear = (line: string) => void;
+
+/**
+ * Starts a file of the project and waits until a line of its output matches; `hear` is given every line, also those
+ * before. What it writes to stderr is shown.
+ */
+export async function start(
+  file: string,
+  ready: RegExp,
+  env: Readonly<Record<string, string>> = {},
+  hear: Hear = () => {},
+): Promise<TrialProcess> {
+  return startPath(fileURLToPath(new URL(`../${file}`, import.meta.url)), ready, env, hear);
 }
 
 /** The same for a file anywhere, with the folder that it belongs to as its own. */
@@ -31,6 +43,7 @@ export async function startPath(
   path: string,
   ready: RegExp,
   env: Readonly<Record<string, string>> = {},
+  hear: Hear = () => {},
   cwd: string = process.cwd(),
 ): Promise<TrialProcess> {
   const child = spawn(process.execPath, [path], {
@@ -44,7 +57,7 @@ export async function startPath(
     running.delete(child);
     return code as number | null;
   });
-  const listeners = new Set<(line: string) => void>();
+  const listeners = new Set<Hear>([hear]);
   createInterface({ input: child.stdout }).on("line", (line) => listeners.forEach((listener) => listener(line)));
   const says = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {

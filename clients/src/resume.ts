@@ -101,7 +101,8 @@ export function resume<Data>(
   const refused = (errors: readonly ServerError[]): void => {
     const code = codeOf(errors);
     if (isCursorCode(code)) return fail(new ResumeError(code, errors[0]?.message ?? code, cursor, errors));
-    serverFailures += 1;
+    // A database that is away comes back, however long that takes.
+    if (code !== "STORAGE_UNAVAILABLE") serverFailures += 1;
     if (PASSING_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
     end();
     tell({ kind: "ended", cursor, error: errors });

@@ -39,6 +39,8 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
   let reconnecting: NodeJS.Timeout | null = null;
   let connecting = connect();
   let isClosed = false;
+  /** Whether it was said that nothing is heard. */
+  let isSilent = false;
 
   async function connect(): Promise<void> {
     const next = new pg.Client({
@@ -60,9 +62,11 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
       await next.connect();
       await next.query(`LISTEN ${CHANNEL}`);
       client = next;
+      isSilent = false;
       listeners.forEach((listener) => listener([]));
     } catch (error) {
-      logger.warn(`the bell does not hear other nodes (${messageOf(error)}); the poll stands in for it`);
+      if (!isSilent) logger.warn(`the bell does not hear other nodes (${messageOf(error)}); the poll stands in for it`);
+      isSilent = true;
       await next.end().catch(() => {});
       reconnect();
     }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actor.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
@@ -164,6 +165,20 @@ function firstOf(page: LogPage, first: number): LogPage {
   if (page.events.length <= first) return page;
   const events = page.events.slice(0, first);
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
+}
+
+/** How long there is no use in asking a database again that answers others, in ms. */
+const AGAIN_MS = 100;
+
+/** What stands in for a page of which the rows cannot be read, and the end of that. Its cursor is that before the page. */
+export function whileAway({ parts }: Context, page: object): { readonly notice: object | null; readonly over: Promise<void> } {
+  const { outage } = parts.log;
+  const over = delay(AGAIN_MS).then(() => parts.sql.outages.over());
+  const [first] = "events" in page ? (page as TimelinePage).events : [];
+  if (outage === null || first === undefined) return { notice: null, over };
+  const { event, epoch } = first;
+  const cursor = formatCursor({ tenant: event.tenant, epoch }, event.position - 1);
+  return { notice: { events: [], cursor, caughtUp: false, outage } satisfies TimelinePage, over };
 }
 
 const pages = new WeakMap<LogPage, TimelinePage>();

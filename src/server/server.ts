@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../lib/log.ts";
+import { whileAway } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
@@ -40,7 +41,7 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   const mask = maskError(logger);
-  const subscribe = subscribePages(mask);
+  const subscribe = subscribePages(mask, whileAway);
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
   const server = createServer(

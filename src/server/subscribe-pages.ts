@@ -21,18 +21,28 @@ type Answer = Promise<ExecutionResult>;
 export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>>;
 
 /**
+ * What stands in for a page that needs rows while the database is away: a page that says so, null where there is no
+ * outage, and the end of it.
+ */
+export type WhileAway = (context: Context, page: object) => { readonly notice: object | null; readonly over: Promise<void> };
+
+/** A page that the database does not answer for is tried so often, each time when there is no outage any more. */
+const TRIES = 20;
+
+/**
  * Answers subscriptions page by page. Subscribers who are given the same page, ask for the same of it and may see the
  * same share one execution: it is done in a context without an actor. Where a page cannot be answered as a whole, the
  * subscription ends after it: going on would skip that page silently, since the client has no cursor of it, and would
  * take the next one for its continuation (invariant 2). Errors are shown as `mask` makes them.
  */
-export function subscribePages(mask: (error: unknown) => GraphQLError): Subscribe {
+export function subscribePages(mask: (error: unknown) => GraphQLError, whileAway: WhileAway): Subscribe {
   return async (args) => {
     const validated = validateSubscriptionArgs(args);
     if (!("schema" in validated)) return { errors: validated };
     const source = await createSourceEventStream(validated);
     if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
-    return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask);
+    const context = args.contextValue as Context;
+    return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask, (page) => whileAway(context, page));
   };
 }
 
@@ -41,8 +51,11 @@ function answers(
   source: AsyncIterator<object>,
   execute: (page: object) => Answer,
   mask: (error: unknown) => GraphQLError,
+  whileAway: (page: object) => ReturnType<WhileAway>,
 ): AsyncIterableIterator<ExecutionResult> {
   let hasFailed = false;
+  /** A page whose answer needs the database, which is away. */
+  let held: { readonly page: object; readonly tries: number; readonly isTold: boolean } | null = null;
   const fail = (value: ExecutionResult): IteratorYieldResult<ExecutionResult> => {
     hasFailed = true;
     return { done: false, value };
@@ -51,12 +64,24 @@ function answers(
     async next() {
       if (hasFailed) return { done: true, value: undefined };
       try {
-        const page = await source.next();
-        if (page.done === true) return { done: true, value: undefined };
-        const value = await execute(page.value);
-        if (!isFailed(value)) return { done: false, value };
-        await source.return?.();
-        return fail(value);
+        for (;;) {
+          const next: IteratorResult<object> = held === null ? await source.next() : { done: false, value: held.page };
+          if (next.done === true) return { done: true, value: undefined };
+          const page = next.value;
+          const value = await execute(page);
+          const { tries, isTold } = held ?? { tries: 0, isTold: false };
+          if (isAway(value) && tries < TRIES) {
+            const { notice, over } = whileAway(page);
+            held = { page, tries: tries + 1, isTold: isTold || notice !== null };
+            if (notice !== null && !isTold) return { done: false, value: await execute(notice) };
+            await over;
+            continue;
+          }
+          held = null;
+          if (!isFailed(value)) return { done: false, value };
+          await source.return?.();
+          return fail(value);
+        }
       } catch (error) {
         await source.return?.();
         return fail({ errors: [mask(error)] });
@@ -103,6 +128,10 @@ function executing(
     known.set(key, answer);
     return answer;
   };
+}
+
+function isAway({ errors }: ExecutionResult): boolean {
+  return errors?.some(({ extensions }) => extensions["code"] === "STORAGE_UNAVAILABLE") === true;
 }
 
 function isFailed({ data }: ExecutionResult): boolean {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { describe, expect, it, vi } from "vitest";
+import { StorageUnavailable } from "../../src/db/sql.ts";
+import { whileAway } from "../../src/resolvers/timeline.ts";
 import { schema } from "../../src/schema/index.ts";
 import { makeContext, pageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
@@ -13,7 +15,7 @@ import { silentBell } from "../../src/events/bell.ts";
 import type { Actor } from "../../src/agent/actor.ts";
 import { onTestFinished } from "vitest";
 
-const subscribe = subscribePages(maskError(silentLogger));
+const subscribe = subscribePages(maskError(silentLogger), whileAway);
 const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
 /** A subscriber below the transports, and how often an event's `delta` was resolved for it or for others. */
@@ -103,6 +105,23 @@ describe("subscribers who are given the same page", () => {
     const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new Error("once"));
     expect((await subscribeTo(document, { since })).first).toMatchObject({ errors: [{ message: "Unexpected error." }] });
     expect((await subscribeTo(document, { since })).first).toMatchObject({ data: { timeline: { caughtUp: true } } });
+    find.mockRestore();
+  });
+
+  it("wait for a page whose rows the database does not give now, and miss nothing (invariant 2)", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    const document = parse(
+      'subscription { timeline(since: "0") { cursor outage { since } events { seq agent { stepCount } } } }',
+    );
+    const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new StorageUnavailable("away"));
+    const outage = vi.spyOn(app.parts.log, "outage", "get").mockReturnValue({ since: new Date(), bufferedEvents: 0 });
+    const { first, next } = await subscriberOf(app)(document, {});
+    expect(first).toMatchObject({ data: { timeline: { events: [], outage: { since: expect.any(String) } } } });
+    outage.mockRestore();
+    expect(await next()).toMatchObject({ data: { timeline: { events: expect.arrayContaining([expect.objectContaining({ seq: 1 })]) } } });
     find.mockRestore();
   });
 

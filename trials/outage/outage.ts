@@ -1,0 +1,133 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { isAlive } from "../../tests/support/alive.ts";
+import { createAgent, send, stateOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
+import { watchAll } from "../drain/watchers.ts";
+import { NODE_READY, TRIAL_LEASES } from "../node.ts";
+import { startPostgres } from "../postgres.ts";
+import { ask, start, type TrialProcess } from "../processes.ts";
+import { trial, until, type TrialRun } from "../trial.ts";
+
+/**
+ * `npm run trial:outage`: PostgreSQL is stopped, as by a power cut, for half a lease, two and five, while two servers run
+ * tools, 20 times. Each call has one result or is sealed, and none runs twice; subscribers are told of the outage and
+ * miss nothing; each agent that was worked on has one STORAGE_FAILURE for each outage; new work is refused with a type;
+ * no server ends and no child is left. With --planted nothing waits for the database, and what tools answered is lost.
+ */
+const TOOLS = 10;
+const SUBSCRIPTIONS = 20;
+const LEASES = [0.5, 2, 5] as const;
+
+await trial("outage", async (run) => {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
+  try {
+    return await runOutages(run, folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
+  const postgres = await startPostgres();
+  const env = {
+    DATABASE_URL: postgres.url,
+    TRIPLANE_CONFIG: fileURLToPath(new URL("../working.config.ts", import.meta.url)),
+    TRIPLANE_DATA_DIR: folder,
+    TRIAL_FOLDER: folder,
+    TRIAL_TOOL_SECONDS: "1",
+    ...(isPlanted ? { TRIAL_FAULT: "impatient" } : {}),
+  };
+  const newNode = (): Promise<TrialProcess> => start("trials/outage/node.ts", NODE_READY, env);
+  const nodes = await Promise.all([newNode(), newNode()]);
+  nodes.forEach(({ exited }) => void exited.then((code) => code !== 0 && fail(`a server ended with ${code}`)));
+  const [one, two] = nodes.map(({ said }) => said);
+  if (one === undefined || two === undefined) throw new Error("there are no servers");
+  const watchers = watchAll(one, SUBSCRIPTIONS, fail);
+  const agents: TrialAgent[] = [];
+  for (let index = 0; index < TOOLS; index += 1) agents.push(await createAgent(one));
+  const times = isShort ? 3 : 20;
+  const runs = async (): Promise<number> => (await readdir(folder)).filter((name) => name.endsWith(".run")).length;
+  for (let round = 1; round <= times; round += 1) {
+    for (const [index, agent] of agents.entries()) await send(index % 2 === 0 ? one : two, agent, "go");
+    await until("all tools run", async () => (await runs()) === TOOLS * round, 15_000);
+    const told = watchers.outages;
+    const leases = LEASES[round % LEASES.length] ?? 1;
+    await postgres.halt();
+    // As long as half a lease lasts, a server has noticed nothing if nothing was to be written.
+    await delay(leases * TRIAL_LEASES.ttlMs);
+    if (leases >= 2) {
+      await checkAway(one, fail);
+      if (watchers.outages < told + SUBSCRIPTIONS)
+        fail(`round ${round}: ${watchers.outages - told} of ${SUBSCRIPTIONS} subscribers were told`);
+    }
+    await postgres.start();
+    for (const agent of agents)
+      await until("the turn ends", async () => hasEnded(one, agent, round), 30_000).catch(async (error: unknown) =>
+        fail(`round ${round}: ${String(error)}: ${JSON.stringify(await stateOf(one, agent))}`),
+      );
+  }
+  const counts = await checkAgents(one, agents, times, fail);
+  const files = await readdir(folder);
+  if (files.some((name) => name.includes(".again."))) fail("calls ran again");
+  const pids = await Promise.all(
+    files.filter((name) => name.endsWith(".pid")).map(async (name) => Number(await readFile(join(folder, name), "utf8"))),
+  );
+  if (pids.some(isAlive)) fail("children are left");
+  const { agents: snapshot } = await ask<{ agents: { cursor: string } }>(one, "{ agents(first: 1) { cursor } }");
+  await until("every subscriber has everything", () => watchers.haveReached(snapshot.cursor), 20_000).catch((error: unknown) =>
+    fail(String(error)),
+  );
+  const { events, resumptions } = watchers.check();
+  await watchers.end();
+  return `${times} outages with ${TOOLS} running tools: ${JSON.stringify(counts)}; ${events} events to each of ${SUBSCRIPTIONS} subscribers, ${watchers.outages} pages with the outage, ${resumptions} resumptions`;
+}
+
+/** New work gets a typed error, readiness is red, and the server lives. */
+async function checkAway(url: string, fail: TrialRun["fail"]): Promise<void> {
+  const problem = await ask(url, `mutation { createAgent(input: { templateId: "trial" }) { cursor } }`).then(
+    () => "a mutation was answered",
+    (error: unknown) => (String(error).includes("STORAGE_UNAVAILABLE") ? null : String(error)),
+  );
+  if (problem !== null) fail(`while the database was away: ${problem}`);
+  const probe = async (path: string): Promise<number> => (await fetch(url.replace("/graphql", path))).status;
+  const [ready, alive] = [await probe("/readyz"), await probe("/healthz")];
+  if (ready !== 503 || alive !== 200) fail(`while the database was away /readyz was ${ready} and /healthz ${alive}`);
+}
+
+async function hasEnded(url: string, agent: TrialAgent, round: number): Promise<boolean> {
+  try {
+    const { state, turn } = await stateOf(url, agent);
+    return state === "READY" && turn === round;
+  } catch {
+    return false;
+  }
+}
+
+async function checkAgents(
+  url: string,
+  agents: readonly TrialAgent[],
+  times: number,
+  fail: TrialRun["fail"],
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const agent of agents) {
+    const events = await timelineOf(url, agent);
+    const ends = events.filter(({ kind }) => kind === "TOOL_END");
+    for (const { call } of ends) counts[call?.state ?? ""] = (counts[call?.state ?? ""] ?? 0) + 1;
+    if (ends.length !== times) fail(`agent ${agent.row} has ${ends.length} TOOL_END for ${times} calls`);
+    const failures = events.filter(({ kind }) => kind === "STORAGE_FAILURE").length;
+    counts["STORAGE_FAILURE"] = (counts["STORAGE_FAILURE"] ?? 0) + failures;
+    if (failures !== times) fail(`agent ${agent.row} has ${failures} STORAGE_FAILURE for ${times} outages`);
+    const problem = await unpaired(url, agent);
+    if (problem !== null) fail(problem);
+    events.forEach(({ seq }, index) => {
+      if (seq !== index + 1) fail(`agent ${agent.row}: seq ${seq} is where ${index + 1} should be`);
+    });
+  }
+  // The servers renew their own leases first: nobody takes an agent from another for the database's fault.
+  if (counts["SEALED"] !== undefined) fail(`${counts["SEALED"]} calls were sealed although their servers lived`);
+  return counts;
+}
