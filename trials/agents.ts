@@ -37,6 +37,12 @@ export type AgentState = {
 /** An approval that waits for a decision. */
 export type OpenApproval = { readonly id: string; readonly inputHash: string };
 
+/** Which turn an agent has come to, in words that every version knows. */
+export async function turnOf(url: string, { id }: TrialAgent): Promise<Pick<AgentState, "state" | "turn">> {
+  const { agent } = await ask<{ agent: AgentState }>(url, `query($id: ID!) { agent(id: $id) { state turn } }`, { id });
+  return agent;
+}
+
 /** How an agent stands now. */
 export async function stateOf(url: string, { id }: TrialAgent): Promise<AgentState> {
   const { agent } = await ask<{ agent: AgentState }>(

@@ -63,7 +63,10 @@ export function overWebSocket(options: WebSocketOptions): Transport {
           complete: () => sink.complete(),
         },
       ),
-    () => void client.dispose(),
+    () => {
+      // It rejects where the connection does not open: there is nobody left who would want to know.
+      void Promise.resolve(client.dispose()).catch(() => {});
+    },
   );
   return transport;
 }

@@ -167,13 +167,17 @@ function firstOf(page: LogPage, first: number): LogPage {
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
 }
 
-/** How long there is no use in asking a database again that answers others, in ms. */
+/** How long there is no use in asking a database again that has just not answered, in ms. */
 const AGAIN_MS = 100;
 
 /** What stands in for a page of which the rows cannot be read, and the end of that. Its cursor is that before the page. */
-export function whileAway({ parts }: Context, page: object): { readonly notice: object | null; readonly over: Promise<void> } {
+export async function whileAway(
+  { parts }: Context,
+  page: object,
+): Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }> {
+  await delay(AGAIN_MS);
   const { outage } = parts.log;
-  const over = delay(AGAIN_MS).then(() => parts.sql.outages.over());
+  const over = (): Promise<void> => parts.sql.outages.over();
   const [first] = "events" in page ? (page as TimelinePage).events : [];
   if (outage === null || first === undefined) return { notice: null, over };
   const { event, epoch } = first;

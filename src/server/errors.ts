@@ -29,14 +29,15 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
 /** Prisma's codes for a database that cannot be reached, timed out, closed the connection, or gave none. */
 const PRISMA_OUTAGE = new Set(["P1001", "P1002", "P1008", "P1017", "P2024"]);
 
+/** Codes of a socket, and of PostgreSQL where it ends a connection, as Prisma's adapter passes them on. */
+const CONNECTION_LOST = /^(ECONN|EPIPE|ETIMEDOUT|57P|08)/;
+/** What the driver says of a connection that ended without a code. */
+const CONNECTION_ENDED = /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/;
+
 function isPrismaOutage(cause: unknown): boolean {
-  return (
-    typeof cause === "object" &&
-    cause !== null &&
-    "code" in cause &&
-    typeof cause.code === "string" &&
-    PRISMA_OUTAGE.has(cause.code)
-  );
+  if (!(cause instanceof Error)) return false;
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+  return PRISMA_OUTAGE.has(code) || CONNECTION_LOST.test(code) || CONNECTION_ENDED.test(cause.message);
 }
 
 function shown(error: unknown, code: string, message: string, status: number): GraphQLError {

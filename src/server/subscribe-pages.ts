@@ -24,7 +24,10 @@ export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | Async
  * What stands in for a page that needs rows while the database is away: a page that says so, null where there is no
  * outage, and the end of it.
  */
-export type WhileAway = (context: Context, page: object) => { readonly notice: object | null; readonly over: Promise<void> };
+export type WhileAway = (
+  context: Context,
+  page: object,
+) => Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }>;
 
 /** A page that the database does not answer for is tried so often, each time when there is no outage any more. */
 const TRIES = 20;
@@ -71,10 +74,10 @@ function answers(
           const value = await execute(page);
           const { tries, isTold } = held ?? { tries: 0, isTold: false };
           if (isAway(value) && tries < TRIES) {
-            const { notice, over } = whileAway(page);
+            const { notice, over } = await whileAway(page);
             held = { page, tries: tries + 1, isTold: isTold || notice !== null };
             if (notice !== null && !isTold) return { done: false, value: await execute(notice) };
-            await over;
+            await over();
             continue;
           }
           held = null;

@@ -1,0 +1,16 @@
+/** Works on both versions: only what the older one knows. An agent speaks, looks at its list, and speaks again. */
+export default {
+  models: {
+    scripted: {
+      provider: "scripted",
+      script: {
+        pace: { characters: 4, delayMs: 5 },
+        replies: [
+          { when: { result: "todo_read" }, say: ["That is all that there is to say."] },
+          { when: {}, say: ["I look at the list first."], call: [{ tool: "todo_read", input: {} }] },
+        ],
+      },
+    },
+  },
+  templates: { trial: { model: "scripted", systemPrompt: "x", selfApproval: true, permission: { mode: "auto" } } },
+};
