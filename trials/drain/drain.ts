@@ -79,7 +79,7 @@ async function runDrain({ isShort, isPlanted, fail }: TrialRun, folder: string):
     fail(String(error)),
   );
   const { events, resumptions } = watchers.check();
-  await watchers.end();
+  watchers.end();
   balancer.close();
   return `${rounds} servers closed, the slowest in ${(slowestMs / 1_000).toFixed(1)} s, with ${SUBSCRIPTIONS} subscriptions and ${TOOLS} running tools each: ${JSON.stringify(counts)}; ${events} events to each subscriber, ${resumptions} resumptions`;
 }

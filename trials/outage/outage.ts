@@ -81,7 +81,7 @@ async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string
     fail(String(error)),
   );
   const { events, resumptions } = watchers.check();
-  await watchers.end();
+  watchers.end();
   return `${times} outages with ${TOOLS} running tools: ${JSON.stringify(counts)}; ${events} events to each of ${SUBSCRIPTIONS} subscribers, ${watchers.outages} pages with the outage, ${resumptions} resumptions`;
 }
 

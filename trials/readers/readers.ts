@@ -69,7 +69,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   const loaded = healthy.p99();
   const closed = await metric(url, "triplane_slow_readers_closed_total");
   await writing.stop();
-  await healthy.stop();
+  healthy.stop();
   await bell.close();
   await pool.end();
   await stalled.kill();
@@ -94,10 +94,10 @@ async function write(log: EventLog, agent: RowAgent, count: number, first: numbe
 
 /** Writes RATE events a second, a batch at a time, and notes when each batch was committed. */
 function keepWriting(log: EventLog, agent: RowAgent, committed: Map<string, number>): { stop(): Promise<void> } {
-  let isStopping = false;
+  const stopping = new AbortController();
   const writing = (async () => {
     const began = performance.now();
-    for (let index = 1_000; !isStopping; index += 1) {
+    for (let index = 1_000; !stopping.signal.aborted; index += 1) {
       const wait = began + ((index - 1_000) * BATCH * 1_000) / RATE - performance.now();
       if (wait > 0) await delay(wait);
       await write(log, agent, BATCH, index);
@@ -106,14 +106,14 @@ function keepWriting(log: EventLog, agent: RowAgent, committed: Map<string, numb
   })();
   return {
     stop: async () => {
-      isStopping = true;
+      stopping.abort();
       await writing;
     },
   };
 }
 
 /** Readers that read. `p99` is of the events since it was asked last, in ms. */
-function watch(url: string, count: number): { committed: Map<string, number>; p99(): number; stop(): Promise<void> } {
+function watch(url: string, count: number): { committed: Map<string, number>; p99(): number; stop(): void } {
   const committed = new Map<string, number>();
   let took: number[] = [];
   const clients = Array.from({ length: count }, () => createClient({ url: url.replace("http", "ws"), webSocketImpl: WebSocket }));
@@ -139,9 +139,7 @@ function watch(url: string, count: number): { committed: Map<string, number>; p9
       took = [];
       return sorted[Math.floor(sorted.length * 0.99)] ?? Infinity;
     },
-    stop: async () => {
-      await Promise.all(clients.map((client) => client.dispose()));
-    },
+    stop: () => clients.forEach((client) => void client.dispose()),
   };
 }
 

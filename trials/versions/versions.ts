@@ -65,7 +65,7 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
   await until("every subscriber has everything", () => ours?.haveReached(snapshot.cursor) === true, 20_000);
   const given = ours?.check().events;
   if (given !== events) fail(`subscribers were given ${given} of ${events} events`);
-  for (const all of watchers) await all.end();
+  for (const all of watchers) all.end();
   return `${migration} applied under load: ${turns.ended} turns, ${events} events, ${resumed} agents went on at the newer server when the older was killed`;
 }
 
@@ -77,10 +77,10 @@ function load(
   fail: TrialRun["fail"],
 ): { readonly urls: string[]; stop(): Promise<void> } {
   const all = [...urls];
-  let isStopping = false;
+  const stopping = new AbortController();
   const working = Promise.all(
     agents.map(async (agent, index) => {
-      for (let turn = 1; !isStopping; turn += 1) {
+      for (let turn = 1; !stopping.signal.aborted; turn += 1) {
         const url = all[(turn + index) % all.length] ?? "";
         await send(url, agent, "go");
         const other = all[(turn + index + 1) % all.length] ?? "";
@@ -99,7 +99,7 @@ function load(
   return {
     urls: all,
     stop: async () => {
-      isStopping = true;
+      stopping.abort();
       await working;
     },
   };
