@@ -5,6 +5,7 @@ import { gate } from "./gate.ts";
 import { idle } from "./idle.ts";
 import { replay } from "./replay.ts";
 import { simulation } from "./simulate.ts";
+import { turn } from "./turn.ts";
 import { withPostgres } from "./postgres.ts";
 
 /** One figure, beside the baseline that was measured in the same run. Absolute values depend on the machine; ratios count. */
@@ -26,13 +27,14 @@ setTimeout(() => {
   process.exit(1);
 }, LONGEST_MS).unref();
 
-/** `npm run bench [-- append replay fan-out first-token simulate idle gate]`: prints one JSON line a figure. */
+/** `npm run bench [-- append replay fan-out first-token simulate turn idle gate]`: prints one JSON line a figure. */
 await withPostgres(async (url) => {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);
   if (isWanted("replay")) print(await replay(url));
   if (isWanted("fan-out")) print(await fanOut(url));
   if (isWanted("first-token")) print(await firstToken(url));
   if (isWanted("simulate")) print(await simulation(url));
+  if (isWanted("turn")) for (const figure of await turn(url)) print(figure);
   if (isWanted("idle")) for (const figure of await idle(url)) print(figure);
 });
 if (isWanted("gate")) for (const figure of await gate()) print(figure);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { Housekeeping, HOUSEKEEPING_MS } from "./agent/housekeeping.ts";
 import { LEASE_TIMES, type LeaseTimes } from "./agent/lease.ts";
 import { listenerConsumers } from "./agent/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
@@ -33,6 +34,7 @@ export type Overrides = {
   readonly leaseTimes?: LeaseTimes;
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
+  readonly housekeepingMs?: number;
   readonly waitingLimits?: WaitingLimits;
   readonly models?: ReadonlyMap<string, Model>;
 };
@@ -42,6 +44,8 @@ export type App = {
   readonly port: number;
   readonly database: Database;
   readonly parts: AgentParts;
+  /** Lets an agent go on after something was committed for it here. */
+  wake(agentId: string): void;
   close(): Promise<void>;
 };
 
@@ -91,6 +95,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
     };
+    const housekeeping = new Housekeeping(parts, settings.retention, overrides.housekeepingMs ?? HOUSEKEEPING_MS);
+    closing.push(() => housekeeping.close());
     const runner = new Runner(parts);
     closing.push(() => runner.close());
     const wake = (agentId: string): void => void runner.wake(agentId);
@@ -123,7 +129,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       logger,
     );
     closing.push(() => server.close());
-    return { port: server.port, database, parts, close };
+    return { port: server.port, database, parts, wake, close };
   } catch (error) {
     await close();
     throw error;

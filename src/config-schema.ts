@@ -7,6 +7,8 @@ import { ConfigurationError } from "./environment.ts";
 const text = { type: "string", minLength: 1 } as const;
 const texts = { type: "array", items: text } as const;
 const positive = { type: "integer", minimum: 1 } as const;
+/** At least an hour: what is still being written is never removed. */
+const days = { type: "number", minimum: 1 / 24 } as const;
 const closed = (properties: object, required: readonly string[] = []): object => ({
   type: "object",
   additionalProperties: false,
@@ -105,6 +107,7 @@ const config = closed(
       additionalProperties: false,
       properties: Object.fromEntries(EVENT_KINDS.map((kind) => [kind, { isFunction: true }])),
     },
+    retention: closed({ eventsDays: days, deltasDays: days, outputsDays: days }),
     webhooks: {
       type: "object",
       propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" },

@@ -90,6 +90,16 @@ export type TemplateConfig = {
   readonly trace?: boolean;
 };
 
+/** How long things are kept. What is omitted is kept for ever. */
+export type RetentionConfig = {
+  /** Days after which events are removed; cursors of before expire. */
+  readonly eventsDays?: number;
+  /** Days after which the deltas of complete texts are left to the text of their TEXT_CHUNK_END. */
+  readonly deltasDays?: number;
+  /** Days after which whole outputs of which models read a part are removed. */
+  readonly outputsDays?: number;
+};
+
 /** A target of webhooks. */
 export type WebhookConfig = {
   readonly url: string;
@@ -115,6 +125,8 @@ export type TriplaneConfig = {
   /** Own code that is given each event of a kind after its commit, at least once. See docs/approvals.md. */
   readonly on?: Listeners;
   /** Where approvals are announced, by name. */
+  /** How long things are kept. Everything, for ever, where omitted; `npm run retention` says what would go. */
+  readonly retention?: RetentionConfig;
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>;
   /** What all agents of one server together may run: 32 tools at once, 256 calls waiting, for 3 minutes where omitted. */
   readonly toolLimits?: Partial<ToolLimits>;

@@ -15,7 +15,16 @@ import type { ToolLimits } from "./agent/tool-slots.ts";
 import { BUILTIN_TOOLS } from "./agent/tools/builtin.ts";
 import type { Tool } from "./agent/tools/tool.ts";
 import { checkForm } from "./config-schema.ts";
-import type { HooksConfig, ModelConfig, PriceConfig, TemplateConfig, TriplaneConfig, WebhookConfig } from "./config.ts";
+import type {
+  HooksConfig,
+  ModelConfig,
+  PriceConfig,
+  RetentionConfig,
+  TemplateConfig,
+  TriplaneConfig,
+  WebhookConfig,
+} from "./config.ts";
+import type { RetentionPolicy } from "./events/retention.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { isLoopback } from "./lib/loopback.ts";
 import { isPrivateAddress } from "./lib/private-address.ts";
@@ -32,6 +41,7 @@ export type Settings = {
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly toolLimits: ToolLimits;
   readonly listeners: Listeners;
+  readonly retention: RetentionPolicy;
   readonly webhooks: readonly Webhook[];
   /** Real paths; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
@@ -88,6 +98,7 @@ export async function makeSettings(environment: Environment, path: string, confi
     tools,
     modes: vocabulary.modes,
     listeners: config.on ?? {},
+    retention: retentionOf(config.retention ?? {}),
     webhooks: Object.entries(config.webhooks ?? {}).map(([name, webhook]) =>
       webhookOf(`${path}: webhooks.${name}`, name, webhook),
     ),
@@ -216,6 +227,13 @@ function templateOf({ path, id, config, all, models, vocabulary }: TemplateSourc
     unknownOutcome: config.unknownOutcome ?? "seal",
     trace: config.trace ?? false,
   };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function retentionOf({ eventsDays, deltasDays, outputsDays }: RetentionConfig): RetentionPolicy {
+  const ms = (days: number | undefined): number | null => (days === undefined ? null : days * DAY_MS);
+  return { eventsMs: ms(eventsDays), deltasMs: ms(deltasDays), outputsMs: ms(outputsDays) };
 }
 
 function permissionOf(path: string, place: string, config: TemplateConfig, vocabulary: Vocabulary): Permission {

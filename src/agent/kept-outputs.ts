@@ -1,4 +1,4 @@
-import { mkdir, open, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byteLength } from "../lib/text.ts";
 
@@ -38,6 +38,19 @@ export class KeptOutputs {
     } finally {
       await file.close();
     }
+  }
+
+  /** Removes what was kept before; gives how many. A file that goes meanwhile was removed by another. */
+  async removeOlder(before: Date): Promise<number> {
+    let removed = 0;
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const path = join(this.#folder, name);
+      const found = await stat(path).catch(() => null);
+      if (found === null || found.mtime >= before) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+    return removed;
   }
 
   #path(callId: string): string {

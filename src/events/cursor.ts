@@ -41,6 +41,22 @@ export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
   return accepted({ kind: "position", tenant, epoch, position: parseInt(position, 16) });
 }
 
+/** A follower is so far behind that what it would read next was removed meanwhile. */
+export class CursorExpired extends Error {
+  override readonly name = "CursorExpired";
+}
+
+const EXPIRED: CursorRefusal = {
+  code: "CURSOR_EXPIRED",
+  message:
+    'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept',
+};
+
+/** The refusal of a cursor that has expired. */
+export function expired(): CursorRefusal {
+  return EXPIRED;
+}
+
 /** The position after which to read. Every cursor that does not belong to this log as it is now is refused. */
 export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<number, CursorRefusal> {
   if (cursor.kind === "earliest") return accepted(head.floor);
@@ -59,12 +75,7 @@ export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<numbe
       code: "CURSOR_FUTURE",
       message: "this cursor lies after the end of the log: query again and continue from the cursor you get",
     });
-  if (cursor.position < head.floor)
-    return refused({
-      code: "CURSOR_EXPIRED",
-      message:
-        'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept',
-    });
+  if (cursor.position < head.floor) return refused(EXPIRED);
   return accepted(cursor.position);
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
 import type { EventKind } from "./event.ts";
+import { CursorExpired } from "./cursor.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import type { LogPage } from "./log.ts";
 import type { Scope } from "./scope.ts";
@@ -60,6 +61,8 @@ async function* readPages(
     while (!signal.aborted) {
       const read = await unlessAway(isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered));
       if (signal.aborted) return;
+      // Events that were removed before they were read are never passed over in silence.
+      if (read !== null && covered < read.head.floor) throw new CursorExpired();
       const page = read ?? { head: tail.head, events: [], covered, outage: null };
       const { outage } = tails;
       const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);

@@ -124,7 +124,8 @@ export class Tail {
       const from = this.#head.position;
       const page = await this.#log.read(this.#everything, from);
       const news = page.events.filter((event) => event.position > this.#head.position);
-      this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
+      if (page.covered - this.#head.position > news.length) this.#startAfter(page.covered, news);
+      else this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
       if (page.covered < page.head.position) this.#isStale = true;
     }
   }
@@ -154,6 +155,16 @@ export class Tail {
     if (this.#bytes > KEPT_BYTES) this.#drop();
     this.#wake(events);
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
+  }
+
+  /** Where the log has holes, since what was there has been removed, nothing before their end is kept in memory. */
+  #startAfter(position: number, events: readonly TimelineEvent[]): void {
+    this.#events = [];
+    this.#bytes = 0;
+    this.#floor = position;
+    this.#head = { ...this.#head, position };
+    this.#pages.clear();
+    this.#wake(events);
   }
 
   #drop(): void {

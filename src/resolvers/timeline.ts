@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actor.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
+import { CursorExpired, expired, formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
 import type { LogPage, StorageOutage } from "../events/log.ts";
@@ -210,7 +210,9 @@ function pageOf(page: LogPage): TimelinePage {
 function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): AsyncIterableIterator<TimelinePage> {
   return {
     async next() {
-      const result = await source.next();
+      const result = await source.next().catch((error: unknown) => {
+        throw error instanceof CursorExpired ? clientError(expired().code, expired().message) : error;
+      });
       if (result.done === true) return { done: true, value: undefined };
       // While the database is away nobody can be asked for again, and nothing new is shown.
       const isEmptyOutage = result.value.outage !== null && result.value.events.length === 0;

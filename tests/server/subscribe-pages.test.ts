@@ -121,7 +121,9 @@ describe("subscribers who are given the same page", () => {
     const { first, next } = await subscriberOf(app)(document, {});
     expect(first).toMatchObject({ data: { timeline: { events: [], outage: { since: expect.any(String) } } } });
     outage.mockRestore();
-    expect(await next()).toMatchObject({ data: { timeline: { events: expect.arrayContaining([expect.objectContaining({ seq: 1 })]) } } });
+    expect(await next()).toMatchObject({
+      data: { timeline: { events: expect.arrayContaining([expect.objectContaining({ seq: 1 })]) } },
+    });
     find.mockRestore();
   });
 

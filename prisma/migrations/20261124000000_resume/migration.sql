@@ -1,8 +1,12 @@
--- Resume and forks: a person may let a call run again whose outcome is unknown; agents are forked from others.
+-- Resume, forks and retention: a person may let a call run again whose outcome is unknown; agents are forked from
+-- others; how far deltas were compacted.
 
 -- AlterTable
 ALTER TABLE "agent" ADD COLUMN     "forked_at" INTEGER,
 ADD COLUMN     "lineage" JSON;
+
+-- AlterTable
+ALTER TABLE "tenant_log" ADD COLUMN     "compacted" BIGINT NOT NULL DEFAULT 0;
 
 CREATE OR REPLACE FUNCTION commit_change(p_tenant text, p_append uuid, p_retry boolean, p_agent text, p_epoch integer, p_change json, p_channels text[], p_kinds text[], p_payloads text[], p_ats timestamp with time zone[])
  RETURNS TABLE(agent text, fenced boolean, base_seq integer, base_position bigint)

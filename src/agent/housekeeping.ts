@@ -1,0 +1,47 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { applyRetention, type RetentionPolicy } from "../events/retention.ts";
+import { messageOf } from "../lib/text.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** How often what is not kept any more is removed, in ms. */
+export const HOUSEKEEPING_MS = 60 * 60 * 1_000;
+
+/** Removes what the policy does not keep: once an hour, on every node, which find nothing to do after the first. */
+export class Housekeeping {
+  readonly #parts: AgentParts;
+  readonly #policy: RetentionPolicy;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(parts: AgentParts, policy: RetentionPolicy, everyMs: number) {
+    this.#parts = parts;
+    this.#policy = policy;
+    this.#running = Object.values(policy).every((kept) => kept === null) ? Promise.resolve() : this.#run(everyMs);
+  }
+
+  /** Ends after the statement that is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(everyMs: number): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await delay(everyMs, undefined, { signal, ref: false }).catch(() => {});
+      if (!signal.aborted) await this.#tidy();
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    const { sql, clock, outputs, logger } = this.#parts;
+    try {
+      const now = clock.now();
+      await applyRetention(sql, this.#policy, now);
+      const { outputsMs } = this.#policy;
+      if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
+    } catch (error) {
+      logger.warn(`what is not kept any more could not be removed (${messageOf(error)}); trying again in an hour`);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { CursorExpired } from "../../src/events/cursor.ts";
+import { follow } from "../../src/events/follow.ts";
+import { silentBell } from "../../src/events/bell.ts";
+import { EventLog } from "../../src/events/log.ts";
+import { applyRetention, planRetention, type RetentionPolicy } from "../../src/events/retention.ts";
+import { Tails } from "../../src/events/tails.ts";
+import type { EventBody } from "../../src/events/event.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { testDatabase } from "../support/database.ts";
+import { deltas, everything, insertAgent, readAll } from "../support/log.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+
+const DAY = 24 * 60 * 60 * 1_000;
+const NONE: RetentionPolicy = { eventsMs: null, deltasMs: null, outputsMs: null };
+const NOW = new Date("2026-06-30T00:00:00Z");
+const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY);
+
+async function oldLog() {
+  const { sql } = await testDatabase();
+  const log = new EventLog(sql);
+  const agent = await insertAgent(log, "one");
+  const say = (days: number, ...bodies: readonly EventBody[]) =>
+    log.append("one", [{ ...agent, epoch: null, events: bodies.map((body) => ({ at: daysAgo(days), body })) }]);
+  return { sql, log, say };
+}
+
+const delta = (text: string, block = 0): EventBody => ({ kind: "TEXT_CHUNK", step: 1, block, delta: text });
+const end = (text: string | null, block = 0): EventBody => ({ kind: "TEXT_CHUNK_END", step: 1, block, text, aborted: false });
+
+describe("retention", () => {
+  it("says what would go and changes nothing; then removes it in chunks, the floor first, and nothing else", async () => {
+    const { sql, log, say } = await oldLog();
+    // Whole chunks of 5,000 positions go.
+    for (let index = 0; index < 12; index += 1)
+      await say(index < 11 ? 40 : 1, ...Array.from({ length: 1_000 }, () => delta("x")));
+    const policy = { ...NONE, eventsMs: 30 * DAY };
+    const plan = await planRetention(sql, policy, NOW);
+    expect(plan).toEqual([{ tenant: "one", floor: 0, newFloor: 10_000, events: 10_000, deltas: 0 }]);
+    expect((await log.head("one")).floor).toBe(0);
+    expect(await applyRetention(sql, policy, NOW)).toEqual(plan);
+    expect((await log.head("one")).floor).toBe(10_000);
+    expect((await log.read(everything("one"), 10_000)).events[0]?.position).toBe(10_001);
+    expect(await readAll(log, everything("one"))).toHaveLength(2_000);
+    // What a node that died left of an earlier time goes along.
+    expect(await applyRetention(sql, policy, NOW)).toMatchObject([{ events: 0, newFloor: 10_000 }]);
+  });
+
+  it("leaves the deltas of complete texts to their end, and keeps those of texts that have no other place", async () => {
+    const { sql, log, say } = await oldLog();
+    await say(10, delta("Hel"), delta("lo."), end("Hello."), delta("long", 1), end(null, 1), delta("broken off", 2));
+    await say(1, delta("new", 3), end("new", 3));
+    const policy = { ...NONE, deltasMs: 5 * DAY };
+    // The chunk holds something that is too new: nothing of it goes yet.
+    expect(await planRetention(sql, policy, NOW)).toMatchObject([{ deltas: 0 }]);
+    const later = new Date(NOW.getTime() + 10 * DAY);
+    expect(await planRetention(sql, policy, later)).toMatchObject([{ deltas: 3, events: 0, newFloor: 0 }]);
+    expect(await applyRetention(sql, policy, later)).toMatchObject([{ deltas: 3 }]);
+    const events = await readAll(log, everything("one"));
+    expect(deltas(events)).toEqual(["long", "broken off"]);
+    expect(events.map(({ position }) => position)).toEqual([3, 4, 5, 6, 8]);
+    expect(await applyRetention(sql, policy, later)).toMatchObject([{ deltas: 0 }]);
+  });
+
+  it("is no hole for followers: they go on after it, and one that would miss events is told (invariant 2)", async () => {
+    const { sql, log, say } = await oldLog();
+    const tails = new Tails(log, silentBell(), silentLogger);
+    await say(40, delta("a"), delta("b"), end("ab"), delta("c", 1));
+    const ahead = follow(tails, { scope: everything("one"), after: 4, until: null });
+    await ahead.next();
+    const late = follow(tails, { scope: everything("one"), after: 1, until: null });
+    await applyRetention(sql, { ...NONE, deltasMs: DAY }, NOW);
+    expect((await late.next()).value?.events.map(({ position }) => position)).toEqual([3, 4]);
+    // Written by another node, and compacted before this one has read it.
+    const other = new EventLog(sql);
+    const agent = await insertAgent(other, "one");
+    await other.append("one", [
+      { ...agent, epoch: null, events: [delta("d"), end("d"), delta("e", 1)].map((body) => ({ at: daysAgo(40), body })) },
+    ]);
+    await applyRetention(sql, { ...NONE, deltasMs: DAY }, NOW);
+    await Promise.all([(async () => (await tails.keep("one")).tail.refresh())()]);
+    expect((await ahead.next()).value?.events.map(({ position }) => position)).toEqual([6, 7]);
+    await say(0, delta("f", 2));
+    expect((await ahead.next()).value?.events.map(({ position }) => position)).toEqual([8]);
+    const behind = follow(tails, { scope: everything("one"), after: 1, until: null });
+    await sql.query({ name: "f", text: "UPDATE tenant_log SET floor = 4" }, []);
+    await expect(behind.next()).rejects.toBeInstanceOf(CursorExpired);
+    for (const follower of [ahead, late, behind]) await follower.return();
+    await tails.close();
+  });
+
+  it("keeps the question of an approval that is open, refuses cursors of before, and runs by itself", async () => {
+    const app = await startTestApp({
+      script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] },
+      template: { permission: { mode: "approval" } },
+      config: { retention: { eventsDays: 1 } },
+      overrides: { housekeepingMs: 50, clock: { now: () => new Date(Date.now() - 10 * DAY) } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const cursor = agent.cursor;
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "PERMISSION_REQUIRED");
+    // As if they were written long ago.
+    await app.database.sql.query({ name: "age", text: "UPDATE event SET at = at - interval '5 days'" }, []);
+    await expect.poll(async () => (await app.parts.log.head("local")).floor, { timeout: 5_000 }).toBeGreaterThan(5);
+    const refused = await client.post({ query: `{ timeline(since: "${cursor}") { cursor } }` });
+    expect(refused.errors[0]?.extensions?.["code"]).toBe("CURSOR_EXPIRED");
+    const open: string[] = [];
+    for await (const { data } of client.iterate("subscription { control { caughtUp events { kind } } }")) {
+      open.push(...(data?.["control"] as { events: { kind: string }[] }).events.map(({ kind }) => kind));
+      if ((data?.["control"] as { caughtUp: boolean }).caughtUp) break;
+    }
+    expect(open).toEqual(["PERMISSION_REQUIRED"]);
+  });
+});
