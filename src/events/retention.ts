@@ -88,9 +88,7 @@ export async function applyRetention(sql: Sql, policy: RetentionPolicy, now: Dat
   for (const log of await sql.query<Log>(LOGS, [])) {
     const { end: newFloor } = await oldUpTo(sql, log.tenant, log.floor, cutoff(policy.eventsMs, now));
     if (newFloor > log.floor) await sql.query(MOVE_FLOOR, [log.tenant, newFloor]);
-    let events = 0;
-    for (let removed = CHUNK; newFloor > 0 && removed === CHUNK; events += removed)
-      removed = (await sql.query(REMOVE, [log.tenant])).length;
+    const events = newFloor === 0 ? 0 : await removeBelowFloor(sql, log.tenant);
     let deltas = 0;
     for await (const [after, last] of oldChunks(
       sql,
@@ -104,6 +102,15 @@ export async function applyRetention(sql: Sql, policy: RetentionPolicy, now: Dat
     removals.push({ tenant: log.tenant, floor: log.floor, newFloor, events, deltas });
   }
   return removals;
+}
+
+async function removeBelowFloor(sql: Sql, tenant: string): Promise<number> {
+  let events = 0;
+  for (;;) {
+    const removed = (await sql.query(REMOVE, [tenant])).length;
+    events += removed;
+    if (removed < CHUNK) return events;
+  }
 }
 
 function cutoff(keptMs: number | null, now: Date): Date | null {
