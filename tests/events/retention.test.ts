@@ -110,8 +110,9 @@ describe("retention", () => {
     await expect.poll(async () => (await app.parts.log.head("local")).floor, { timeout: 5_000 }).toBeGreaterThan(5);
     const refused = await client.post({ query: `{ timeline(since: "${cursor}") { cursor } }` });
     expect(refused.errors[0]?.extensions?.["code"]).toBe("CURSOR_EXPIRED");
-    const pages = connect(app.url).subscribe(ControlDocument, { agentId: null, since: null });
-    const first = await pages.next();
-    expect(first.value?.data?.control.events.map(({ kind }) => kind)).toEqual(["PERMISSION_REQUIRED"]);
+    for await (const { data } of connect(app.url).subscribe(ControlDocument, { agentId: null, since: null })) {
+      expect(data?.control.events.map(({ kind }) => kind)).toEqual(["PERMISSION_REQUIRED"]);
+      break;
+    }
   });
 });
