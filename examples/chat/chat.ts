@@ -19,6 +19,15 @@ Type a message and press Enter, also while the agent works. Where it asks, press
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
 Lines from a pipe go one after the other: a message when the agent is idle, y or n when it asks.`;
 
+/** What people are told of each decision. */
+const SAID: Readonly<Record<string, string>> = {
+  ALLOW: "allowed",
+  DENY: "denied",
+  DONE: "settled as done",
+  RETRY: "run again",
+  FAIL: "given up",
+};
+
 /** A key counts as an answer when no other follows within so many ms: it may be the first of a message. */
 const KEY_MS = 250;
 
@@ -121,7 +130,7 @@ class Chat {
         const who = event.decidedBy?.id ?? "somebody";
         const tool = this.#tools.get(event.approvalId) ?? "the call";
         screen.line(
-          `→ ${tool} ${event.decision === "ALLOW" ? "allowed" : "denied"} by ${who}${event.note === null ? "" : `: ${event.note}`}`,
+          `→ ${tool} ${SAID[event.decision] ?? event.decision} by ${who}${event.note === null ? "" : `: ${event.note}`}`,
         );
         if (event.missingDecisions > 0) return screen.line(`(${event.missingDecisions} more must allow it)`);
         return this.#answered(event.approvalId);
@@ -156,7 +165,8 @@ class Chat {
     const [question] = this.#questions.values();
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
-    this.#screen.line(`May ${question.tool} run? (${question.reason})\n${question.inputText}\n${question.tool}: [y/n]`);
+    const asked = question.kind === "OUTCOME_UNKNOWN" ? `Shall ${question.tool} run again?` : `May ${question.tool} run?`;
+    this.#screen.line(`${asked} (${question.reason})\n${question.inputText}\n${question.tool}: [y/n]`);
   }
 
   #answered(approvalId: string): void {

@@ -16,6 +16,8 @@ export type Server = { readonly url: string; readonly token: string | undefined 
 /** A question that the agent asks. */
 export type Question = {
   readonly approvalId: string;
+  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? */
+  readonly kind: string;
   readonly inputHash: string;
   readonly tool: string;
   readonly reason: string;
@@ -76,8 +78,9 @@ export class Conversation {
     return sendMessage.message.id;
   }
 
-  async decide({ approvalId, inputHash }: Question, isAllowed: boolean): Promise<void> {
-    await mutate(this.#client, DECIDE, { approvalId, decision: isAllowed ? "ALLOW" : "DENY", inputHash });
+  async decide({ approvalId, kind, inputHash }: Question, isYes: boolean): Promise<void> {
+    const [yes, no] = kind === "OUTCOME_UNKNOWN" ? ["RETRY", "FAIL"] : ["ALLOW", "DENY"];
+    await mutate(this.#client, DECIDE, { approvalId, decision: isYes ? yes : no, inputHash });
   }
 
   async interrupt(): Promise<void> {

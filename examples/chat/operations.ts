@@ -30,7 +30,7 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name } } approval { state inputText } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText } }
         ... on PermissionDecided { approvalId decision decidedBy { id } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
         ... on Error { severity message }
@@ -65,6 +65,7 @@ export type ChatEvent =
       readonly __typename: "PermissionRequired";
       readonly request: {
         readonly approvalId: string;
+        readonly kind: string;
         readonly inputHash: string;
         readonly reason: string;
         readonly call: Pick<Call, "name">;

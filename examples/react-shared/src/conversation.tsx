@@ -1,12 +1,27 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
+import type { ApprovalDecision, ApprovalKind } from "./generated/documents.ts";
 import type { Item, View } from "./view.ts";
+
+/** What can be said to each kind of question. */
+const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: ApprovalDecision; readonly label: string }[]>> = {
+  TOOL_CALL: [
+    { decision: "ALLOW", label: "Allow" },
+    { decision: "DENY", label: "Deny" },
+  ],
+  OUTCOME_UNKNOWN: [
+    { decision: "DONE", label: "It was done" },
+    { decision: "RETRY", label: "Run again" },
+    { decision: "FAIL", label: "Give up" },
+  ],
+  BUDGET: [],
+};
 
 /** What a person can do. */
 export type Actions = {
   /** False where it could not be sent: the text stays. */
   readonly send: (text: string) => Promise<boolean>;
-  readonly decide: (approvalId: string, decision: "ALLOW" | "DENY", inputHash: string) => void;
+  readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string) => void;
   readonly interrupt: () => void;
   readonly begin: () => void;
 };
@@ -98,17 +113,21 @@ function Shown({ item, decide }: { readonly item: Item; readonly decide: Actions
       return (
         <section aria-label="Approval">
           <p>
-            May <code>{item.request.call.name}</code> run? ({item.request.reason}, risk {item.request.risk})
+            {item.request.kind === "OUTCOME_UNKNOWN" ? "What came of" : "May"} <code>{item.request.call.name}</code>
+            {item.request.kind === "OUTCOME_UNKNOWN" ? "?" : " run?"} ({item.request.reason}, risk {item.request.risk})
           </p>
           <pre>{item.inputText}</pre>
           {item.decision === null ? (
             <>
-              <button type="button" onClick={() => decide(item.request.approvalId, "ALLOW", item.request.inputHash)}>
-                Allow
-              </button>
-              <button type="button" onClick={() => decide(item.request.approvalId, "DENY", item.request.inputHash)}>
-                Deny
-              </button>
+              {CHOICES[item.request.kind].map(({ decision, label }) => (
+                <button
+                  key={decision}
+                  type="button"
+                  onClick={() => decide(item.request.approvalId, decision, item.request.inputHash)}
+                >
+                  {label}
+                </button>
+              ))}
             </>
           ) : (
             <p>→ {item.decision}</p>
