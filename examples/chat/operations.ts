@@ -6,7 +6,7 @@ export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
       id model workspace state cursor
-      pendingApprovals { id inputHash reason inputText toolCall { name } }
+      pendingApprovals { id kind inputHash reason inputText toolCall { name } }
     }
   }
 `;
@@ -49,6 +49,7 @@ export type ChatAgent = {
   readonly cursor: string;
   readonly pendingApprovals: readonly {
     readonly id: string;
+    readonly kind: string;
     readonly inputHash: string;
     readonly reason: string;
     readonly inputText: string;
