@@ -182,7 +182,7 @@ BEGIN
 
   FOR v_item IN SELECT value FROM json_array_elements(p_change -> 'approvalTransitions') LOOP
     -- Also for a node that knows nothing of quorums: only the last of those who must allow it closes an approval.
-    IF v_item ->> 'from' = 'PENDING' AND v_item ->> 'to' = 'ALLOWED'
+    IF v_item ->> 'from' = 'PENDING' AND (v_item ->> 'to' = 'ALLOWED' OR p_change -> 'decision' ->> 'decision' = 'RETRY' AND v_item ->> 'to' = 'RESOLVED')
        AND (SELECT count(*) + 1 FROM decision WHERE approval_id = v_item ->> 'id') < (SELECT coalesce(quorum, 1) FROM approval WHERE id = v_item ->> 'id') THEN
       RAISE EXCEPTION 'approval % needs more people', v_item ->> 'id' USING ERRCODE = 'TP002';
     END IF;

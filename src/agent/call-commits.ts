@@ -6,7 +6,7 @@ import { format } from "./gate/formatting.ts";
 import { refusalText, refusedState, toolCallError, type Refusal } from "./gate/refusal.ts";
 import { hookVerdict, type Explanation } from "./gate/policy.ts";
 import { keptValues } from "./gate/rule-values.ts";
-import type { CallLook, Look } from "./look.ts";
+import { hasRun, type CallLook, type Look } from "./look.ts";
 import { sealCall } from "./orphans.ts";
 import { question } from "./question.ts";
 import type { Template } from "./template.ts";
@@ -31,7 +31,7 @@ export function recordJudgement(
   template: CallTemplate,
 ): CallCommit {
   const { call, stages } = judgement;
-  if (isRepeated(call)) return ending(sealCall(call, notRepeated(judgement), at), template);
+  if (hasRun(call.state)) return ending(sealCall(call, notRepeated(judgement), at), template);
   switch (judgement.kind) {
     case "refused":
       return refusedCommit(
@@ -50,11 +50,6 @@ export function recordJudgement(
     case "asked":
       return ask(agent, judgement, at, template);
   }
-}
-
-/** Whether the call has run before, and nobody knows what came of it. */
-function isRepeated({ state }: CallLook): boolean {
-  return state === "EXECUTING" || state === "APPROVAL_REQUIRED";
 }
 
 /** Why a call that was to run again does not. */
@@ -108,9 +103,10 @@ export function finishCall(outcome: CallOutcome, call: CallLook, at: Date, templ
   return ending(step, template, warnings);
 }
 
-/** What to commit for a call that was judged, and is refused now. */
+/** What to commit for a call that was judged, and is refused now. One that has run before has an unknown outcome. */
 export function refuseCall(judged: JudgedCall, refusal: Refusal, at: Date, template: CallTemplate): CallCommit {
   const { call, stages } = judged;
+  if (hasRun(call.state)) return ending(sealCall(call, `it may not run again: ${refusalText(refusal)}`, at), template);
   return refusedCommit({ call, stages, refusal, at, template }, inputOf(judged), judgedColumns(judged));
 }
 

@@ -14,7 +14,7 @@ import type { RuleValues } from "./gate/rule-values.ts";
 import { validate, type Validated } from "./gate/validation.ts";
 import type { Hold } from "./hold.ts";
 import { hookAnswer, hookCall, hooksFor } from "./hooks.ts";
-import { isToRetry, type CallLook, type Look } from "./look.ts";
+import { hasRun, type CallLook, type Look } from "./look.ts";
 import type { AgentParts } from "./parts.ts";
 import { executionStarted, stageTrace } from "./call-trace.ts";
 import { StageClock, type Stages, type StageTrace } from "./stage-clock.ts";
@@ -120,6 +120,10 @@ export class CallRunner {
       return { ...judged(), kind: "denied", refusal: { type: "permission_denied", stage: "permission", reason } };
     }
     const confirmed = clock.timed("confirmation", () => confirm(verdict, this.#allowance(call), this.#agent.workspace));
+    if (confirmed.ok && hasRun(call.state) && confirmed.value.inputHash !== call.inputHash) {
+      const reason = "the tool, or what hooks make of its input, is not what it was when the call ran";
+      return { ...judged(), kind: "denied", refusal: { type: "permission_denied", stage: "permission", reason } };
+    }
     return confirmed.ok
       ? { ...judged(), kind: "ready", confirmed: confirmed.value }
       : { ...judged(), kind: "asked", ...confirmed.refusal };
@@ -127,7 +131,7 @@ export class CallRunner {
 
   #allowance(call: CallLook): Allowance | null {
     const { approval, ruleValues } = call;
-    const isAllowed = approval?.state === "ALLOWED" || isToRetry(call);
+    const isAllowed = approval?.state === "ALLOWED" || (approval?.state === "RESOLVED" && approval.decision === "RETRY");
     return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
   }
 

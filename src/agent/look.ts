@@ -49,6 +49,11 @@ export type CallLook = {
   readonly approval: ApprovalLook | null;
 };
 
+/** Whether a call that is to be judged has run before, and nobody knows what came of it. */
+export function hasRun(state: ToolCallState): boolean {
+  return state === "EXECUTING" || state === "APPROVAL_REQUIRED";
+}
+
 /** Whether a person said that a call whose outcome is unknown shall run again. */
 export function isToRetry({ state, approval }: CallLook): boolean {
   return state === "APPROVAL_REQUIRED" && approval?.state === "RESOLVED" && approval.decision === "RETRY";
@@ -73,6 +78,7 @@ export type Look = {
   readonly interruptAt: string | null;
   readonly interruptNote: string | null;
   readonly leaseEpoch: number;
+  readonly leaseOwner: string | null;
   /** Messages that wait to join the transcript, in order of arrival. */
   readonly waiting: readonly string[];
   readonly lastStep: {
@@ -97,13 +103,13 @@ const CALL_LOOK = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'provider
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
   'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
-    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
+    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.kind = 'OUTCOME_UNKNOWN' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
 
 const LOOK: Statement = {
   name: "look",
   text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission,
     'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
-    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'leaseEpoch', a.lease_epoch,
+    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
     'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),

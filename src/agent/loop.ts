@@ -112,7 +112,8 @@ export class Loop {
       if (this.hold.lost.aborted) return "lost";
       if (this.#isStopping) return this.#leave();
       const now = await look(this.#parts.sql, this.hold.lease.agentId);
-      if (now.leaseEpoch !== this.hold.lease.epoch) return "lost";
+      // Given back by a commit whose answer was lost counts as lost, too.
+      if (now.leaseEpoch !== this.hold.lease.epoch || now.leaseOwner !== this.#parts.node) return "lost";
       this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
       const configured = this.#configured(now);
       const isParked =

@@ -71,7 +71,8 @@ function nextOfCalls(look: Look, activity: Activity, bounds: Bounds): Action {
 
 /** Whether a call has not run, or is to run again. */
 function mayRun(call: CallLook, { repeatableCalls }: Activity): boolean {
-  return call.state === "PENDING" || call.state === "APPROVED" || repeatableCalls.has(call.id) || isToRetry(call);
+  const isRepeatable = call.state === "EXECUTING" && repeatableCalls.has(call.id);
+  return call.state === "PENDING" || call.state === "APPROVED" || isRepeatable || isToRetry(call);
 }
 
 function statusOf(call: CallLook, activity: Activity): Slot["status"] {

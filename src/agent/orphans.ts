@@ -63,7 +63,7 @@ function ask(agent: Pick<Look, "id" | "tenant">, call: CallLook, risk: string | 
     inputHash: call.inputHash,
     reason,
     risk: risk ?? "MEDIUM",
-    quorum: 1,
+    quorum: template.approvalQuorum,
     at,
   } as const;
   return { transition, ...question(agent, asking, template) };

@@ -26,6 +26,9 @@ export class Runner {
   readonly #closing = new AbortController();
   readonly #ends: readonly (() => void)[];
   readonly #background: Promise<unknown>;
+  /** Aborts when no agent is held any more, after the node began to close. */
+  readonly #released = new AbortController();
+  readonly #renewing: Promise<void>;
   readonly #pending = new Set<Promise<void>>();
   #sweeping: Promise<void> | null = null;
   #isStale = false;
@@ -51,11 +54,13 @@ export class Runner {
         () => EXPIRY_MS,
         () => this.#expire(),
       ),
-      this.#every(
-        () => parts.leaseTimes.renewMs,
-        () => this.#renew(),
-      ),
     ]);
+    // While the node closes, running tools may finish under leases that go on.
+    this.#renewing = this.#every(
+      () => parts.leaseTimes.renewMs,
+      () => this.#renew(),
+      this.#released.signal,
+    );
   }
 
   /** How many agents this node holds now. */
@@ -82,7 +87,9 @@ export class Runner {
     }, CLOSING_MS);
     await Promise.all(held.map(({ ended }) => ended));
     clearTimeout(timer);
-    await this.#background;
+    this.#released.abort();
+    this.#parts.sql.outages.giveUp();
+    await Promise.all([this.#background, this.#renewing]);
     await Promise.all(this.#pending);
   }
 
@@ -215,8 +222,7 @@ export class Runner {
     }
   }
 
-  async #every(pauseMs: () => number, task: () => Promise<void>): Promise<void> {
-    const { signal } = this.#closing;
+  async #every(pauseMs: () => number, task: () => Promise<void>, signal = this.#closing.signal): Promise<void> {
     while (!signal.aborted) {
       await delay(pauseMs(), undefined, { signal }).catch(() => {});
       if (!signal.aborted) await task();

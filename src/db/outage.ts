@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../lib/text.ts";
-import { StorageUnavailable, type Sql } from "./sql.ts";
+import { isContention, StorageUnavailable, type Sql } from "./sql.ts";
 
 /** The database does not answer, since when and what it said. */
 export type Outage = { readonly since: Date; readonly problem: string };
@@ -99,7 +99,8 @@ export class OutageWatch {
       await this.#probe();
       return null;
     } catch (error) {
-      return messageOf(error);
+      // It has no connection to spare, or other needs: it answers.
+      return isContention(error) ? null : messageOf(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
+import { patient } from "../db/outage.ts";
 import { isConnectionLost, isContention, sqlState, storageError, type Sql, type Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
 import { decodeEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
@@ -281,12 +282,12 @@ export class EventLog {
     return row?.text ?? "";
   }
 
-  /** The blocks of a step that have begun and not ended: where a model call broke off with its server. */
+  /** The blocks of a step that have begun and not ended: where a model call broke off with its server. Waits for the database. */
   async openBlocks(
     agentId: string,
     step: number,
   ): Promise<{ readonly kind: "text" | "thinking"; readonly block: number; readonly text: string }[]> {
-    return this.#query(OPEN_BLOCKS, [agentId, step]);
+    return patient(this.#sql).query(OPEN_BLOCKS, [agentId, step]);
   }
 
   /** Makes sure that the tenant has a log. */

@@ -93,6 +93,7 @@ export class Outbox {
     const release = this.#log.waiting.take(events.map(({ body }) => body));
     if (release === null) {
       // What was taken before is still written.
+      this.#lostEvents += events.length;
       this.#tell("FULL");
       return null;
     }

@@ -66,6 +66,6 @@ function sizeOf(body: EventBody): number {
       // The row that changes with the event has the whole output and its details.
       return ((body.call.output?.length ?? 0) + body.call.inputPreview.length) * 4;
     default:
-      return 1_000;
+      return JSON.stringify(body).length * 2;
   }
 }

@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { movableClock } from "../support/clock.ts";
 import { calls, playedModel, says } from "../support/models.ts";
+import { ownTool } from "../support/tools.ts";
 
 const SHORT: LeaseTimes = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
 
@@ -18,7 +19,9 @@ async function loseLeases(app: TestApp): Promise<void> {
 }
 
 /** An agent whose server "died" while its call ran. The first run of the tool hangs, later ones answer. */
-async function broken(options: { idempotent?: boolean; template?: Partial<TemplateConfig>; hangs?: number } = {}) {
+async function broken(
+  options: { idempotent?: boolean; template?: Partial<TemplateConfig>; hangs?: number; calls?: readonly string[] } = {},
+) {
   let runs = 0;
   const tool = defineTool<Record<string, never>>({
     name: "deploy",
@@ -32,13 +35,13 @@ async function broken(options: { idempotent?: boolean; template?: Partial<Templa
     },
   });
   const model = playedModel(
-    () => calls("deploy"),
+    () => calls(...(options.calls ?? ["deploy"])),
     () => says("Settled."),
   );
   const clock = movableClock();
   const app = await startTestApp({
     model,
-    config: { tools: [tool] },
+    config: { tools: [tool, ownTool("asked", () => ({ output: "x", details: null }), false)] },
     template: { permission: { mode: "auto" }, ...options.template },
     overrides: { leaseTimes: SHORT, clock },
   });
@@ -70,6 +73,24 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED", output: "run 2" } }]);
     expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH", sealed: [] }]);
     expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "COMPLETED", attempt: 2 }]);
+  });
+
+  it("is not judged again when it has ended, while another call of the same answer is open", async () => {
+    let judged = 0;
+    const { client, agent, runs } = await broken({
+      idempotent: true,
+      calls: ["deploy", "asked"],
+      template: {
+        permission: { mode: "auto", requireApprovalTools: ["asked"] },
+        hooks: { preToolUse: [({ name }) => void (name === "deploy" && (judged += 1))] },
+      },
+    });
+    await expect.poll(runs, { timeout: 5_000 }).toBe(2);
+    await client.until(agent.id, "TOOL_END");
+    await expect.poll(async () => (await client.get(StandstillDocument, { id: agent.id })).agent?.state).toBe("PAUSED");
+    await client.send(agent.id, "and?");
+    await expect.poll(async () => (await client.get(StandstillDocument, { id: agent.id })).agent?.state).toBe("PAUSED");
+    expect(judged).toBe(2);
   });
 
   it("of an idempotent tool that takes its server with it each time is sealed in the end", async () => {
@@ -108,7 +129,10 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(JSON.stringify(model.calls[1]?.request.messages)).toContain("deployed as version 7");
     expect(runs()).toBe(1);
     // Decided once.
-    expect(await decide({ decision: "DONE" })).toMatchObject({ userErrors: [] });
+    expect(await decide({ decision: "DONE", result: "deployed as version 7" })).toMatchObject({ userErrors: [] });
+    expect(await decide({ decision: "DONE", result: "rolled back" })).toMatchObject({
+      userErrors: [{ code: "ALREADY_DECIDED" }],
+    });
     expect(await decide({ decision: "FAIL" })).toMatchObject({ userErrors: [{ code: "ALREADY_DECIDED" }] });
   });
 

@@ -65,7 +65,11 @@ async function tryToDecide(
   if (!authority.ok) return authority;
   const problem = problemOf(request, approval);
   if (problem !== null) return refused(problem);
-  if (approval.state !== "PENDING") return standing(approval, request, await editOf(parts, approval, request));
+  if (approval.state !== "PENDING") {
+    const isSameResult =
+      request.decision !== "DONE" || (await lookAtCall(parts.sql, approval.toolCallId)).output === storable(request.result ?? "");
+    return standing(approval, request, await editOf(parts, approval, request), isSameResult);
+  }
   const principal = authority.value.onBehalfOf ?? actor.id;
   const earlier = approval.decisions.find(
     ({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal,
@@ -190,6 +194,7 @@ function standing(
   approval: FoundApproval,
   { decision }: DecideApproval,
   edit: Result<EditedInput | null, CommandRefusal>,
+  isSameResult: boolean,
 ): Result<Decided, CommandRefusal> {
   switch (approval.state) {
     case "ALLOWED":
@@ -200,7 +205,7 @@ function standing(
       const isSame =
         (approval.state === "ALLOWED" && decision === "ALLOW" && isSameInput) ||
         (approval.state === "DENIED" && decision === "DENY") ||
-        (approval.state === "RESOLVED" && approval.decisions[0]?.decision === decision);
+        (approval.state === "RESOLVED" && approval.decisions.at(-1)?.decision === decision && isSameResult);
       if (isSame) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
       return refused({
         code: "ALREADY_DECIDED",
@@ -248,7 +253,7 @@ function decisionOf(made: Decision): { change: Change; events: readonly EventBod
   const { approval, call, actor, authority, request, edit, at } = made;
   const { decision } = request;
   const note = request.note === null ? null : storable(request.note);
-  const missing = decision === "ALLOW" ? approval.quorum - approval.decisions.length - 1 : 0;
+  const missing = decision === "ALLOW" || decision === "RETRY" ? approval.quorum - approval.decisions.length - 1 : 0;
   const state = missing > 0 ? "PENDING" : STATE_AFTER[decision];
   const step = state === "PENDING" ? null : stepOf(made, state, note);
   const hasEnded = step !== null && isFinal(step.call.state);
