@@ -95,17 +95,14 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
     };
-    const housekeeping = new Housekeeping(parts, settings.retention, overrides.housekeepingMs ?? HOUSEKEEPING_MS);
-    closing.push(() => housekeeping.close());
     const runner = new Runner(parts);
     closing.push(() => runner.close());
     const wake = (agentId: string): void => void runner.wake(agentId);
-    const consumers = await Consumers.start(
-      parts,
-      [...listenerConsumers(settings.listeners, parts, wake), ...settings.webhooks.map(webhookConsumer)],
-      overrides.consumerTimes ?? CONSUMER_TIMES,
-    );
+    const readers = [...listenerConsumers(settings.listeners, parts, wake), ...settings.webhooks.map(webhookConsumer)];
+    const consumers = await Consumers.start(parts, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
     closing.push(() => consumers.close());
+    const housekeeping = new Housekeeping(parts, settings.retention, readers, overrides.housekeepingMs ?? HOUSEKEEPING_MS);
+    closing.push(() => housekeeping.close());
     const shared = { prisma: database.prisma, parts, tails, wake };
     const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
     const metrics = (): string =>

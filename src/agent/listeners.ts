@@ -54,6 +54,11 @@ const CONCURRENCY = 8;
 /** How long a listener is called again before its event is given up, in ms. */
 const GIVE_UP_MS = 10 * 60_000;
 
+/** What the listeners are delivered: under which names, and which kinds. */
+export function listenerReaders(listeners: Listeners): readonly { readonly name: string; readonly kinds: readonly string[] }[] {
+  return Object.keys(listeners).map((kind) => ({ name: `on.${kind}`, kinds: [kind] }));
+}
+
 /** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
 export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake: (agentId: string) => void): Consumer[] {
   return Object.entries(listeners).map(([kind, listener]): Consumer => ({

@@ -27,11 +27,27 @@ const LOGS: Statement = {
   name: "retention_logs",
   text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted, position::float8 AS position FROM tenant_log ORDER BY tenant",
 };
-/** The next positions, and whether all of them are older. */
+/** The next positions: up to which all are older, how many those are, and whether all of them were. */
 const NEXT: Statement = {
   name: "retention_next",
-  text: `SELECT max(position)::float8 AS last, count(*)::int AS events, max(at) < $3 AS "isOld"
-    FROM (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}) e`,
+  text: `WITH next AS (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}),
+      young AS (SELECT min(position) AS first FROM next WHERE at >= $3)
+    SELECT max(n.position)::float8 AS last, count(n.position)::int AS events, (SELECT first IS NULL FROM young) AS "isWhole"
+    FROM next n WHERE n.position < coalesce((SELECT first FROM young), n.position + 1)`,
+};
+/** The first event up to $3 that a consumer wants and has not been delivered yet. */
+const UNDELIVERED: Statement = {
+  name: "retention_undelivered",
+  text: `SELECT e.position::float8 AS position FROM consumer c JOIN event e ON e.tenant = c.tenant AND e.position > c.position
+    WHERE c.tenant = $1 AND c.name = $2 AND e.position <= $3 AND e.kind = ANY ($4) ORDER BY e.position LIMIT 1`,
+};
+/** Where the first block begins whose end lies beyond $2 and has its text only in its deltas. */
+const SPLIT_BLOCK: Statement = {
+  name: "retention_split_block",
+  text: `SELECT min(b.position)::float8 AS position FROM event e, LATERAL (SELECT s.position FROM event s WHERE s.agent_id = e.agent_id AND s.position < e.position
+        AND s.kind = replace(e.kind, '_END', '_START') AND s.payload ->> 'step' = e.payload ->> 'step' AND s.payload ->> 'block' = e.payload ->> 'block' ORDER BY s.position DESC LIMIT 1) b
+    WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $2::bigint + ${CHUNK} AND e.kind IN ('TEXT_CHUNK_END', 'THINK_CHUNK_END')
+      AND e.payload ->> 'text' IS NULL AND b.position <= $2`,
 };
 const MOVE_FLOOR: Statement = {
   name: "retention_floor",
@@ -46,10 +62,13 @@ const REMOVE: Statement = {
       ORDER BY e.position LIMIT ${CHUNK}
     ) DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING 1`,
 };
-/** Deltas after $2, up to $3, whose block has an end that says its whole text. */
-const COVERED = `FROM event d WHERE d.tenant = $1 AND d.position > $2 AND d.position <= $3 AND d.kind IN ('TEXT_CHUNK', 'THINK_CHUNK')
-    AND EXISTS (SELECT FROM event e WHERE e.agent_id = d.agent_id AND e.position > d.position AND e.kind = d.kind || '_END'
-      AND e.payload ->> 'text' IS NOT NULL AND e.payload ->> 'step' = d.payload ->> 'step' AND e.payload ->> 'block' = d.payload ->> 'block')`;
+/** The deltas of blocks whose end lies after $2, up to $3, and says the whole text. */
+const COVERED = `FROM (SELECT e.* FROM event e WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $3
+      AND e.kind IN ('TEXT_CHUNK_END', 'THINK_CHUNK_END') AND e.payload ->> 'text' IS NOT NULL) e,
+    LATERAL (SELECT coalesce((SELECT s.position FROM event s WHERE s.agent_id = e.agent_id AND s.position < e.position AND s.kind = replace(e.kind, '_END', '_START')
+      AND s.payload ->> 'step' = e.payload ->> 'step' AND s.payload ->> 'block' = e.payload ->> 'block' ORDER BY s.position DESC LIMIT 1), 0) AS position) b,
+    LATERAL (SELECT d.position FROM event d WHERE d.agent_id = e.agent_id AND d.position > b.position AND d.position < e.position
+      AND d.kind = replace(e.kind, '_END', '') AND d.payload ->> 'step' = e.payload ->> 'step' AND d.payload ->> 'block' = e.payload ->> 'block') d`;
 const COUNT_COVERED: Statement = { name: "retention_count_deltas", text: `SELECT count(*)::int AS deltas ${COVERED}` };
 const COMPACT: Statement = {
   name: "retention_compact",
@@ -61,16 +80,26 @@ const MOVE_COMPACTED: Statement = {
 };
 
 type Log = { readonly tenant: string; readonly floor: number; readonly compacted: number; readonly position: number };
-type Next = { readonly last: number | null; readonly events: number; readonly isOld: boolean | null };
+type Next = { readonly last: number | null; readonly events: number; readonly isWhole: boolean };
+
+/** Who is delivered events, and must have been before they go: a name and what it wants. */
+export type Reader = { readonly name: string; readonly kinds: readonly string[] };
+
+/** What is kept, at which time, and whose events must not go before they were delivered. */
+export type RetentionRun = { readonly policy: RetentionPolicy; readonly readers: readonly Reader[]; readonly now: Date };
 
 /** What the policy would remove now. Changes nothing. */
-export async function planRetention(sql: Sql, policy: RetentionPolicy, now: Date): Promise<readonly Removal[]> {
+export async function planRetention(sql: Sql, run: RetentionRun): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
   for (const log of await sql.query<Log>(LOGS, [])) {
-    const { end: newFloor, events } = await oldUpTo(sql, log.tenant, log.floor, cutoff(policy.eventsMs, now));
+    const { end: newFloor, events } = await floorOf(sql, log, run);
     let deltas = 0;
-    const from = Math.max(newFloor, log.compacted);
-    for await (const [after, last] of oldChunks(sql, log.tenant, from, cutoff(policy.deltasMs, now))) {
+    for await (const [after, last] of oldChunks(
+      sql,
+      log.tenant,
+      Math.max(newFloor, log.compacted),
+      cutoff(run.policy.deltasMs, run.now),
+    )) {
       const [row] = await sql.query<{ deltas: number }>(COUNT_COVERED, [log.tenant, after, last]);
       deltas += row?.deltas ?? 0;
     }
@@ -81,35 +110,49 @@ export async function planRetention(sql: Sql, policy: RetentionPolicy, now: Date
 
 /**
  * Removes what the policy does not keep. The floor moves first, so that no reader meets a hole unawares; rows are removed
- * afterwards, a chunk a statement, and what is left of an earlier time goes along. May run on several nodes at once.
+ * afterwards, a chunk a statement, and what is left of an earlier time goes along. May run on several nodes at once. Ends
+ * after the statement that is under way when `signal` aborts. A tenant that fails leaves the others alone: the last
+ * problem is thrown in the end.
  */
-export async function applyRetention(sql: Sql, policy: RetentionPolicy, now: Date): Promise<readonly Removal[]> {
+export async function applyRetention(sql: Sql, run: RetentionRun, signal: AbortSignal): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
+  let problem: unknown = null;
   for (const log of await sql.query<Log>(LOGS, [])) {
-    const { end: newFloor } = await oldUpTo(sql, log.tenant, log.floor, cutoff(policy.eventsMs, now));
-    if (newFloor > log.floor) await sql.query(MOVE_FLOOR, [log.tenant, newFloor]);
-    const events = newFloor === 0 ? 0 : await removeBelowFloor(sql, log.tenant);
-    let deltas = 0;
-    for await (const [after, last] of oldChunks(
-      sql,
-      log.tenant,
-      Math.max(newFloor, log.compacted),
-      cutoff(policy.deltasMs, now),
-    )) {
-      deltas += (await sql.query(COMPACT, [log.tenant, after, last])).length;
-      await sql.query(MOVE_COMPACTED, [log.tenant, last]);
+    if (signal.aborted) break;
+    try {
+      removals.push(await applyToLog(sql, log, run, signal));
+    } catch (error) {
+      problem = error;
     }
-    removals.push({ tenant: log.tenant, floor: log.floor, newFloor, events, deltas });
   }
+  if (problem !== null) throw problem;
   return removals;
 }
 
-async function removeBelowFloor(sql: Sql, tenant: string): Promise<number> {
+async function applyToLog(sql: Sql, log: Log, run: RetentionRun, signal: AbortSignal): Promise<Removal> {
+  const { end: newFloor } = await floorOf(sql, log, run);
+  if (newFloor > log.floor) await sql.query(MOVE_FLOOR, [log.tenant, newFloor]);
+  const events = newFloor === 0 ? 0 : await removeBelowFloor(sql, log.tenant, signal);
+  let deltas = 0;
+  for await (const [after, last] of oldChunks(
+    sql,
+    log.tenant,
+    Math.max(newFloor, log.compacted),
+    cutoff(run.policy.deltasMs, run.now),
+  )) {
+    if (signal.aborted) break;
+    deltas += (await sql.query(COMPACT, [log.tenant, after, last])).length;
+    await sql.query(MOVE_COMPACTED, [log.tenant, last]);
+  }
+  return { tenant: log.tenant, floor: log.floor, newFloor, events, deltas };
+}
+
+async function removeBelowFloor(sql: Sql, tenant: string, signal: AbortSignal): Promise<number> {
   let events = 0;
   for (;;) {
     const removed = (await sql.query(REMOVE, [tenant])).length;
     events += removed;
-    if (removed < CHUNK) return events;
+    if (removed < CHUNK || signal.aborted) return events;
   }
 }
 
@@ -117,14 +160,27 @@ function cutoff(keptMs: number | null, now: Date): Date | null {
   return keptMs === null ? null : new Date(now.getTime() - keptMs);
 }
 
-/** Up to where everything is older, and how many events that are. */
-async function oldUpTo(sql: Sql, tenant: string, floor: number, before: Date | null): Promise<{ end: number; events: number }> {
+/** Up to where events go, and how many those are: what is old, was delivered, and is no part of a text that is read from its deltas. */
+async function floorOf(
+  sql: Sql,
+  { tenant, floor }: Log,
+  { policy, readers, now }: RetentionRun,
+): Promise<{ end: number; events: number }> {
   let [end, events] = [floor, 0];
-  for await (const [, last, count] of oldChunks(sql, tenant, floor, before)) [end, events] = [last, events + count];
-  return { end, events };
+  for await (const [, last, count] of oldChunks(sql, tenant, floor, cutoff(policy.eventsMs, now)))
+    [end, events] = [last, events + count];
+  if (end === floor) return { end, events };
+  let kept = end;
+  for (const { name, kinds } of readers) {
+    const [first] = await sql.query<{ position: number }>(UNDELIVERED, [tenant, name, kept, kinds]);
+    if (first !== undefined) kept = Math.min(kept, first.position - 1);
+  }
+  const [split] = await sql.query<{ position: number | null }>(SPLIT_BLOCK, [tenant, kept]);
+  kept = Math.max(floor, Math.min(kept, (split?.position ?? Infinity) - 1));
+  return { end: kept, events: Math.max(0, events - (end - kept)) };
 }
 
-/** The whole chunks of the log after a position in which everything is older: after which position, up to which, how many. */
+/** The chunks of the log after a position in which everything is older: after which position, up to which, how many. */
 async function* oldChunks(
   sql: Sql,
   tenant: string,
@@ -134,8 +190,9 @@ async function* oldChunks(
   if (before === null) return;
   for (let after = from; ;) {
     const [next] = await sql.query<Next>(NEXT, [tenant, after, before]);
-    if (next === undefined || next.last === null || next.isOld !== true) return;
+    if (next === undefined || next.last === null) return;
     yield [after, next.last, next.events];
+    if (!next.isWhole) return;
     after = next.last;
   }
 }

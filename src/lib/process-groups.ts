@@ -31,7 +31,7 @@ const STARTER = 'read -r go <&3 || exit 1; exec 3<&-; exec "$0" "$@"';
  * beyond this: only a container or a sandbox ends that.
  */
 export class ProcessGroups {
-  readonly #groups = new Map<number, { readonly go: () => void; readonly end: () => void }>();
+  readonly #groups = new Map<number, Group>();
   #guard: ReturnType<typeof startGuard> | null = null;
   #isClosed = false;
 
@@ -40,7 +40,10 @@ export class ProcessGroups {
     return this.#groups.size;
   }
 
-  /** Starts a program, without a shell. One that does not exist exits with 127. */
+  /**
+   * Starts a program, without a shell. One that does not exist exits with 127. Where nothing can be started, since the
+   * folder is gone or the system has no more processes, the process has an `error`, which may be left unheard.
+   */
   start(file: string, args: readonly string[], { folder, env }: StartOptions): ProcessGroup {
     if (this.#isClosed) throw new Error("the server closes: nothing is started any more");
     const child = spawn("/bin/sh", ["-c", STARTER, file, ...args], {
@@ -49,21 +52,35 @@ export class ProcessGroups {
       detached: true,
       stdio: ["pipe", "pipe", "pipe", "pipe"],
     });
-    const gate = child.stdio[3] as Writable;
+    // Whoever does not listen must not take the server with them.
+    child.on("error", () => {});
+    const { pid } = child;
+    const gate = child.stdio[3] as Writable | undefined;
+    if (pid === undefined || gate === undefined)
+      throw new Error(
+        `${file} could not be started in ${folder}: the folder does not exist, or the system has no more processes or files`,
+      );
     // What a program that has ended does not read is nobody's accident.
     for (const stream of [gate, child.stdin]) stream.on("error", () => {});
-    const { pid } = child;
-    if (pid === undefined) return { process: child, end: () => {} };
-    const end = (): void => this.#end(pid);
-    this.#groups.set(pid, { go: () => gate.end("go\n"), end });
-    (this.#guard ??= this.#startGuard()).say(`+ ${pid}`);
-    return { process: child, end };
+    const group: Group = { pid, go: () => gate.end("go\n") };
+    this.#groups.set(pid, group);
+    try {
+      (this.#guard ??= this.#startGuard()).say(`+ ${pid}`);
+    } catch (error) {
+      this.#end(group);
+      throw error;
+    }
+    // An id is given again to others once nothing of its group runs.
+    child.once("exit", () => {
+      if (!isRunning(pid)) this.#forget(group);
+    });
+    return { process: child, end: () => this.#end(group) };
   }
 
   /** Kills everything that still runs. */
   close(): void {
     this.#isClosed = true;
-    for (const { end } of this.#groups.values()) end();
+    for (const group of this.#groups.values()) this.#end(group);
     this.#guard?.end();
   }
 
@@ -73,26 +90,46 @@ export class ProcessGroups {
       () => {
         // Without its guard, nothing may go on that would outlive the server.
         this.#guard = null;
-        for (const { end } of this.#groups.values()) end();
+        for (const group of this.#groups.values()) this.#end(group);
       },
     );
   }
 
-  #end(pid: number): void {
-    if (!this.#groups.delete(pid)) return;
+  /** Kills a group, once. One that is not this user's to kill, or has ended by itself, is let go. */
+  #end(group: Group): void {
+    if (!this.#forget(group)) return;
     try {
-      process.kill(-pid, "SIGKILL");
-    } catch (error) {
-      // The whole group has ended by itself.
-      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+      process.kill(-group.pid, "SIGKILL");
+    } catch {
+      // Nothing of it runs, or it belongs to another user by now: there is nothing more that could be done.
     }
-    this.#guard?.say(`- ${pid}`);
+  }
+
+  #forget(group: Group): boolean {
+    if (this.#groups.get(group.pid) !== group) return false;
+    this.#groups.delete(group.pid);
+    this.#guard?.say(`- ${group.pid}`);
+    return true;
+  }
+}
+
+/** A group that has not been ended, by the id of its first process. */
+type Group = { readonly pid: number; readonly go: () => void };
+
+/** Whether anything of a group still runs. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /** The guard's process: `onKnown` hears of each group that it knows, `onEnded` that it is gone. */
 function startGuard(onKnown: (pid: number) => void, onEnded: () => void) {
   const guard = spawn("/bin/sh", ["-c", GUARD], { detached: true, stdio: ["pipe", "pipe", "ignore"], env: {} });
+  guard.once("error", onEnded);
   guard.unref();
   guard.stdin.on("error", () => {});
   guard.stdout.setEncoding("utf8");
@@ -103,7 +140,6 @@ function startGuard(onKnown: (pid: number) => void, onEnded: () => void) {
     lines.forEach((line) => onKnown(Number(line)));
   });
   guard.once("exit", onEnded);
-  guard.once("error", onEnded);
   for (const stream of [guard.stdin, guard.stdout]) if ("unref" in stream && typeof stream.unref === "function") stream.unref();
   return {
     say: (line: string) => void guard.stdin.write(`${line}\n`),

@@ -22,8 +22,8 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
     snapshot: () => (head ??= shared.parts.log.head(actor.tenant)),
     isStillAdmitted: async () => {
       if (now() - askedAt < ADMITTED_MS) return true;
-      askedAt = now();
       const present = await admission();
+      askedAt = now();
       return (
         present?.id === actor.id &&
         present.tenant === actor.tenant &&

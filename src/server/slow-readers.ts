@@ -42,23 +42,24 @@ export class SlowReaders {
       // Yoga takes the timeout away from what it streams, just before.
       response.setTimeout(this.#times.stallMs);
     });
-    response.on("timeout", (socket: Socket) =>
-      this.#close(socket, () => {
-        if (isStream) response.write(`: ${REASON}\n\n`);
-      }),
-    );
+    response.on("timeout", (socket: Socket) => {
+      if (socket.writableLength === 0) return;
+      this.#closed += 1;
+      if (isStream) response.write(`: ${REASON}\n\n`);
+      // One that was taken after all leaves its connection to the next request.
+      const timer = setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
+      response.once("finish", () => clearTimeout(timer));
+    });
   }
 
   /** Watches a WebSocket, which is told with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
-    socket.setTimeout(this.#times.stallMs, () => this.#close(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON)));
-  }
-
-  /** Nothing has moved for a while: fine where nothing waits to be taken. */
-  #close(socket: Socket, tell: () => void): void {
-    if (socket.writableLength === 0) return;
-    this.#closed += 1;
-    tell();
-    setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
+    socket.setTimeout(this.#times.stallMs);
+    socket.on("timeout", () => {
+      if (socket.writableLength === 0) return;
+      this.#closed += 1;
+      webSocket.close(TRY_AGAIN_LATER, REASON);
+      setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
+    });
   }
 }

@@ -114,6 +114,7 @@ function headersOf(request: IncomingMessage): Headers {
 }
 
 function refuse(socket: Duplex, status: number, message: string): void {
+  socket.once("finish", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${status === 403 ? "Forbidden" : "Not Found"}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`,
   );

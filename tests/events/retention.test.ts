@@ -15,6 +15,7 @@ import { silentLogger } from "../support/silent-logger.ts";
 
 const DAY = 24 * 60 * 60 * 1_000;
 const NONE: RetentionPolicy = { eventsMs: null, deltasMs: null, outputsMs: null };
+const GOING = new AbortController().signal;
 const NOW = new Date("2026-06-30T00:00:00Z");
 const daysAgo = (days: number): Date => new Date(NOW.getTime() - days * DAY);
 
@@ -33,19 +34,18 @@ const end = (text: string | null, block = 0): EventBody => ({ kind: "TEXT_CHUNK_
 describe("retention", () => {
   it("says what would go and changes nothing; then removes it in chunks, the floor first, and nothing else", async () => {
     const { sql, log, say } = await oldLog();
-    // Whole chunks of 5,000 positions go.
     for (let index = 0; index < 12; index += 1)
       await say(index < 11 ? 40 : 1, ...Array.from({ length: 1_000 }, () => delta("x")));
     const policy = { ...NONE, eventsMs: 30 * DAY };
-    const plan = await planRetention(sql, policy, NOW);
-    expect(plan).toEqual([{ tenant: "one", floor: 0, newFloor: 10_000, events: 10_000, deltas: 0 }]);
+    const plan = await planRetention(sql, { policy, readers: [], now: NOW });
+    expect(plan).toEqual([{ tenant: "one", floor: 0, newFloor: 11_000, events: 11_000, deltas: 0 }]);
     expect((await log.head("one")).floor).toBe(0);
-    expect(await applyRetention(sql, policy, NOW)).toEqual(plan);
-    expect((await log.head("one")).floor).toBe(10_000);
-    expect((await log.read(everything("one"), 10_000)).events[0]?.position).toBe(10_001);
-    expect(await readAll(log, everything("one"))).toHaveLength(2_000);
+    expect(await applyRetention(sql, { policy, readers: [], now: NOW }, GOING)).toEqual(plan);
+    expect((await log.head("one")).floor).toBe(11_000);
+    expect((await log.read(everything("one"), 11_000)).events[0]?.position).toBe(11_001);
+    expect(await readAll(log, everything("one"))).toHaveLength(1_000);
     // What a node that died left of an earlier time goes along.
-    expect(await applyRetention(sql, policy, NOW)).toMatchObject([{ events: 0, newFloor: 10_000 }]);
+    expect(await applyRetention(sql, { policy, readers: [], now: NOW }, GOING)).toMatchObject([{ events: 0, newFloor: 11_000 }]);
   });
 
   it("leaves the deltas of complete texts to their end, and keeps those of texts that have no other place", async () => {
@@ -53,15 +53,30 @@ describe("retention", () => {
     await say(10, delta("Hel"), delta("lo."), end("Hello."), delta("long", 1), end(null, 1), delta("broken off", 2));
     await say(1, delta("new", 3), end("new", 3));
     const policy = { ...NONE, deltasMs: 5 * DAY };
-    // The chunk holds something that is too new: nothing of it goes yet.
-    expect(await planRetention(sql, policy, NOW)).toMatchObject([{ deltas: 0 }]);
+    expect(await planRetention(sql, { policy, readers: [], now: NOW })).toMatchObject([{ deltas: 2 }]);
     const later = new Date(NOW.getTime() + 10 * DAY);
-    expect(await planRetention(sql, policy, later)).toMatchObject([{ deltas: 3, events: 0, newFloor: 0 }]);
-    expect(await applyRetention(sql, policy, later)).toMatchObject([{ deltas: 3 }]);
+    expect(await planRetention(sql, { policy, readers: [], now: later })).toMatchObject([{ deltas: 3, events: 0, newFloor: 0 }]);
+    expect(await applyRetention(sql, { policy, readers: [], now: later }, GOING)).toMatchObject([{ deltas: 3 }]);
     const events = await readAll(log, everything("one"));
     expect(deltas(events)).toEqual(["long", "broken off"]);
     expect(events.map(({ position }) => position)).toEqual([3, 4, 5, 6, 8]);
-    expect(await applyRetention(sql, policy, later)).toMatchObject([{ deltas: 0 }]);
+    expect(await applyRetention(sql, { policy, readers: [], now: later }, GOING)).toMatchObject([{ deltas: 0 }]);
+  });
+
+  it("keeps what was not delivered yet, and the whole of a text that is read from its deltas", async () => {
+    const { sql, log, say } = await oldLog();
+    const start: EventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
+    await say(40, delta("a", 7), delta("b", 7), start, delta("long"));
+    await say(1, end(null));
+    await say(1, delta("x", 9));
+    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, readers: [], now: NOW };
+    expect(await planRetention(sql, run)).toMatchObject([{ newFloor: 2, events: 2 }]);
+    await sql.query({ name: "c", text: "INSERT INTO consumer (name, tenant, position) VALUES ('webhook.slow', 'one', 0)" }, []);
+    const readers = [{ name: "webhook.slow", kinds: ["TEXT_CHUNK"] }];
+    expect(await applyRetention(sql, { ...run, readers }, GOING)).toMatchObject([{ newFloor: 0, events: 0 }]);
+    await sql.query({ name: "d", text: "UPDATE consumer SET position = 1" }, []);
+    expect(await applyRetention(sql, { ...run, readers }, GOING)).toMatchObject([{ newFloor: 1, events: 1 }]);
+    expect((await log.head("one")).floor).toBe(1);
   });
 
   it("is no hole for followers: they go on after it, and one that would miss events is told (invariant 2)", async () => {
@@ -71,7 +86,7 @@ describe("retention", () => {
     const ahead = follow(tails, { scope: everything("one"), after: 4, until: null });
     await ahead.next();
     const late = follow(tails, { scope: everything("one"), after: 1, until: null });
-    await applyRetention(sql, { ...NONE, deltasMs: DAY }, NOW);
+    await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, readers: [], now: NOW }, GOING);
     expect((await late.next()).value?.events.map(({ position }) => position)).toEqual([3, 4]);
     // Written by another node, and compacted before this one has read it.
     const other = new EventLog(sql);
@@ -79,7 +94,7 @@ describe("retention", () => {
     await other.append("one", [
       { ...agent, epoch: null, events: [delta("d"), end("d"), delta("e", 1)].map((body) => ({ at: daysAgo(40), body })) },
     ]);
-    await applyRetention(sql, { ...NONE, deltasMs: DAY }, NOW);
+    await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, readers: [], now: NOW }, GOING);
     const { tail, release } = await tails.keep("one");
     await tail.refresh();
     release();

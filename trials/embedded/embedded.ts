@@ -46,6 +46,7 @@ async function runEmbedded({ isShort, isPlanted, fail }: TrialRun, folder: strin
     if (round < kills) await delay(100 + Math.random() * 500);
     await writer.kill();
   }
+  if (acked.length < kills) fail(`only ${acked.length} events were acknowledged in ${kills} rounds`);
   return `${kills} kills, ${found.length} events, ${acked.length} acknowledged; it opened in ${(slowestMs / 1_000).toFixed(1)} s at most`;
 }
 

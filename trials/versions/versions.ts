@@ -14,7 +14,7 @@ import { layOutPrevious } from "./previous.ts";
 
 /**
  * `npm run trial:versions`: a server of the version before the newest migration runs under load while one of this version
- * starts, migrates, and shares the database; then each in turn is killed and an agent goes on at the other. The counts of
+ * starts, migrates, and shares the database; then the older is killed, and its agents go on at the newer. The counts of
  * trial:log hold for subscribers of both, every turn ends, and the older version, started anew, refuses the newer schema
  * and says why. With --planted the migration takes a column away that the older server writes.
  */
@@ -54,6 +54,10 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
   await delay(isShort ? 8_000 : 300_000);
   await loading.stop();
   await checkRefused(previous, env, fail);
+  const { agents: before } = await ask<{ agents: { cursor: string } }>(newer.said, "{ agents(first: 1) { cursor } }");
+  for (const all of watchers)
+    await until("the subscribers of both have everything", () => all.haveReached(before.cursor), 20_000);
+  if (new Set(watchers.map((all) => all.check().events)).size !== 1) fail("the subscribers of both were not given the same");
   const resumed = await checkTakeover(older, newer, agents, fail);
 
   for (const agent of agents) await checkAgent(newer.said, agent, fail);
