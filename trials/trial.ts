@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { endAll } from "./processes.ts";
 
 /** How a trial is run: shortened for CI, or with the fault that it must see. */
@@ -31,6 +34,16 @@ export async function trial(name: string, body: (run: TrialRun) => Promise<strin
   for (const failure of failures.slice(0, SHOWN)) console.error(failure);
   console.log(failures.length === 0 ? `trial:${name} passed` : `trial:${name} failed: ${failures.length} failures`);
   process.exitCode = failures.length === 0 ? 0 : 1;
+}
+
+/** The same, with a folder that is removed afterwards. */
+export async function trialInFolder(name: string, body: (run: TrialRun, folder: string) => Promise<string>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
+  try {
+    await trial(name, (run) => body(run, folder));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Resolves when `holds` does, asked again and again; rejects after `timeoutMs`. */

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -8,7 +7,7 @@ import { allow, createAgent, send, stateOf, timelineOf, unpaired, type OpenAppro
 import { NODE_READY } from "../node.ts";
 import { startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
-import { trial, until, type TrialRun } from "../trial.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { POINTS, type Point } from "./points.ts";
 
 /**
@@ -32,14 +31,7 @@ const MESSAGE: Readonly<Record<Point, string>> = {
   "in mid-stream": "stream",
 };
 
-await trial("crash", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runCrash(run, folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("crash", runCrash);
 
 async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const postgres = await startPostgres();

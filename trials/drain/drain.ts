@@ -1,13 +1,11 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createAgent, send, stateOf, timelineOf, type TrialAgent } from "../agents.ts";
 import { startBalancer } from "../balancer.ts";
 import { NODE_READY } from "../node.ts";
 import { startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
-import { trial, until, type TrialRun } from "../trial.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { watchAll } from "./watchers.ts";
 
 /**
@@ -20,14 +18,7 @@ const SUBSCRIPTIONS = 200;
 const TOOLS = 20;
 const CLOSED_MS = 15_000;
 
-await trial("drain", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runDrain(run, folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("drain", runDrain);
 
 async function runDrain({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const postgres = await startPostgres();

@@ -1,23 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { start } from "../processes.ts";
-import { trial, type TrialRun } from "../trial.ts";
+import { trialInFolder, type TrialRun } from "../trial.ts";
 
 /**
  * `npm run trial:embedded`: a process that writes to the embedded database is killed, 50 times. It opens each time, and
  * has every acknowledged event, once and without a gap. This is about processes that die; what the death of the machine
  * takes is docs/operations.md's. With --planted events are acknowledged before they are written.
  */
-await trial("embedded", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runEmbedded(run, folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("embedded", runEmbedded);
 
 async function runEmbedded({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const acked: string[] = [];

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
@@ -8,7 +7,7 @@ import { EventLog } from "../../src/events/log.ts";
 import { insertAgent } from "../../tests/support/log.ts";
 import { startPostgres, type TrialPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
-import { trial, until, type TrialRun } from "../trial.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { NAIVE_APPEND } from "./naive-append.ts";
 
 /**
@@ -21,14 +20,7 @@ const WRITERS = 2;
 const SPARES = 3;
 const AGENTS = 6;
 
-await trial("log", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runLog(run, join(folder, "reader.log"));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("log", (run, folder) => runLog(run, join(folder, "reader.log")));
 
 async function runLog({ isShort, isPlanted, fail }: TrialRun, file: string): Promise<string> {
   const postgres = await startPostgres();

@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -8,7 +6,7 @@ import { createAgent, send, timelineOf, type TrialAgent } from "../agents.ts";
 import { NODE_READY } from "../node.ts";
 import { startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
-import { trial, until, type TrialRun } from "../trial.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { measureLatency } from "./latency.ts";
 
 /**
@@ -21,14 +19,7 @@ const SERVERS = 3;
 const AGENTS = 6;
 const LEASE_MS = 1_500;
 
-await trial("nodes", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runNodes(run, folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("nodes", runNodes);
 
 async function runNodes({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const postgres = await startPostgres();

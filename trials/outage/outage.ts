@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -9,7 +8,7 @@ import { watchAll } from "../drain/watchers.ts";
 import { NODE_READY, TRIAL_LEASES } from "../node.ts";
 import { startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
-import { trial, until, type TrialRun } from "../trial.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
 
 /**
  * `npm run trial:outage`: PostgreSQL is stopped, as by a power cut, for half a lease, two and five, while two servers run
@@ -21,14 +20,7 @@ const TOOLS = 10;
 const SUBSCRIPTIONS = 20;
 const LEASES = [0.5, 2, 5] as const;
 
-await trial("outage", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runOutages(run, folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("outage", runOutages);
 
 async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const postgres = await startPostgres();

@@ -58,7 +58,11 @@ try {
 `;
 
 function run(command: string, args: readonly string[], cwd: string = ROOT, env: Readonly<Record<string, string>> = {}): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { ...process.env, ...env }, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    env: { ...process.env, PATH: `${join(ROOT, "node_modules/.bin")}:${process.env["PATH"]}`, ...env },
+    encoding: "utf8",
+  });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`);
   return stdout.trim();
 }

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -9,7 +7,7 @@ import { watchAll } from "../drain/watchers.ts";
 import { NODE_READY } from "../node.ts";
 import { startPostgres } from "../postgres.ts";
 import { ask, start, startPath, type TrialProcess } from "../processes.ts";
-import { trial, until, type TrialRun } from "../trial.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { layOutPrevious } from "./previous.ts";
 
 /**
@@ -21,14 +19,7 @@ import { layOutPrevious } from "./previous.ts";
 const AGENTS = 6;
 const SUBSCRIPTIONS = 10;
 
-await trial("versions", async (run) => {
-  const folder = await mkdtemp(join(tmpdir(), "triplane-trial-"));
-  try {
-    return await runVersions(run, folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+await trialInFolder("versions", runVersions);
 
 async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const previous = join(folder, "previous");
