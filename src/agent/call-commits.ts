@@ -31,7 +31,7 @@ export function recordJudgement(
   template: CallTemplate,
 ): CallCommit {
   const { call, stages } = judgement;
-  if (hasRun(call.state)) return ending(sealCall(call, notRepeated(judgement), at), template);
+  if (hasRun(call.state)) return sealRepeated(call, notRepeated(judgement), at, template);
   switch (judgement.kind) {
     case "refused":
       return refusedCommit(
@@ -57,12 +57,17 @@ function notRepeated(judgement: Exclude<Judgement, ReadyCall>): string {
   switch (judgement.kind) {
     case "refused":
     case "denied":
-      return `it may not run again: ${refusalText(judgement.refusal)}`;
+      return refusalText(judgement.refusal);
     case "answered":
-      return "it may not run again: a hook answers this call by now";
+      return "a hook answers this call by now";
     case "asked":
-      return `it may not run again without being asked: ${judgement.reason}`;
+      return `it must be asked for: ${judgement.reason}`;
   }
+}
+
+/** The end of a call that has run, that nobody knows the outcome of, and that does not run again. */
+function sealRepeated(call: CallLook, why: string, at: Date, template: CallTemplate): CallCommit {
+  return ending(sealCall(call, `it may not run again: ${why}`, at), template);
 }
 
 /** The transition to EXECUTING, to be committed before the call runs. */
@@ -106,7 +111,7 @@ export function finishCall(outcome: CallOutcome, call: CallLook, at: Date, templ
 /** What to commit for a call that was judged, and is refused now. One that has run before has an unknown outcome. */
 export function refuseCall(judged: JudgedCall, refusal: Refusal, at: Date, template: CallTemplate): CallCommit {
   const { call, stages } = judged;
-  if (hasRun(call.state)) return ending(sealCall(call, `it may not run again: ${refusalText(refusal)}`, at), template);
+  if (hasRun(call.state)) return sealRepeated(call, refusalText(refusal), at, template);
   return refusedCommit({ call, stages, refusal, at, template }, inputOf(judged), judgedColumns(judged));
 }
 

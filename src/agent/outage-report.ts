@@ -1,5 +1,4 @@
-import type { Outage } from "../db/outage.ts";
-import { StorageUnavailable } from "../db/sql.ts";
+import { patiently, type Outage } from "../db/outage.ts";
 import type { EventBody } from "../events/event.ts";
 import type { Hold } from "./hold.ts";
 import type { AgentParts } from "./parts.ts";
@@ -23,24 +22,9 @@ export async function reportOutage(parts: AgentParts, hold: Hold, outage: Outage
     error: outage.problem,
   };
   try {
-    await appendPatiently(parts, tenant, { agentId, createdBy, epoch: null, events: [{ at: parts.clock.now(), body }] });
+    const part = { agentId, createdBy, epoch: null, events: [{ at: parts.clock.now(), body }] };
+    await patiently(parts.sql, () => parts.log.append(tenant, [part]));
   } catch (error) {
     parts.logger.error(`an outage could not be reported for agent ${agentId}`, error);
-  }
-}
-
-async function appendPatiently(
-  { log, sql }: AgentParts,
-  tenant: string,
-  part: Parameters<AgentParts["log"]["append"]>[1][number],
-): Promise<void> {
-  for (;;) {
-    try {
-      await log.append(tenant, [part]);
-      return;
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) throw error;
-      await sql.outages.over();
-    }
   }
 }

@@ -5,7 +5,7 @@ import { isContention, StorageUnavailable, type Sql } from "./sql.ts";
 /** The database does not answer, since when and what it said. */
 export type Outage = { readonly since: Date; readonly problem: string };
 
-/** How long a statement waits before it is tried again although there is no outage, in ms. */
+/** How long it is of no use to ask a database again that has just not answered, in ms. */
 const AGAIN_MS = 100;
 
 /** How often a database that is away is asked whether it is back, in ms. */
@@ -21,9 +21,8 @@ export class OutageWatch {
   readonly #listeners = new Set<() => void>();
   #current: Outage | null = null;
   #isAway = false;
-  #over: PromiseWithResolvers<void> = Promise.withResolvers();
   #watching: Promise<void> | null = null;
-  #hasGivenUp = false;
+  readonly #givingUp = new AbortController();
 
   /** `probe` asks the database for anything, and rejects where it does not answer. */
   constructor(probe: () => Promise<unknown>) {
@@ -50,7 +49,7 @@ export class OutageWatch {
   /** Resolves when there is no outage, at once where there is none. Rejects when the watch gives up. */
   async over(): Promise<void> {
     await this.#watching;
-    if (this.#hasGivenUp) throw new StorageUnavailable("the database did not come back before the server closed");
+    if (this.#givingUp.signal.aborted) throw new StorageUnavailable("the database did not come back before the server closed");
   }
 
   /** Does `task` as soon as the database is back, before the outage counts as over. Returns the end of that. */
@@ -67,25 +66,27 @@ export class OutageWatch {
 
   /** The server closes: nobody waits for the database any more. */
   giveUp(): void {
-    this.#hasGivenUp = true;
-    this.#over.resolve();
+    this.#givingUp.abort();
   }
 
   async #watch(): Promise<void> {
-    let problem = await this.#problem();
+    const { signal } = this.#givingUp;
+    const problem = await this.#problem();
     if (problem === null) return;
-    this.#over = Promise.withResolvers();
     this.#set({ since: new Date(), problem });
-    while (!this.#hasGivenUp) {
+    while (!signal.aborted && !(await this.#isBack())) {
       this.#isAway = true;
-      await Promise.race([delay(PROBE_MS), this.#over.promise]);
-      problem = await this.#problem();
-      if (problem !== null) continue;
-      this.#isAway = false;
-      const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
-      if (done.every(({ status }) => status === "fulfilled")) break;
+      await delay(PROBE_MS, undefined, { signal }).catch(() => {});
     }
-    if (!this.#hasGivenUp) this.#set(null);
+    if (!signal.aborted) this.#set(null);
+  }
+
+  /** Whether the database answers, and what comes first then is done. */
+  async #isBack(): Promise<boolean> {
+    if ((await this.#problem()) !== null) return false;
+    this.#isAway = false;
+    const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
+    return done.every(({ status }) => status === "fulfilled");
   }
 
   #set(outage: Outage | null): void {
@@ -105,20 +106,20 @@ export class OutageWatch {
   }
 }
 
-/** The same statements, each tried until the database answers: for reads, and for what may be done twice. */
+/** What `work` gives, done again where the database does not answer: for reads, and for what may be done twice. */
+export async function patiently<Result>({ outages }: Pick<Sql, "outages">, work: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
+      await delay(AGAIN_MS);
+      await outages.over();
+    }
+  }
+}
+
+/** The same statements, each done patiently. */
 export function patient(sql: Sql): Sql {
-  return {
-    ...sql,
-    query: async (statement, values) => {
-      for (;;) {
-        try {
-          return await sql.query(statement, values);
-        } catch (error) {
-          if (!(error instanceof StorageUnavailable)) throw error;
-          await sql.outages.over();
-          await delay(AGAIN_MS);
-        }
-      }
-    },
-  };
+  return { ...sql, query: (statement, values) => patiently(sql, () => sql.query(statement, values)) };
 }

@@ -46,16 +46,12 @@ export class CursorExpired extends Error {
   override readonly name = "CursorExpired";
 }
 
-const EXPIRED: CursorRefusal = {
+/** The refusal of a cursor after which events were removed. */
+export const EXPIRED: CursorRefusal = {
   code: "CURSOR_EXPIRED",
   message:
     'events after this cursor were removed by the retention policy: query the present state, or pass "0" for the earliest event kept',
 };
-
-/** The refusal of a cursor that has expired. */
-export function expired(): CursorRefusal {
-  return EXPIRED;
-}
 
 /** The position after which to read. Every cursor that does not belong to this log as it is now is refused. */
 export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<number, CursorRefusal> {

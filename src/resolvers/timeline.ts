@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actor.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { StorageUnavailable } from "../db/sql.ts";
-import { CursorExpired, expired, formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
+import { patiently } from "../db/outage.ts";
+import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
 import type { LogPage, StorageOutage } from "../events/log.ts";
@@ -49,7 +49,7 @@ export async function timeline(context: Context, args: TimelineArguments): Promi
   const after = await positionOf(context, args.since ?? "0");
   const page = await context.parts.log.read(scope, after);
   // The floor may have moved since it was compared with the cursor.
-  if (after < page.head.floor) throw clientError(expired().code, expired().message);
+  if (after < page.head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
   return pageOf(firstOf(page, args.first ?? MAX_EVENTS));
 }
 
@@ -205,19 +205,6 @@ function pageOf(page: LogPage): TimelinePage {
   return made;
 }
 
-/** Whether the subscriber is still admitted, asked again where the database does not answer. */
-async function isStillAdmitted({ isStillAdmitted: ask, parts }: Context): Promise<boolean> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) throw error;
-      await delay(AGAIN_MS);
-      await parts.sql.outages.over();
-    }
-  }
-}
-
 /**
  * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, and what
  * is read beside a page is read after it. `return()` goes straight to the source, since a generator that waits would
@@ -227,12 +214,12 @@ function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): Asyn
   return {
     async next() {
       const result = await source.next().catch((error: unknown) => {
-        throw error instanceof CursorExpired ? clientError(expired().code, expired().message) : error;
+        throw error instanceof CursorExpired ? clientError(EXPIRED.code, EXPIRED.message) : error;
       });
       if (result.done === true) return { done: true, value: undefined };
       // While the database is away nobody can be asked for again, and nothing new is shown.
       const isEmptyOutage = result.value.outage !== null && result.value.events.length === 0;
-      if (!isEmptyOutage && !(await isStillAdmitted(context))) {
+      if (!isEmptyOutage && !(await patiently(context.parts.sql, context.isStillAdmitted))) {
         await source.return();
         throw clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
       }

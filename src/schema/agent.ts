@@ -111,6 +111,10 @@ export const Agent = builder.prismaNode("Agent", {
       resolve: ({ lineage }) =>
         Array.isArray(lineage) ? lineage.flatMap((id) => (typeof id === "string" ? [globalId("Agent", id)] : [])) : [],
     }),
+    forkedAt: t.exposeInt("forkedAt", {
+      nullable: true,
+      description: "Index of the last message that it shares with the agent it was forked from.",
+    }),
     snapshots: t.field({
       type: [AgentSnapshot],
       description: "The messages after which it can be forked, newest first.",

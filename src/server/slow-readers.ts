@@ -43,23 +43,25 @@ export class SlowReaders {
       response.setTimeout(this.#times.stallMs);
     });
     response.on("timeout", (socket: Socket) => {
-      if (socket.writableLength === 0) return;
-      this.#closed += 1;
-      if (isStream) response.write(`: ${REASON}\n\n`);
+      const end = this.#endLater(socket, () => {
+        if (isStream) response.write(`: ${REASON}\n\n`);
+      });
       // One that was taken after all leaves its connection to the next request.
-      const timer = setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
-      response.once("finish", () => clearTimeout(timer));
+      response.once("finish", () => clearTimeout(end));
     });
   }
 
   /** Watches a WebSocket, which is told with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
     socket.setTimeout(this.#times.stallMs);
-    socket.on("timeout", () => {
-      if (socket.writableLength === 0) return;
-      this.#closed += 1;
-      webSocket.close(TRY_AGAIN_LATER, REASON);
-      setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
-    });
+    socket.on("timeout", () => this.#endLater(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON)));
+  }
+
+  /** Nothing has moved for a while: where something waits to be taken, its reader is told, and then cut. */
+  #endLater(socket: Socket, tell: () => void): NodeJS.Timeout | undefined {
+    if (socket.writableLength === 0) return undefined;
+    this.#closed += 1;
+    tell();
+    return setTimeout(() => socket.destroy(), this.#times.graceMs).unref();
   }
 }

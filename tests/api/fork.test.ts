@@ -43,7 +43,12 @@ describe("forkAgent", () => {
 
     const again = await client.get(ForkAgentDocument, { input: { agentId: forkId } });
     const grandchild = again.forkAgent.agent?.id ?? "";
-    expect(await standstill(client, grandchild)).toMatchObject({ state: "READY", waitingFor: null, lineage: [agent.id, forkId] });
+    expect(await standstill(client, grandchild)).toMatchObject({
+      state: "READY",
+      waitingFor: null,
+      lineage: [agent.id, forkId],
+      forkedAt: 5,
+    });
     expect(ofType(await client.until(grandchild, "AGENT_CREATED"), "AgentCreated")).toMatchObject([{ forkedFrom: forkId }]);
     expect((await texts(client, grandchild)).at(-1)).toBe("On the fork.");
   });
