@@ -74,7 +74,7 @@ END
 $function$;
 
 CREATE OR REPLACE FUNCTION public.commit_change(p_tenant text, p_append uuid, p_retry boolean, p_agent text, p_epoch integer, p_change json, p_channels text[], p_kinds text[], p_payloads text[], p_ats timestamp with time zone[])
- RETURNS TABLE(agent text, fenced boolean, base_seq integer, base_position bigint)
+ RETURNS TABLE(agent text, fenced boolean, base_seq integer, base_position bigint, signal integer)
  LANGUAGE plpgsql
 AS $function$
 #variable_conflict use_column
@@ -82,16 +82,18 @@ DECLARE
   v_agent agent;
   v_item json;
   v_state text;
+  v_signal int;
 BEGIN
   IF p_change -> 'createAgent' IS NULL THEN
     SELECT * INTO v_agent FROM agent WHERE id = p_agent AND tenant = p_tenant FOR NO KEY UPDATE;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'agent % does not exist', p_agent USING ERRCODE = 'TP002';
     END IF;
+    v_signal := v_agent.signal;
   END IF;
 
   IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent) THEN
-    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+    RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
     RETURN;
   END IF;
 
@@ -110,7 +112,7 @@ BEGIN
     INSERT INTO agent SELECT * FROM json_populate_record(null::agent, p_change -> 'createAgent') ON CONFLICT (id) DO NOTHING;
     IF NOT FOUND THEN
       -- The first try of this append was still under way, and has committed by now.
-      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
+      RETURN QUERY SELECT e.agent_id, false, e.seq - 1, e.position - 1, v_signal FROM event e WHERE e.append_id = p_append AND e.agent_id = p_agent;
       RETURN;
     END IF;
   END IF;
@@ -187,7 +189,7 @@ BEGIN
       RAISE EXCEPTION 'approval % needs more people', v_item ->> 'id' USING ERRCODE = 'TP002';
     END IF;
     UPDATE approval SET state = (v_item ->> 'to')::approval_state, closed_at = (v_item ->> 'closed_at')::timestamptz
-    WHERE id = v_item ->> 'id' AND agent_id = p_agent AND state = (v_item ->> 'from')::approval_state;
+    WHERE id = v_item ->> 'id' AND agent_id IS NOT DISTINCT FROM p_agent AND state = (v_item ->> 'from')::approval_state;
     IF NOT FOUND THEN
       SELECT state INTO v_state FROM approval WHERE id = v_item ->> 'id';
       RAISE EXCEPTION 'approval % is %', v_item ->> 'id', v_state USING ERRCODE = 'TP002';
@@ -225,7 +227,7 @@ BEGIN
       (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
        FROM json_populate_record(t, v_item -> 'set') r),
       audit_trail = t.audit_trail || (v_item -> 'audit')::jsonb
-    WHERE t.id = v_item ->> 'id' AND t.agent_id = p_agent AND t.state = (v_item ->> 'from')::tool_call_state;
+    WHERE t.id = v_item ->> 'id' AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item ->> 'from')::tool_call_state;
     IF NOT FOUND THEN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item ->> 'id';
       RAISE EXCEPTION 'tool call % is %, not %', v_item ->> 'id', v_state, v_item ->> 'from' USING ERRCODE = 'TP002';
@@ -242,7 +244,8 @@ BEGIN
   END IF;
 
   RETURN QUERY
-    SELECT * FROM append_events(p_tenant, p_append, false, ARRAY[p_agent], ARRAY[p_epoch], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats);
+    SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal
+    FROM append_events(p_tenant, p_append, false, ARRAY[p_agent], ARRAY[p_epoch], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats) a;
 END
 $function$;
 

@@ -15,6 +15,8 @@ import type { Stages } from "./stage-clock.ts";
 /** A transition with the events that report it. */
 export type CallCommit = {
   readonly transition: ToolCallTransition;
+  /** The call after it. */
+  readonly call: CallLook;
   readonly approval: NonNullable<Change["approvals"]>[number] | null;
   readonly stale: ApprovalTransition | null;
   readonly events: readonly EventBody[];
@@ -43,7 +45,7 @@ export function recordJudgement(
       return refuseCall(judgement, judgement.refusal, at, template);
     case "answered": {
       const { output, details } = format(judgement.result);
-      const facts: CallFacts = { output, ...inputOf(judgement), stages, ...ended(at, stages) };
+      const facts: CallFacts = { output, ...judgedFacts(judgement), stages, ...ended(at, stages) };
       const columns = { ...judgedColumns(judgement), details };
       return ending(callStep(call, "COMPLETED", at, facts, columns, judgement.explanation.place), template);
     }
@@ -75,13 +77,17 @@ export function beginCall(ready: ReadyCall, epoch: number, at: Date): CallStep {
   const facts: CallFacts = {
     startedAt: ready.call.startedAt ?? at.toISOString(),
     attempt: ready.call.attempt + 1,
-    ...inputOf(ready),
+    effectiveInput: ready.validated.bound.input,
+    inputHash: ready.confirmed.inputHash,
     stages: ready.stages,
   };
-  const { inputHash, by } = ready.confirmed;
+  const { by } = ready.confirmed;
   // Why a call was asked stays on it, whatever would be said of it now.
-  const judged = ready.call.state === "PENDING" ? judgedColumns(ready) : {};
-  const step = callStep(ready.call, "EXECUTING", at, facts, { ...judged, epoch, inputHash });
+  const isNew = ready.call.state === "PENDING";
+  const step = callStep(ready.call, "EXECUTING", at, isNew ? { ...facts, ...judgedFacts(ready) } : facts, {
+    ...(isNew ? judgedColumns(ready) : {}),
+    epoch,
+  });
   return by === null ? step : { ...step, transition: { ...step.transition, by } };
 }
 
@@ -112,7 +118,7 @@ export function finishCall(outcome: CallOutcome, call: CallLook, at: Date, templ
 export function refuseCall(judged: JudgedCall, refusal: Refusal, at: Date, template: CallTemplate): CallCommit {
   const { call, stages } = judged;
   if (hasRun(call.state)) return sealRepeated(call, refusalText(refusal), at, template);
-  return refusedCommit({ call, stages, refusal, at, template }, inputOf(judged), judgedColumns(judged));
+  return refusedCommit({ call, stages, refusal, at, template }, judgedFacts(judged), judgedColumns(judged));
 }
 
 type RefusedCall = {
@@ -133,7 +139,7 @@ function refusedCommit(
 }
 
 function ending(step: CallStep, template: CallTemplate, before: readonly EventBody[] = []): CallCommit {
-  return { transition: step.transition, approval: null, stale: null, events: [...before, ...endEvents(step.call, template)] };
+  return { ...step, approval: null, stale: null, events: [...before, ...endEvents(step.call, template)] };
 }
 
 /** The explanation of a call that did not come as far as permission. */
@@ -141,18 +147,17 @@ function unjudged({ stage, type }: Refusal): Explanation {
   return { verdict: "deny", decidedBy: stage, place: stage, reason: type, considered: [] };
 }
 
-/** What was judged, shown and would run. */
-function inputOf({ validated }: JudgedCall): CallFacts {
-  return { effectiveInput: validated.bound.input };
+/** What was judged, shown and would run, and the values of it that the rules saw. */
+function judgedFacts({ validated, values }: JudgedCall): CallFacts {
+  return { effectiveInput: validated.bound.input, ruleValues: values === null ? null : keptValues(values) };
 }
 
 /** What the gate saw and said, as it is kept on the row. */
-function judgedColumns({ explanation, values }: JudgedCall): Partial<ToolCallPatch> {
+function judgedColumns({ explanation }: JudgedCall): Partial<ToolCallPatch> {
   return {
     explanation,
     verdict: explanation.verdict,
     hookVerdict: hookVerdict(explanation),
-    ruleValues: values === null ? null : keptValues(values),
   };
 }
 
@@ -168,8 +173,8 @@ function ask(
     call,
     "APPROVAL_REQUIRED",
     at,
-    { effectiveInput: input, stages: asked.stages },
-    { ...judgedColumns(asked), inputHash },
+    { ...judgedFacts(asked), inputHash, stages: asked.stages },
+    judgedColumns(asked),
     reason,
   );
   const asking = {
@@ -187,7 +192,7 @@ function ask(
   const stale =
     call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
   return {
-    transition: step.transition,
+    ...step,
     approval,
     stale,
     events: [

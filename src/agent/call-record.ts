@@ -10,11 +10,21 @@ import type { ApprovalLook, CallLook } from "./look.ts";
 const SNAPSHOT_OUTPUT = 4 * 1024;
 const PREVIEW = 200;
 
-/** What a transition sets besides the state: columns of the row that are also part of what readers are told. */
+/** What a transition sets besides the state, of the columns that a look shows. */
 export type CallFacts = Partial<
   Pick<
     CallLook,
-    "output" | "isError" | "error" | "stages" | "startedAt" | "completedAt" | "durationMs" | "attempt" | "effectiveInput"
+    | "output"
+    | "isError"
+    | "error"
+    | "stages"
+    | "startedAt"
+    | "completedAt"
+    | "durationMs"
+    | "attempt"
+    | "effectiveInput"
+    | "ruleValues"
+    | "inputHash"
   >
 >;
 

@@ -5,6 +5,7 @@ import { CallRunner, type ReadyCall } from "./call-runner.ts";
 import type { Hold } from "./hold.ts";
 import type { HooksBeside } from "./hooks-beside.ts";
 import type { CallLook, Look } from "./look.ts";
+import { afterCalls, unchanged } from "./look-after.ts";
 import type { AgentParts } from "./parts.ts";
 import type { Template } from "./template.ts";
 import type { Slot } from "./tool-slots.ts";
@@ -98,6 +99,7 @@ export class Calls {
         approvalTransitions: records.flatMap((record) => record.stale ?? []),
       },
       records.flatMap((record) => record.events),
+      records.some((record) => record.approval !== null) ? undefined : afterCalls(records.map((record) => record.call)),
     );
   }
 
@@ -132,14 +134,18 @@ export class Calls {
     const steps = starting.map(({ ready }) => beginCall(ready, this.#hold.lease.epoch, at));
     const before = this.#hold.breakpoint === "TOOL_EXECUTING" ? [] : this.#hold.move({ breakpoint: "PRE_TOOL" }).events;
     const moved = this.#hold.move({ state: "WORKING", breakpoint: "TOOL_EXECUTING" });
-    const isCommitted = await this.#hold.commit({ agent: moved.patch, transitions: steps.map(({ transition }) => transition) }, [
-      ...before,
-      ...moved.events,
-      // A call that runs again has its TOOL_START.
-      ...steps.flatMap(({ call, transition }) =>
-        transition.from === "PENDING" || transition.from === "APPROVED" ? startEvents(call) : [],
-      ),
-    ]);
+    const isCommitted = await this.#hold.commit(
+      { agent: moved.patch, transitions: steps.map(({ transition }) => transition) },
+      [
+        ...before,
+        ...moved.events,
+        // A call that runs again has its TOOL_START.
+        ...steps.flatMap(({ call, transition }) =>
+          transition.from === "PENDING" || transition.from === "APPROVED" ? startEvents(call) : [],
+        ),
+      ],
+      afterCalls(steps.map(({ call }) => call)),
+    );
     if (isCommitted && (await this.#hold.mayStart()))
       return starting.map((call, index) => ({ ...call, call: steps[index]?.call ?? call.ready.call }));
     // What a call would have started by may not stand any more: it is judged anew.
@@ -152,7 +158,7 @@ export class Calls {
     const interrupt = this.#interrupt();
     if (this.#running.size === 0) {
       const moved = this.#hold.move({ breakpoint: "PRE_TOOL" });
-      await this.#hold.commit({ agent: moved.patch }, moved.events);
+      await this.#hold.commit({ agent: moved.patch }, moved.events, unchanged);
     }
     const began = performance.now();
     const stop = AbortSignal.any([interrupt, this.#hold.lost, this.#stopping.signal]);
@@ -161,7 +167,7 @@ export class Calls {
     if (slot === null) {
       const refusal = { type: "tool_busy", stage: "execution", waitedMs: Math.round(performance.now() - began) } as const;
       const end = refuseCall(ready, refusal, this.#parts.clock.now(), template);
-      await this.#hold.commit({ transitions: [end.transition] }, end.events);
+      await this.#hold.commit({ transitions: [end.transition] }, end.events, afterCalls([end.call]));
       return;
     }
     for (const started of await this.#begin([{ ready, slot }])) await this.#runCall(runner, started, template);
@@ -200,6 +206,10 @@ export class Calls {
 
   async #commitOutcome(end: CallCommit): Promise<void> {
     const moved = this.#running.size === 1 ? this.#hold.move({ breakpoint: "POST_TOOL" }) : { patch: {}, events: [] };
-    await this.#hold.commit({ agent: moved.patch, transitions: [end.transition] }, [...end.events, ...moved.events]);
+    await this.#hold.commit(
+      { agent: moved.patch, transitions: [end.transition] },
+      [...end.events, ...moved.events],
+      afterCalls([end.call]),
+    );
   }
 }

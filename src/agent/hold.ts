@@ -6,6 +6,8 @@ import type { CommitOutcome } from "../events/log.ts";
 import { Outbox, type WaitingOfAgent } from "../events/outbox.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Lease } from "./lease.ts";
+import { look, type Look } from "./look.ts";
+import type { After } from "./look-after.ts";
 import type { AgentParts } from "./parts.ts";
 
 type Standing = { readonly state: AgentState; readonly breakpoint: Breakpoint };
@@ -23,6 +25,9 @@ export class Hold {
   /** Where the agent stood after the last commit that was answered. */
   #committed: Standing | null = null;
   #isUncertain = false;
+  /** The agent's rows as they stand; null where they must be read. */
+  #look: Look | null = null;
+  #forgotten = 0;
   #startUntil: number;
   #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -80,12 +85,26 @@ export class Hold {
     this.#extended.resolve();
   }
 
-  /** Where the agent stands, as its row said when it was first looked at. */
-  begin(standing: Standing): void {
-    if (this.#standing !== null && !this.#isUncertain) return;
-    this.#standing = standing;
-    this.#committed = standing;
+  /** The agent's rows as they stand. Read once, and again only where this hold does not know what they say. */
+  async look(): Promise<Look> {
+    if (this.#look !== null) return this.#look;
+    const { agentId } = this.lease;
+    let forgotten = this.#forgotten;
+    const now = await this.#outbox.read(() => {
+      forgotten = this.#forgotten;
+      return look(this.#parts.sql, agentId);
+    });
+    if (forgotten === this.#forgotten) this.#look = now;
+    if (this.#standing === null || this.#isUncertain)
+      this.#standing = this.#committed = { state: now.state, breakpoint: now.breakpoint };
     this.#isUncertain = false;
+    return now;
+  }
+
+  /** Something was signalled to the agent: its rows are read again. */
+  forget(): void {
+    this.#look = null;
+    this.#forgotten += 1;
   }
 
   /** Where the agent stands now. */
@@ -115,29 +134,39 @@ export class Hold {
     if (!this.lost.aborted) this.#outbox.send({ at: this.#parts.clock.now(), body });
   }
 
-  /** Commits a change with its events. False where nothing was changed: look at the rows again. */
-  async commit(change: Change, events: readonly EventBody[]): Promise<boolean> {
-    return (await this.tryCommit(change, events)) === "COMMITTED";
+  /** Moves to a breakpoint with what is written next, at the latest when the loop of events turns. */
+  sendMove(breakpoint: Breakpoint): void {
+    const { patch, events } = this.move({ breakpoint });
+    if (this.lost.aborted) return;
+    for (const body of events) this.#outbox.send({ at: this.#parts.clock.now(), body }, patch);
   }
 
-  /** Commits a change with its events, and says what became of it. */
-  async tryCommit(change: Change, events: readonly EventBody[]): Promise<CommitOutcome["outcome"]> {
+  /** Commits a change with its events. False where nothing was changed: look at the rows again. */
+  async commit(change: Change, events: readonly EventBody[], after?: After): Promise<boolean> {
+    return (await this.tryCommit(change, events, after)) === "COMMITTED";
+  }
+
+  /** Commits a change with its events, and says what became of it. Without `after` the rows are read again. */
+  async tryCommit(change: Change, events: readonly EventBody[], after?: After): Promise<CommitOutcome["outcome"]> {
     if (this.lost.aborted) return "FENCED";
     const at = this.#parts.clock.now();
-    const { state, breakpoint } = change.agent ?? {};
-    let outcome: CommitOutcome["outcome"] | null = null;
-    try {
-      ({ outcome } = await this.#outbox.commit(
-        change,
-        events.map((body): EventDraft => ({ at, body })),
-      ));
-    } finally {
-      if (outcome !== "COMMITTED") this.#takeBack();
-      else if (this.#committed !== null)
-        this.#committed = { state: state ?? this.#committed.state, breakpoint: breakpoint ?? this.#committed.breakpoint };
-    }
+    const drafts = events.map((body): EventDraft => ({ at, body }));
+    const { outcome } = await this.#outbox.commit(change, drafts, (settled) => this.#settle(change, after, settled));
     if (outcome === "FENCED") this.lose();
     return outcome;
+  }
+
+  /** What the rows say now, after a write of this hold; `outcome` is null where it is not known. */
+  #settle({ agent: { state, breakpoint } = {} }: Change, after: After | undefined, outcome: CommitOutcome | null): void {
+    if (outcome?.outcome !== "COMMITTED") {
+      this.#takeBack();
+      this.forget();
+      return;
+    }
+    if (this.#committed !== null)
+      this.#committed = { state: state ?? this.#committed.state, breakpoint: breakpoint ?? this.#committed.breakpoint };
+    if (this.#look === null || after === undefined || outcome.signal !== this.#look.signal) this.forget();
+    else this.#look = { ...after(this.#look), ...this.#committed };
   }
 
   /** A move whose commit changed nothing did not happen. The next look says where the agent stands. */

@@ -5,7 +5,7 @@ import { Calls, type Beside } from "./calls.ts";
 import { Hold } from "./hold.ts";
 import { HooksBeside } from "./hooks-beside.ts";
 import { release, type Lease } from "./lease.ts";
-import { look, type Look } from "./look.ts";
+import type { Look } from "./look.ts";
 import type { Model } from "./models/model.ts";
 import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import type { AgentParts } from "./parts.ts";
@@ -22,7 +22,8 @@ type Configured = { readonly template: Template; readonly model: Model };
 export type Ending = "parked" | "lost" | "stopped";
 
 /**
- * Advances one agent under one lease: looks at its rows, does the next thing, and looks again, until it can park.
+ * Advances one agent under one lease: looks at its rows, does the next thing, and looks again, until it can park. What
+ * it has written itself it does not read again.
  * Model calls and tool calls run beside it, so that messages, decisions and interrupts are seen meanwhile.
  * Nothing throws out of it (invariant 9).
  */
@@ -64,6 +65,12 @@ export class Loop {
     this.#answerKnock();
   }
 
+  /** Something was committed for the agent by others: its rows are read again. */
+  signalled(): void {
+    this.hold.forget();
+    this.knock();
+  }
+
   /** The node closes: nothing new starts, the model call is given up, running tools may end. */
   stop(): void {
     this.#isStopping = true;
@@ -92,8 +99,7 @@ export class Loop {
     try {
       this.#interrupt.abort();
       await this.#settled();
-      const now = await look(this.#parts.sql, this.hold.lease.agentId);
-      this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
+      const now = await this.hold.look();
       const message = `the agent could not be advanced: ${problem}`;
       const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
       if (now.state !== "READY") await this.#turns.sealAndEnd(now, "ERROR", problem, [failure]);
@@ -111,10 +117,9 @@ export class Loop {
       const activity = this.#activity();
       if (this.hold.lost.aborted) return "lost";
       if (this.#isStopping) return this.#leave();
-      const now = await look(this.#parts.sql, this.hold.lease.agentId);
+      const now = await this.hold.look();
       // Given back by a commit whose answer was lost counts as lost, too.
       if (now.leaseEpoch !== this.hold.lease.epoch || now.leaseOwner !== this.#parts.node) return "lost";
-      this.hold.begin({ state: now.state, breakpoint: now.breakpoint });
       const configured = this.#configured(now);
       const isParked =
         "missing" in configured ? await this.#strand(now, configured.missing) : await this.#next(now, activity, seen, configured);
@@ -190,7 +195,7 @@ export class Loop {
     this.#interrupt = new AbortController();
     this.#calls.forgetReady();
     if (this.hold.lost.aborted) return;
-    const now = await look(this.#parts.sql, this.hold.lease.agentId);
+    const now = await this.hold.look();
     if (now.state !== "READY") await this.#turns.sealAndEnd(now, "INTERRUPTED", note, []);
   }
 

@@ -126,10 +126,7 @@ class Speech {
 
   take(event: Exclude<ModelEvent, { type: "end" }>): void {
     const hold = this.#hold;
-    if (hold.breakpoint === "PRE_MODEL") {
-      const moved = hold.move({ breakpoint: "STREAMING_MODEL" });
-      hold.commit({ agent: moved.patch }, moved.events).catch(() => hold.lose());
-    }
+    if (hold.breakpoint === "PRE_MODEL") hold.sendMove("STREAMING_MODEL");
     switch (event.type) {
       case "text_start":
         this.answer.start("text", event.block);

@@ -9,7 +9,14 @@ import type { ContentBlock } from "./models/model.ts";
 import type { TranscriptMessage } from "./transcript.ts";
 
 type MessageRow = NonNullable<Change["messages"]>[number];
-type NewMessage = { readonly rows: readonly MessageRow[]; readonly messages: readonly TranscriptMessage[] };
+/** A message of the owner, as its row and as the transcript remembers it; or none. */
+export type NewMessage = { readonly rows: readonly MessageRow[]; readonly messages: readonly TranscriptMessage[] };
+
+/** The waiting messages as they join the transcript. */
+export type Joins = NonNullable<Change["joins"]>;
+
+/** The rows of an answer's calls. */
+export type NewCalls = NonNullable<Change["toolCalls"]>;
 
 /** What distinguishes a new agent. */
 export type NewAgent = {
@@ -70,7 +77,7 @@ function storedPermission({ scope, source }: OwnPermission): Json {
 }
 
 /** The waiting messages as they join the transcript from `ordinal` on. */
-export function joinWaiting(now: Look, turn: number, ordinal: number): NonNullable<Change["joins"]> {
+export function joinWaiting(now: Look, turn: number, ordinal: number): Joins {
   return now.waiting.map((id, index) => ({ id, ordinal: ordinal + index, turn, step: now.stepCount + 1 }));
 }
 
@@ -92,7 +99,7 @@ export function answerMessage(answer: Answer, now: Look, at: Date): NewMessage {
 }
 
 /** The rows of the answer's calls. */
-export function newCalls(answer: Answer, now: Look, at: Date): NonNullable<Change["toolCalls"]> {
+export function newCalls(answer: Answer, now: Look, at: Date): NewCalls {
   return answer.calls.map((call, ordinal) => ({
     id: randomUUID(),
     tenant: now.tenant,

@@ -71,7 +71,7 @@ export class Runner {
   /** Something was committed for the agent on this node: its owner, here or elsewhere, goes on. Never rejects. */
   async wake(agentId: string): Promise<void> {
     const held = this.#held.get(agentId);
-    if (held !== undefined) held.loop.knock();
+    if (held !== undefined) held.loop.signalled();
     else await this.#tracked(this.#claim([agentId]));
   }
 
@@ -131,7 +131,7 @@ export class Runner {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
         held.signal = signal;
-        held.loop.knock();
+        held.loop.signalled();
       }
     } catch (error) {
       this.#parts.logger.warn(`agents could not be looked for (${messageOf(error)}); trying again`);

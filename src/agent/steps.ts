@@ -5,6 +5,7 @@ import type { Hold } from "./hold.ts";
 import { beforeModel, type HookStep } from "./hooks.ts";
 import type { HooksBeside } from "./hooks-beside.ts";
 import type { Look } from "./look.ts";
+import { afterJoins, afterMessage, afterStepEnd, afterStepStart, inOrder } from "./look-after.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
 import { costOf, totalTokens, type Model } from "./models/model.ts";
 import type { AgentParts } from "./parts.ts";
@@ -61,22 +62,23 @@ export class Steps {
     const at = this.#parts.clock.now();
     const results = resultsMessage(before, at);
     const joins = joinWaiting(before, before.turn, before.transcriptLength + results.messages.length);
-    const transcriptLength = before.transcriptLength + results.messages.length + joins.length;
-    const now: Look = {
-      ...before,
-      stepCount: before.stepCount + 1,
-      transcriptLength,
-      turnMessageIds: [...before.turnMessageIds, ...joins.map((join) => join.id)],
-    };
+    const after = inOrder(afterMessage(results), afterJoins(joins), afterStepStart(model.name));
+    const now = after(before);
     const moved = this.#hold.move({ state: "WORKING", breakpoint: "PRE_MODEL" });
     const isCommitted = await this.#hold.commit(
       {
-        agent: { ...moved.patch, stepCount: now.stepCount, transcriptLength, lastSfpIndex: transcriptLength - 1 },
+        agent: {
+          ...moved.patch,
+          stepCount: now.stepCount,
+          transcriptLength: now.transcriptLength,
+          lastSfpIndex: now.transcriptLength - 1,
+        },
         messages: results.rows,
         joins,
         stepStart: stepRow(now, model.name, at),
       },
       moved.events,
+      after,
     );
     if (!isCommitted) return;
     if (joins.length > 0) this.#transcript.forget();
@@ -193,12 +195,13 @@ export class Steps {
     const { stopReason, usage } = answer;
     const costUsd = costOf(usage, price);
     const message = answerMessage(answer, now, at);
-    const after: Look = { ...now, calls: [], transcriptLength: now.transcriptLength + message.rows.length };
+    const toolCalls = newCalls(answer, now, at);
     const change: Change = {
       stepEnd: { step, state: "COMPLETED", stopReason, ...usage, costUsd, completedAt: at },
       messages: message.rows,
-      toolCalls: newCalls(answer, now, at),
+      toolCalls,
     };
+    const after = inOrder(afterMessage(message), afterStepEnd(stopReason, toolCalls));
     const events: EventBody[] = [
       ...texts,
       { kind: "STEP_COMPLETE", step, durationMs, stopReason },
@@ -209,13 +212,14 @@ export class Steps {
       ...(stopReason === "max_tokens" ? [warning("max_tokens", `step ${step} by ${name} was cut at its limit of tokens`)] : []),
     ];
     if (answer.calls.length === 0 && stopReason !== "pause_turn") {
-      await this.#turns.end(after, "COMPLETED", change, events, message.messages);
+      await this.#turns.end(after(now), "COMPLETED", change, events, message.messages, after);
       return;
     }
     const moved = this.#hold.move({ breakpoint: "TOOL_PENDING" });
     const isCommitted = await this.#hold.commit(
-      { ...change, agent: { ...moved.patch, transcriptLength: after.transcriptLength } },
+      { ...change, agent: { ...moved.patch, transcriptLength: after(now).transcriptLength } },
       [...events, ...moved.events],
+      after,
     );
     if (isCommitted) this.#transcript.remember(message.messages);
   }

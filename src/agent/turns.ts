@@ -4,6 +4,7 @@ import { closedEvent, endEvents } from "./call-record.ts";
 import { isFinal } from "./gate/refusal.ts";
 import type { Hold } from "./hold.ts";
 import type { CallLook, Look } from "./look.ts";
+import { afterMessage, afterTurnEnd, afterTurnStart, inOrder, type After } from "./look-after.ts";
 import { endOfBlock } from "./model-call.ts";
 import { adopt, sealCall } from "./orphans.ts";
 import type { AgentParts } from "./parts.ts";
@@ -34,17 +35,22 @@ export class Turns {
     const isCommitted = await this.#hold.commit(
       { agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins },
       moved.events,
+      afterTurnStart(turn, joins),
     );
     if (isCommitted) this.#transcript.forget();
   }
 
-  /** Ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the transcript. */
+  /**
+   * Ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the
+   * transcript. `said` is what `change` adds to it, and `after` what the rows say after `change`.
+   */
   async end(
     now: Look,
     reason: DoneReason,
     change: Change,
     events: readonly EventBody[],
     said: readonly TranscriptMessage[] = [],
+    after?: After,
   ): Promise<void> {
     const results = resultsMessage(now, this.#parts.clock.now());
     const transcriptLength = now.transcriptLength + results.messages.length;
@@ -58,6 +64,7 @@ export class Turns {
         agent: { ...moved.patch, transcriptLength, lastSfpIndex: transcriptLength - 1, interruptAt: null, interruptNote: null },
       },
       [...events, ...moved.events, done],
+      after === undefined ? undefined : inOrder(after, afterMessage(results), afterTurnEnd),
     );
     if (isCommitted) this.#transcript.remember([...said, ...results.messages]);
   }

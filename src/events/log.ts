@@ -32,8 +32,13 @@ export type AppendOutcome =
 
 /** What became of a change. Everything but COMMITTED changed nothing. */
 export type CommitOutcome =
-  /** `position` is how far the log has come with it; null for a change without events. */
-  | { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[]; readonly position: number | null }
+  /** `position` is how far the log has come with it, null for a change without events; `signal` how often the agent had been signalled before it. */
+  | {
+      readonly outcome: "COMMITTED";
+      readonly events: readonly TimelineEvent[];
+      readonly position: number | null;
+      readonly signal: number;
+    }
   /** Another node holds the agent by now. */
   | { readonly outcome: "FENCED" }
   /** A row was not in the state that the change starts from. */
@@ -67,7 +72,7 @@ const APPEND: Statement = {
 };
 const COMMIT: Statement = {
   name: "commit_change",
-  text: "SELECT agent, fenced, base_seq, base_position FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+  text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
 };
 const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
 const LOG = "SELECT tenant, epoch, position, floor FROM tenant_log WHERE tenant = $1";
@@ -210,7 +215,15 @@ export class EventLog {
     const encoded = part.events.map(encodeEvent);
     try {
       const [place] = await this.#retrying(part.epoch !== null, (retry) =>
-        this.#sql.query<Placement>(COMMIT, [tenant, append, retry, part.agentId, part.epoch, changed, ...columns(encoded)]),
+        this.#sql.query<Placement & { signal: number }>(COMMIT, [
+          tenant,
+          append,
+          retry,
+          part.agentId,
+          part.epoch,
+          changed,
+          ...columns(encoded),
+        ]),
       );
       if (place === undefined) throw new Error("commit_change answered no row");
       const base = Number(place.base_position);
@@ -218,7 +231,7 @@ export class EventLog {
         placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
       );
       this.#announce(tenant, events);
-      return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null };
+      return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null, signal: place.signal };
     } catch (error) {
       switch (sqlState(error)) {
         case "TP001":

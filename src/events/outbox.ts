@@ -1,7 +1,8 @@
-import type { Change } from "../db/change.ts";
+import { setImmediate as macrotask } from "node:timers/promises";
+import type { AgentPatch, Change } from "../db/change.ts";
+import { StorageUnavailable } from "../db/sql.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";
-import { StorageUnavailable } from "../db/sql.ts";
 import type { AgentEvents, CommitOutcome, EventLog } from "./log.ts";
 
 /** Whose events an outbox holds, under which lease. */
@@ -18,17 +19,20 @@ export type WaitingOfAgent = { readonly events: number; readonly first: EventKin
 /** Why an outbox takes nothing any more: another owner, no room while the database is away, or what the database said. */
 export type LossReason = "FENCED" | "FULL" | Error;
 
+/** Events that go together, with the columns of the agent that change with them. */
+type Batch = { readonly events: EventDraft[]; patch: AgentPatch };
+
 /**
- * The way of one agent's events into the log, in order: one write of the agent at a time. A first event goes at once;
- * those that come while a write is under way go together with the next; a commit carries what waits in front of it.
+ * The way of one agent's events into the log, in order: one write of the agent at a time. What is sent within one turn
+ * of the event loop, or while a write is under way, goes together; a commit carries what waits in front of it.
  */
 export class Outbox {
   readonly #owner: OutboxOwner;
   readonly #log: EventLog;
   readonly #appender: Appender;
   readonly #tell: (reason: LossReason) => void;
-  /** What waits for the next append; null where none is due. */
-  #open: EventDraft[] | null = null;
+  /** What waits to be written; null where nothing does. */
+  #open: Batch | null = null;
   #turn: Promise<void> = Promise.resolve();
   /** Something before was fenced or lost: nothing may be written behind it. */
   #isLost = false;
@@ -58,32 +62,63 @@ export class Outbox {
     await this.#turn;
   }
 
-  /** Sends an event that changes no row. Returns at once. */
-  send(event: EventDraft): void {
+  /** Sends an event, with columns of the agent that it reports. Returns at once. */
+  send(event: EventDraft, patch: AgentPatch = {}): void {
     const release = this.#take([event]);
     if (release === null) return;
     if (this.#open !== null) {
-      this.#open.push(event);
+      this.#open.events.push(event);
+      Object.assign(this.#open.patch, patch);
       void this.#turn.then(release);
       return;
     }
-    const batch = [event];
+    const batch: Batch = { events: [event], patch: { ...patch } };
     this.#open = batch;
     this.#turn = this.#turn
+      .then(() => macrotask())
       .then(() => {
         if (this.#open === batch) this.#open = null;
-        return this.#append(batch);
+        return this.#write(batch);
       })
       .finally(release);
   }
 
-  /** Commits a change with its events, after everything sent before and in front of everything sent later. */
-  commit(change: Change, events: readonly EventDraft[]): Promise<CommitOutcome> {
+  /**
+   * Commits a change with its events, after everything sent before and in front of everything sent later. `settle` hears
+   * of the outcome before anything else of the agent is written or read.
+   */
+  commit(
+    change: Change,
+    events: readonly EventDraft[],
+    settle: (outcome: CommitOutcome | null) => void = () => {},
+  ): Promise<CommitOutcome> {
     const release = this.#take(events);
-    if (release === null) return Promise.resolve({ outcome: "FENCED" });
-    const carried = this.#open?.splice(0) ?? [];
+    if (release === null) {
+      settle(null);
+      return Promise.resolve({ outcome: "FENCED" });
+    }
+    const carried: Batch = { events: this.#open?.events.splice(0) ?? [], patch: this.#open?.patch ?? {} };
     this.#open = null;
-    const result = this.#turn.then(() => this.#commit(change, events, carried)).finally(release);
+    const result = this.#turn
+      .then(() => this.#commit(change, events, carried))
+      .then(
+        (outcome) => {
+          settle(outcome);
+          return outcome;
+        },
+        (error: unknown) => {
+          settle(null);
+          throw error;
+        },
+      )
+      .finally(release);
+    this.#turn = settled(result);
+    return result;
+  }
+
+  /** Reads while nothing of the agent is being written. */
+  read<Result>(read: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(read);
     this.#turn = settled(result);
     return result;
   }
@@ -106,28 +141,35 @@ export class Outbox {
   }
 
   /** What a commit that changed nothing carried goes by itself. Where the outcome is unknown, nothing is sent again. */
-  async #commit(change: Change, events: readonly EventDraft[], carried: readonly EventDraft[]): Promise<CommitOutcome> {
+  async #commit(change: Change, events: readonly EventDraft[], carried: Batch): Promise<CommitOutcome> {
     if (this.#isLost) {
-      this.#lostEvents += carried.length + events.length;
+      this.#lostEvents += carried.events.length + events.length;
       return { outcome: "FENCED" };
     }
     try {
-      const outcome = await this.#log.commit(this.#owner.tenant, this.#part([...carried, ...events]), change);
+      const outcome = await this.#log.commit(
+        this.#owner.tenant,
+        this.#part([...carried.events, ...events]),
+        isEmpty(carried.patch) ? change : { ...change, agent: { ...carried.patch, ...change.agent } },
+      );
       if (outcome.outcome === "FENCED") this.#lostEvents += events.length;
-      if (outcome.outcome !== "COMMITTED") await this.#append(carried);
+      if (outcome.outcome !== "COMMITTED") await this.#write(carried);
       return outcome;
     } catch (error) {
       if (error instanceof StorageUnavailable) this.#lose(error);
-      else await this.#append(carried);
+      else await this.#write(carried);
       throw error;
     }
   }
 
-  async #append(events: readonly EventDraft[]): Promise<void> {
+  async #write({ events, patch }: Batch): Promise<void> {
     if (this.#isLost) this.#lostEvents += events.length;
     if (events.length === 0 || this.#isLost) return;
+    const { tenant } = this.#owner;
     try {
-      const { outcome } = await this.#appender.append(this.#owner.tenant, this.#part(events));
+      const { outcome } = isEmpty(patch)
+        ? await this.#appender.append(tenant, this.#part(events))
+        : await this.#log.commit(tenant, this.#part(events), { agent: patch });
       if (outcome === "COMMITTED") return;
       this.#lostEvents += events.length;
       this.#lose("FENCED");
@@ -145,6 +187,10 @@ export class Outbox {
   #part(events: readonly EventDraft[]): AgentEvents {
     return { agentId: this.#owner.agentId, createdBy: this.#owner.createdBy, epoch: this.#owner.epoch, events };
   }
+}
+
+function isEmpty(patch: AgentPatch): boolean {
+  return Object.keys(patch).length === 0;
 }
 
 function settled(promise: Promise<unknown>): Promise<void> {

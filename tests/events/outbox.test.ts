@@ -1,4 +1,3 @@
-import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { Appender } from "../../src/events/appender.ts";
 import { EventLog } from "../../src/events/log.ts";
@@ -47,7 +46,7 @@ describe("outbox", () => {
     expect(events.at(-1)?.body.kind).toBe("TEXT_CHUNK_END");
   });
 
-  it("sends the first delta at once and groups those that come meanwhile", async () => {
+  it("groups what comes within one turn of the event loop, and while a write is under way", async () => {
     const statements: string[] = [];
     const { log, outbox: box } = await outbox(counting(statements));
     statements.length = 0;
@@ -105,11 +104,13 @@ describe("outbox", () => {
 
   it("writes nothing behind an append that was lost (invariant 2)", async () => {
     const away = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
     let isAway = false;
     const failing = (sql: Sql): Sql => ({
       ...sql,
       query: async (statement, values) => {
         if (!isAway || statement.name !== "append_events") return sql.query(statement, values);
+        begun.resolve();
         await away.promise;
         throw Object.assign(new Error("refused for good"), { code: "22P02" });
       },
@@ -117,7 +118,7 @@ describe("outbox", () => {
     const { log, lost, outbox: box } = await outbox(failing);
     isAway = true;
     box.send(chunk("first"));
-    await macrotask();
+    await begun.promise;
     const committing = box.commit({}, [end("behind it")]);
     away.resolve();
     expect((await committing).outcome).toBe("FENCED");

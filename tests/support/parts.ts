@@ -1,0 +1,54 @@
+import { KeptOutputs } from "../../src/agent/kept-outputs.ts";
+import { LEASE_TIMES } from "../../src/agent/lease.ts";
+import type { Model } from "../../src/agent/models/model.ts";
+import type { AgentParts } from "../../src/agent/parts.ts";
+import { ToolSlots } from "../../src/agent/tool-slots.ts";
+import type { Tool } from "../../src/agent/tools/tool.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { Appender } from "../../src/events/appender.ts";
+import { silentBell } from "../../src/events/bell.ts";
+import { EventLog } from "../../src/events/log.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { ProcessGroups } from "../../src/lib/process-groups.ts";
+import { silentLogger } from "./silent-logger.ts";
+import { testTemplate } from "./template.ts";
+
+/** What agents of one node named "here" are advanced with, for tests that advance them themselves. */
+export function testParts(
+  sql: Sql,
+  model: Model,
+  tools: readonly Tool[] = [],
+  template: Partial<ReturnType<typeof testTemplate>> = {},
+): AgentParts {
+  const log = new EventLog(sql);
+  return {
+    node: "here",
+    sql,
+    log,
+    appender: new Appender(log),
+    bell: silentBell(),
+    clock: systemClock,
+    logger: silentLogger,
+    leaseTimes: LEASE_TIMES,
+    templates: new Map([["assistant", { ...testTemplate(), ...template }]]),
+    models: new Map([["test", model]]),
+    modes: new Map(),
+    slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
+    outputs: new KeptOutputs("/nowhere"),
+    groups: new ProcessGroups(),
+    closedFolders: [],
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    workspaceRoots: null,
+    folder: "/tmp",
+  };
+}
+
+/** An agent that does nothing yet, as createAgent is asked for it. */
+export const NEW_AGENT = {
+  templateId: "assistant",
+  workspace: null,
+  model: null,
+  toolTimeoutMs: null,
+  permission: null,
+  idempotencyKey: null,
+} as const;
