@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import type { Actor } from "../src/agent/actor.ts";
 import { createAgent } from "../src/agent/commands/create-agent.ts";
 import { sendMessage } from "../src/agent/commands/send-message.ts";
@@ -15,12 +16,14 @@ const LONG = { turns: 40, calls: 20 };
 const MANY = 10_000;
 const WARM = 10;
 const COMPARED = 50;
+const INSERTS = 1_000;
 
 const ACTOR: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
 /**
  * A full turn with the durable log on PostgreSQL, by a model and a tool that take no time, with a window of 200 messages:
- * ms a tool call, with its model call, of turns of 20 calls; and how much longer a turn takes after 10,000 of them.
+ * ms a tool call, with its model call, of turns of 20 calls, beside one durable INSERT; and how much longer a turn takes
+ * after 10,000 of them.
  */
 export async function turn(url: string): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "triplane-bench-"));
@@ -29,18 +32,36 @@ export async function turn(url: string): Promise<Figure[]> {
     const perCall: number[] = [];
     const agent = await newAgent(app);
     for (let index = 0; index < LONG.turns; index += 1) perCall.push((await run(app, agent, String(LONG.calls))) / LONG.calls);
+    const perCallMs = median(perCall.slice(WARM));
+    const insertMs = await insertion(url);
     const other = await newAgent(app);
     const turns: number[] = [];
     for (let index = 0; index < MANY; index += 1) turns.push(await run(app, other, "1"));
     const [early, late] = [median(turns.slice(WARM, WARM + COMPARED)), median(turns.slice(-COMPARED))];
     return [
-      { name: "turn", value: median(perCall.slice(WARM)), unit: "ms a tool call", baseline: null, ratio: null },
+      { name: "turn", value: perCallMs, unit: "ms a tool call", baseline: insertMs, ratio: perCallMs / insertMs },
       { name: "turn 10,000", value: late, unit: "ms a turn of one call", baseline: early, ratio: late / early },
     ];
   } finally {
     await app.close();
     await rm(folder, { recursive: true });
   }
+}
+
+/** How long one INSERT of one row takes with its commit, in ms: no tool call can do with less than two. */
+async function insertion(url: string): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("CREATE TABLE inserted (text text NOT NULL)");
+  const times: number[] = [];
+  for (let index = 0; index < INSERTS; index += 1) {
+    const started = performance.now();
+    await client.query({ name: "insert", text: "INSERT INTO inserted VALUES ($1)", values: ["x".repeat(1_000)] });
+    times.push(performance.now() - started);
+  }
+  await client.query("DROP TABLE inserted");
+  await client.end();
+  return median(times);
 }
 
 async function start(url: string, folder: string): Promise<App> {

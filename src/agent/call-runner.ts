@@ -193,6 +193,8 @@ export class CallRunner {
   /** A mistake that the model has made before with exactly these arguments is said to it. */
   async #withRepeats(call: CallLook, refusal: Refusal): Promise<Refusal> {
     if (refusal.type !== "invalid_params") return refusal;
+    // The call is counted by its row.
+    await this.#hold.storeKept();
     const [row] = await this.#parts.sql.query<{ repeats: number }>(REPEATS, [this.#agent.id, this.#agent.turn, call.id]);
     return { ...refusal, repeats: row?.repeats ?? 0 };
   }

@@ -1,8 +1,10 @@
 import { standingRules } from "./allow-rules.ts";
 import { startEvents } from "./call-record.ts";
 import { beginCall, finishCall, recordJudgement, refuseCall, type CallCommit } from "./call-commits.ts";
-import { CallRunner, type ReadyCall } from "./call-runner.ts";
-import type { Hold } from "./hold.ts";
+import { CallRunner, type CallOutcome, type ReadyCall } from "./call-runner.ts";
+import { everAsks } from "./gate/policy.ts";
+import type { Entry, Hold } from "./hold.ts";
+import { hooksFor } from "./hooks.ts";
 import type { HooksBeside } from "./hooks-beside.ts";
 import type { CallLook, Look } from "./look.ts";
 import { afterCalls, unchanged } from "./look-after.ts";
@@ -20,6 +22,8 @@ type StartedCall = StartingCall & { readonly call: CallLook };
 export type Beside = {
   readonly interrupt: () => AbortSignal;
   readonly knock: () => void;
+  /** Leaves what ended to the loop, to be stored with what it does next. False where the loop is busy. */
+  readonly offer: (entry: Entry) => boolean;
   readonly hooks: HooksBeside;
 };
 
@@ -29,16 +33,18 @@ export class Calls {
   readonly #hold: Hold;
   readonly #interrupt: () => AbortSignal;
   readonly #knock: () => void;
+  readonly #offer: (entry: Entry) => boolean;
   readonly #running = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ReadyCall>();
   readonly #repeatable = new Set<string>();
   readonly #stopping = new AbortController();
 
-  constructor(parts: AgentParts, hold: Hold, { interrupt, knock }: Beside) {
+  constructor(parts: AgentParts, hold: Hold, { interrupt, knock, offer }: Beside) {
     this.#parts = parts;
     this.#hold = hold;
     this.#interrupt = interrupt;
     this.#knock = knock;
+    this.#offer = offer;
   }
 
   /** The calls that run now. */
@@ -78,13 +84,10 @@ export class Calls {
 
   /** Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. */
   async judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
-    const runner = new CallRunner(
-      this.#parts,
-      template,
-      now,
-      this.#hold,
-      await standingRules(this.#parts.sql, this.#parts.tools, now),
-    );
+    // Hooks take as long as they like: what they are asked about is stored before.
+    if (calls.some(({ name }) => this.#isHooked(name, template))) await this.#hold.storeKept();
+    const standing = everAsks(template.permission) ? await standingRules(this.#parts.sql, this.#parts.tools, now) : [];
+    const runner = new CallRunner(this.#parts, template, now, this.#hold, standing);
     const judged = await Promise.all(calls.map((call) => runner.judge(call)));
     const at = this.#parts.clock.now();
     const records = judged.flatMap((judgement) =>
@@ -101,6 +104,11 @@ export class Calls {
       records.flatMap((record) => record.events),
       records.some((record) => record.approval !== null) ? undefined : afterCalls(records.map((record) => record.call)),
     );
+  }
+
+  #isHooked(name: string, { hooks }: Template): boolean {
+    const tool = this.#parts.tools.get(name);
+    return tool !== undefined && hooksFor("preToolUse", tool, hooks).length > 0;
   }
 
   /** Starts calls, those for which the server has no place as soon as it has one. */
@@ -186,30 +194,26 @@ export class Calls {
   async #runCall(runner: CallRunner, { ready, slot, call }: StartedCall, template: Template): Promise<void> {
     const outcome = await runner.run(ready, this.#interrupt()).finally(() => slot.release());
     if (this.#hold.lost.aborted) return;
-    await this.#hold.storeOrElse(
-      () => this.#commitOutcome(finishCall(outcome, call, this.#parts.clock.now(), template)),
-      (problem) =>
-        this.#commitOutcome(
-          finishCall(
-            {
-              ...outcome,
-              kind: "refused",
-              refusal: { type: "execution_failed", stage: "execution", message: `the result could not be stored: ${problem}` },
-            },
-            call,
-            this.#parts.clock.now(),
-            template,
-          ),
-        ),
-    );
+    const end = (ended: CallOutcome): CallCommit => finishCall(ended, call, this.#parts.clock.now(), template);
+    const entry: Entry = {
+      ...this.#ending(end(outcome)),
+      stored: () => {},
+      orElse: async (problem) => {
+        const message = `the result could not be stored: ${problem}`;
+        const refusal = { type: "execution_failed", stage: "execution", message } as const;
+        const failed = this.#ending(end({ ...outcome, kind: "refused", refusal }));
+        await this.#hold.commit(failed.change, failed.events, failed.after);
+      },
+    };
+    if (!this.#offer(entry)) await this.#hold.store(entry);
   }
 
-  async #commitOutcome(end: CallCommit): Promise<void> {
+  #ending({ transition, call, events }: CallCommit): Pick<Entry, "change" | "events" | "after"> {
     const moved = this.#running.size === 1 ? this.#hold.move({ breakpoint: "POST_TOOL" }) : { patch: {}, events: [] };
-    await this.#hold.commit(
-      { agent: moved.patch, transitions: [end.transition] },
-      [...end.events, ...moved.events],
-      afterCalls([end.call]),
-    );
+    return {
+      change: { agent: moved.patch, transitions: [transition] },
+      events: [...events, ...moved.events],
+      after: afterCalls([call]),
+    };
   }
 }

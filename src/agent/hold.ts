@@ -1,4 +1,4 @@
-import type { AgentPatch, Change } from "../db/change.ts";
+import { joinChanges, type AgentPatch, type Change } from "../db/change.ts";
 import type { AgentState, Breakpoint } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import type { EventBody, EventDraft } from "../events/event.ts";
@@ -7,8 +7,19 @@ import { Outbox, type WaitingOfAgent } from "../events/outbox.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Lease } from "./lease.ts";
 import { look, type Look } from "./look.ts";
-import type { After } from "./look-after.ts";
+import { inOrder, unchanged, type After } from "./look-after.ts";
 import type { AgentParts } from "./parts.ts";
+
+/** What one commit is to store. */
+export type Entry = {
+  readonly change: Change;
+  readonly events: readonly EventBody[];
+  readonly after: After;
+  /** Is called when it is stored. */
+  readonly stored: () => void;
+  /** What to store in its place where the database refuses it: it must not be tried for ever. */
+  readonly orElse: (problem: string) => Promise<void>;
+};
 
 type Standing = { readonly state: AgentState; readonly breakpoint: Breakpoint };
 
@@ -28,6 +39,8 @@ export class Hold {
   /** The agent's rows as they stand; null where they must be read. */
   #look: Look | null = null;
   #forgotten = 0;
+  /** What goes with the next commit. */
+  #kept: Entry[] = [];
   #startUntil: number;
   #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -85,9 +98,13 @@ export class Hold {
     this.#extended.resolve();
   }
 
-  /** The agent's rows as they stand. Read once, and again only where this hold does not know what they say. */
+  /** The agent's rows as they stand, with what is kept. Read only where this hold does not know what they say. */
   async look(): Promise<Look> {
-    if (this.#look !== null) return this.#look;
+    const now = this.#look ?? (await this.#read());
+    return afterEntries(this.#kept)(now);
+  }
+
+  async #read(): Promise<Look> {
     const { agentId } = this.lease;
     let forgotten = this.#forgotten;
     const now = await this.#outbox.read(() => {
@@ -129,9 +146,11 @@ export class Hold {
     };
   }
 
-  /** Sends an event that changes no row. */
+  /** Sends an event that changes no row, behind what is kept. */
   send(body: EventBody): void {
-    if (!this.lost.aborted) this.#outbox.send({ at: this.#parts.clock.now(), body });
+    if (this.lost.aborted) return;
+    if (this.#kept.length === 0) this.#outbox.send({ at: this.#parts.clock.now(), body });
+    else this.keep({ change: {}, events: [body], after: unchanged, stored: () => {}, orElse: async () => {} });
   }
 
   /** Moves to a breakpoint with what is written next, at the latest when the loop of events turns. */
@@ -146,8 +165,52 @@ export class Hold {
     return (await this.tryCommit(change, events, after)) === "COMMITTED";
   }
 
-  /** Commits a change with its events, and says what became of it. Without `after` the rows are read again. */
+  /** Commits a change with its events and what was kept, and says what became of it. Without `after` the rows are read again. */
   async tryCommit(change: Change, events: readonly EventBody[], after?: After): Promise<CommitOutcome["outcome"]> {
+    const kept = this.#kept.splice(0);
+    if (kept.length === 0) return this.#commit(change, events, after);
+    const outcome = await this.#commit(
+      joinChanges([...kept.map((entry) => entry.change), change]),
+      [...kept.flatMap((entry) => entry.events), ...events],
+      after === undefined ? undefined : inOrder(afterEntries(kept), after),
+    ).catch((error: unknown) => {
+      if (error instanceof StorageUnavailable) throw error;
+      return "REFUSED" as const;
+    });
+    if (outcome === "COMMITTED") kept.forEach(({ stored }) => stored());
+    if (outcome === "COMMITTED" || outcome === "FENCED") return outcome;
+    // One of them was refused: what was kept does not depend on the rest.
+    let isWhole = true;
+    for (const entry of kept) isWhole = (await this.store(entry)) && isWhole;
+    return isWhole ? this.#commit(change, events, after) : "CONFLICT";
+  }
+
+  /** Keeps what is to be stored for the next commit. Whoever makes that must do so soon. */
+  keep(entry: Entry): void {
+    this.#kept.push(entry);
+  }
+
+  /** Commits what was kept. */
+  async storeKept(): Promise<void> {
+    if (this.#kept.length > 0) await this.tryCommit({}, [], unchanged);
+  }
+
+  /** Commits an entry by itself, behind what was kept. False where something else was stored in its place, or nothing. */
+  async store({ change, events, after, stored, orElse }: Entry): Promise<boolean> {
+    await this.storeKept();
+    try {
+      if ((await this.#commit(change, events, after)) !== "COMMITTED") return false;
+      stored();
+      return true;
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      this.#parts.logger.error(`something of agent ${this.lease.agentId} could not be stored`, error);
+      await orElse(messageOf(error));
+      return false;
+    }
+  }
+
+  async #commit(change: Change, events: readonly EventBody[], after?: After): Promise<CommitOutcome["outcome"]> {
     if (this.lost.aborted) return "FENCED";
     const at = this.#parts.clock.now();
     const drafts = events.map((body): EventDraft => ({ at, body }));
@@ -175,17 +238,6 @@ export class Hold {
     this.#isUncertain = true;
   }
 
-  /** What the database refuses to store must not be tried for ever: `fallback` records that it could not be. */
-  async storeOrElse(store: () => Promise<void>, fallback: (problem: string) => Promise<void>): Promise<void> {
-    try {
-      await store();
-    } catch (error) {
-      if (error instanceof StorageUnavailable) throw error;
-      this.#parts.logger.error(`something of agent ${this.lease.agentId} could not be stored`, error);
-      await fallback(messageOf(error));
-    }
-  }
-
   /** Runs what goes on beside the loop. What fails there gives the agent up: it goes on when the lease has run out. */
   async guard(activity: Promise<void>): Promise<void> {
     try {
@@ -195,4 +247,8 @@ export class Hold {
       this.lose();
     }
   }
+}
+
+function afterEntries(entries: readonly Entry[]): After {
+  return inOrder(...entries.map(({ after }) => after));
 }

@@ -5,7 +5,7 @@ import type { Joins, NewCalls, NewMessage } from "./rows.ts";
 
 /**
  * What an agent's rows say after a commit of its owner, of what they said before it: so that they need not be read
- * again. State and breakpoint are not of it: the hold knows them.
+ * again. Of state and breakpoint the hold knows more, once the commit is answered.
  */
 export type After = (before: Look) => Look;
 
@@ -52,7 +52,13 @@ export function afterStepEnd(stopReason: string, calls: NewCalls): After {
 }
 
 /** After a turn ended. */
-export const afterTurnEnd: After = (look) => ({ ...look, interruptAt: null, interruptNote: null });
+export const afterTurnEnd: After = (look) => ({
+  ...look,
+  state: "READY",
+  breakpoint: "READY",
+  interruptAt: null,
+  interruptNote: null,
+});
 
 /** After messages that had waited joined the transcript. */
 export function afterJoins(joins: Joins): After {

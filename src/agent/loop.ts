@@ -2,7 +2,7 @@ import { StorageUnavailable } from "../db/sql.ts";
 import type { EventBody } from "../events/event.ts";
 import { messageOf } from "../lib/text.ts";
 import { Calls, type Beside } from "./calls.ts";
-import { Hold } from "./hold.ts";
+import { Hold, type Entry } from "./hold.ts";
 import { HooksBeside } from "./hooks-beside.ts";
 import { release, type Lease } from "./lease.ts";
 import type { Look } from "./look.ts";
@@ -39,6 +39,7 @@ export class Loop {
   #shownLength = -1;
   #interrupt = new AbortController();
   #isStopping = false;
+  #isWaiting = false;
   #knocks = 0;
   #answerKnock: () => void = () => {};
 
@@ -49,7 +50,12 @@ export class Loop {
     const transcript = new Transcript(parts.sql, lease.agentId);
     this.#transcript = transcript;
     this.#hooks = new HooksBeside(this.hold);
-    const beside: Beside = { interrupt: () => this.#interrupt.signal, knock: () => this.knock(), hooks: this.#hooks };
+    const beside: Beside = {
+      interrupt: () => this.#interrupt.signal,
+      knock: () => this.knock(),
+      offer: (entry) => this.#take(entry),
+      hooks: this.#hooks,
+    };
     this.#turns = new Turns(parts, this.hold, transcript);
     this.#steps = new Steps(parts, this.hold, transcript, this.#turns, beside);
     this.#calls = new Calls(parts, this.hold, beside);
@@ -62,7 +68,14 @@ export class Loop {
   /** Makes the loop look at the rows again. */
   knock(): void {
     this.#knocks += 1;
+    this.#isWaiting = false;
     this.#answerKnock();
+  }
+
+  /** Commits what ended beside the loop with what it does next, where it waits for that. False where it is busy. */
+  #take(entry: Entry): boolean {
+    if (this.#isWaiting) this.hold.keep(entry);
+    return this.#isWaiting;
   }
 
   /** Something was committed for the agent by others: its rows are read again. */
@@ -132,7 +145,7 @@ export class Loop {
     await this.#showMessages(now, template);
     const action = nextAction(now, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(now);
-    await (action.kind === "wait" ? this.#knocked(seen) : this.#do(action, now, template, model));
+    await (action.kind === "wait" ? this.#wait(seen) : this.#do(action, now, template, model));
     return false;
   }
 
@@ -141,6 +154,7 @@ export class Loop {
     const before = this.#shownLength;
     this.#shownLength = now.transcriptLength;
     if (hooks.messagesChanged.length === 0 || before < 0 || before === now.transcriptLength) return;
+    await this.hold.storeKept();
     const messages = structuredClone(await this.#transcript.modelMessages(now, contextMessages));
     this.#hooks.run(hooks.messagesChanged, (hook) => hook(now.id, messages));
   }
@@ -224,6 +238,7 @@ export class Loop {
 
   /** Lets running tools end, then gives the agent back, runnable, and rings for another node. */
   async #leave(): Promise<Ending> {
+    await this.hold.storeKept();
     await this.#calls.settled();
     this.hold.lose();
     await this.#settled();
@@ -237,10 +252,12 @@ export class Loop {
   }
 
   /** Resolves when somebody knocked since `seen`. */
-  async #knocked(seen: number): Promise<void> {
+  async #wait(seen: number): Promise<void> {
+    await this.hold.storeKept();
     if (this.#knocks !== seen) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#answerKnock = resolve;
+    this.#isWaiting = true;
     await promise;
   }
 }

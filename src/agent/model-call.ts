@@ -126,7 +126,8 @@ class Speech {
 
   take(event: Exclude<ModelEvent, { type: "end" }>): void {
     const hold = this.#hold;
-    if (hold.breakpoint === "PRE_MODEL") hold.sendMove("STREAMING_MODEL");
+    // A call says nothing: its answer tells of the breakpoint.
+    if (hold.breakpoint === "PRE_MODEL" && event.type !== "tool_use") hold.sendMove("STREAMING_MODEL");
     switch (event.type) {
       case "text_start":
         this.answer.start("text", event.block);

@@ -1,11 +1,11 @@
-import type { Change } from "../db/change.ts";
+import { joinChanges, type Change } from "../db/change.ts";
 import type { EventBody } from "../events/event.ts";
 import type { Beside } from "./calls.ts";
-import type { Hold } from "./hold.ts";
+import type { Entry, Hold } from "./hold.ts";
 import { beforeModel, type HookStep } from "./hooks.ts";
 import type { HooksBeside } from "./hooks-beside.ts";
 import type { Look } from "./look.ts";
-import { afterJoins, afterMessage, afterStepEnd, afterStepStart, inOrder } from "./look-after.ts";
+import { afterJoins, afterMessage, afterStepEnd, afterStepStart, inOrder, unchanged } from "./look-after.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
 import { costOf, totalTokens, type Model } from "./models/model.ts";
 import type { AgentParts } from "./parts.ts";
@@ -23,19 +23,21 @@ export class Steps {
   readonly #turns: Turns;
   readonly #interrupt: () => AbortSignal;
   readonly #knock: () => void;
+  readonly #offer: (entry: Entry) => boolean;
   readonly #hooks: HooksBeside;
   #call: Promise<void> | null = null;
   #isStopping = false;
   /** Of one turn: steps in a row that broke off after they said something, and whether the first model has just failed. */
   #trouble = { turn: -1, brokenSteps: 0, fellBack: false };
 
-  constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock, hooks }: Beside) {
+  constructor(parts: AgentParts, hold: Hold, transcript: Transcript, turns: Turns, { interrupt, knock, offer, hooks }: Beside) {
     this.#parts = parts;
     this.#hold = hold;
     this.#transcript = transcript;
     this.#turns = turns;
     this.#interrupt = interrupt;
     this.#knock = knock;
+    this.#offer = offer;
     this.#hooks = hooks;
   }
 
@@ -113,19 +115,7 @@ export class Steps {
     const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
     switch (outcome.kind) {
       case "answered":
-        await this.#hold.storeOrElse(
-          () => this.#commitAnswer(outcome, now, template, model),
-          (problem) =>
-            this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [
-              {
-                kind: "ERROR",
-                severity: "ERROR",
-                phase: "SYSTEM",
-                message: `the model's answer could not be stored: ${problem}`,
-                detail: null,
-              },
-            ]),
-        );
+        await this.#storeAnswer(outcome, now, template, model);
         return this.#hooks.run(template.hooks.postModel, (hook) => {
           const { content, stopReason, usage } = outcome.answer;
           return hook(hookStep, structuredClone({ content, stopReason, usage }));
@@ -135,6 +125,20 @@ export class Steps {
       case "failed":
         return this.#endFailed(outcome, now, template, model);
     }
+  }
+
+  /** The database refuses the answer: the turn ends without it. */
+  async #endRefused(problem: string, now: Look): Promise<void> {
+    const stepEnd = { step: now.stepCount, state: "ABORTED", completedAt: this.#parts.clock.now() } as const;
+    const message = `the model's answer could not be stored: ${problem}`;
+    const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
+    await this.#turns.end({ ...now, calls: [] }, "ERROR", { stepEnd }, [failure]);
+  }
+
+  /** What an answer with calls leaves to be judged. */
+  #pending({ transcriptLength }: Look): Omit<Entry, "orElse"> {
+    const moved = this.#hold.move({ breakpoint: "TOOL_PENDING" });
+    return { change: { agent: { ...moved.patch, transcriptLength } }, events: moved.events, after: unchanged, stored: () => {} };
   }
 
   /** A hook could not look at what would have been sent: the model is not called. */
@@ -183,10 +187,10 @@ export class Steps {
   }
 
   /** Stores the answer and its calls; one without calls ends the turn. */
-  async #commitAnswer(
+  async #storeAnswer(
     { answer, texts, durationMs }: ModelOutcome & { kind: "answered" },
     now: Look,
-    { slowStepMs }: Template,
+    { slowStepMs, hooks }: Template,
     { name, price }: Model,
   ): Promise<void> {
     this.#trouble.brokenSteps = 0;
@@ -202,7 +206,9 @@ export class Steps {
       toolCalls,
     };
     const after = inOrder(afterMessage(message), afterStepEnd(stopReason, toolCalls));
+    const streamed = this.#hold.breakpoint === "PRE_MODEL" ? this.#hold.move({ breakpoint: "STREAMING_MODEL" }).events : [];
     const events: EventBody[] = [
+      ...streamed,
       ...texts,
       { kind: "STEP_COMPLETE", step, durationMs, stopReason },
       { kind: "TOKEN_USAGE", step, ...usage, totalTokens: totalTokens(usage), costUsd },
@@ -211,17 +217,20 @@ export class Steps {
         : []),
       ...(stopReason === "max_tokens" ? [warning("max_tokens", `step ${step} by ${name} was cut at its limit of tokens`)] : []),
     ];
-    if (answer.calls.length === 0 && stopReason !== "pause_turn") {
-      await this.#turns.end(after(now), "COMPLETED", change, events, message.messages, after);
-      return;
-    }
-    const moved = this.#hold.move({ breakpoint: "TOOL_PENDING" });
-    const isCommitted = await this.#hold.commit(
-      { ...change, agent: { ...moved.patch, transcriptLength: after(now).transcriptLength } },
-      [...events, ...moved.events],
-      after,
-    );
-    if (isCommitted) this.#transcript.remember(message.messages);
+    const isLast = answer.calls.length === 0 && stopReason !== "pause_turn";
+    const end = isLast ? this.#turns.ending(after(now), "COMPLETED") : this.#pending(after(now));
+    const entry: Entry = {
+      change: joinChanges([change, end.change]),
+      events: [...events, ...end.events],
+      after: inOrder(after, end.after),
+      stored: () => {
+        this.#transcript.remember(message.messages);
+        end.stored();
+      },
+      orElse: (problem) => this.#endRefused(problem, now),
+    };
+    // What hooks are told of is stored before.
+    if (hooks.postModel.length > 0 || !this.#offer(entry)) await this.#hold.store(entry);
   }
 }
 

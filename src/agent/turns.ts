@@ -1,15 +1,15 @@
-import type { Change } from "../db/change.ts";
+import { joinChanges, type Change } from "../db/change.ts";
 import type { DoneReason, EventBody } from "../events/event.ts";
 import { closedEvent, endEvents } from "./call-record.ts";
 import { isFinal } from "./gate/refusal.ts";
-import type { Hold } from "./hold.ts";
+import type { Entry, Hold } from "./hold.ts";
 import type { CallLook, Look } from "./look.ts";
-import { afterMessage, afterTurnEnd, afterTurnStart, inOrder, type After } from "./look-after.ts";
+import { afterMessage, afterTurnEnd, afterTurnStart, inOrder } from "./look-after.ts";
 import { endOfBlock } from "./model-call.ts";
 import { adopt, sealCall } from "./orphans.ts";
 import type { AgentParts } from "./parts.ts";
 import { joinWaiting, resultsMessage } from "./rows.ts";
-import type { Transcript, TranscriptMessage } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** More messages than these are not listed in the DONE of their turn, but read from their rows. */
 const EVENT_MESSAGE_IDS = 200;
@@ -40,33 +40,31 @@ export class Turns {
     if (isCommitted) this.#transcript.forget();
   }
 
+  /** Ends the turn with a change of the last step, and the events that report it. */
+  async end(now: Look, reason: DoneReason, change: Change, events: readonly EventBody[]): Promise<void> {
+    const ending = this.ending(now, reason);
+    const isCommitted = await this.#hold.commit(joinChanges([change, ending.change]), [...events, ...ending.events]);
+    if (isCommitted) ending.stored();
+  }
+
   /**
-   * Ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the
-   * transcript. `said` is what `change` adds to it, and `after` what the rows say after `change`.
+   * What ends the turn: one DONE, always, with the messages it answers. Calls of the last step leave their results in the
+   * transcript.
    */
-  async end(
-    now: Look,
-    reason: DoneReason,
-    change: Change,
-    events: readonly EventBody[],
-    said: readonly TranscriptMessage[] = [],
-    after?: After,
-  ): Promise<void> {
+  ending(now: Look, reason: DoneReason): Omit<Entry, "orElse"> {
     const results = resultsMessage(now, this.#parts.clock.now());
     const transcriptLength = now.transcriptLength + results.messages.length;
     const moved = this.#hold.move({ state: "READY", breakpoint: "READY" });
     const messageIds = now.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : now.turnMessageIds;
-    const done: EventBody = { kind: "DONE", turn: now.turn, step: now.stepCount, reason, messageIds };
-    const isCommitted = await this.#hold.commit(
-      {
-        ...change,
-        messages: [...(change.messages ?? []), ...results.rows],
+    return {
+      change: {
+        messages: results.rows,
         agent: { ...moved.patch, transcriptLength, lastSfpIndex: transcriptLength - 1, interruptAt: null, interruptNote: null },
       },
-      [...events, ...moved.events, done],
-      after === undefined ? undefined : inOrder(after, afterMessage(results), afterTurnEnd),
-    );
-    if (isCommitted) this.#transcript.remember([...said, ...results.messages]);
+      events: [...moved.events, { kind: "DONE", turn: now.turn, step: now.stepCount, reason, messageIds }],
+      after: inOrder(afterMessage(results), afterTurnEnd),
+      stored: () => this.#transcript.remember(results.messages),
+    };
   }
 
   /** Closes every call that is still open, seals what was asked, and ends the turn. */

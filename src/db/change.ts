@@ -83,6 +83,25 @@ export type Change = {
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
 };
 
+/** Several changes of one agent as one, in their order: what is listed follows each other, and the last word on a column counts. */
+export function joinChanges(changes: readonly Change[]): Change {
+  if (changes.filter(({ stepEnd }) => stepEnd !== undefined).length > 1) throw new Error("a change ends one step at most");
+  const joined: Change = Object.assign({}, ...changes);
+  const agent: AgentPatch = Object.assign({}, ...changes.map((change) => change.agent));
+  const list = <Item>(items: (change: Change) => readonly Item[] | undefined): readonly Item[] =>
+    changes.flatMap((change) => items(change) ?? []);
+  return {
+    ...joined,
+    agent,
+    joins: list(({ joins }) => joins),
+    messages: list(({ messages }) => messages),
+    toolCalls: list(({ toolCalls }) => toolCalls),
+    transitions: list(({ transitions }) => transitions),
+    approvals: list(({ approvals }) => approvals),
+    approvalTransitions: list(({ approvalTransitions }) => approvalTransitions),
+  };
+}
+
 /** Parts whose keys are column names. The others keep their keys as they are. */
 const ROWS = new Set([
   "idempotencyKey",
@@ -115,7 +134,17 @@ export function encodeChange(change: Change): string {
 }
 
 function toColumns(row: object): object {
-  return Object.fromEntries(
-    Object.entries(row).map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
-  );
+  return Object.fromEntries(Object.entries(row).map(([key, value]) => [columnOf(key), value]));
+}
+
+/** The names of columns, of which there are few: every commit asks for dozens. */
+const COLUMNS = new Map<string, string>();
+
+function columnOf(key: string): string {
+  let column = COLUMNS.get(key);
+  if (column === undefined) {
+    column = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    COLUMNS.set(key, column);
+  }
+  return column;
 }

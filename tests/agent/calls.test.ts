@@ -42,7 +42,12 @@ it("a call gives its place back where its EXECUTING cannot be committed: nothing
     commit: () => Promise.reject(new Error("the database does not answer")),
   } as unknown as Hold;
   const { signal } = new AbortController();
-  const ours = new Calls(parts, hold, { interrupt: () => signal, knock: () => {}, hooks: new HooksBeside(hold) });
+  const ours = new Calls(parts, hold, {
+    interrupt: () => signal,
+    knock: () => {},
+    offer: () => false,
+    hooks: new HooksBeside(hold),
+  });
   await ours.judge([call], seen, { ...template, permission });
   for (let attempt = 0; attempt < 3; attempt += 1)
     await expect(ours.execute([call], seen, template)).rejects.toThrow("does not answer");

@@ -32,8 +32,11 @@ it("an owner knows what its agent's rows say after all that it commits, without 
   /** What the owner remembers, beside what the rows say. */
   const compare = async (where: string): Promise<void> => {
     if (loop === null) throw new Error("nobody holds the agent");
+    const { hold } = loop;
+    await hold.storeKept();
+    await hold.settled();
     const before = looks;
-    const remembered = await loop.hold.look();
+    const remembered = await hold.look();
     compared.push({
       where,
       isRemembered: looks === before,

@@ -13,7 +13,7 @@ import { NEW_AGENT, testParts } from "../support/parts.ts";
 
 const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 
-it("an agent never parks past a message that arrives between the end of its turn and its parking (invariant 8)", async () => {
+it("an agent never parks past a message that arrives between its look and its parking (invariant 8)", async () => {
   const { sql } = await testDatabase();
   const parts = testParts(
     sql,
@@ -24,17 +24,16 @@ it("an agent never parks past a message that arrives between the end of its turn
   const send = (text: string) => sendMessage(parts, ANNA, { agentId, text, images: [], idempotencyKey: null });
   await send("first");
 
-  // The commit that ends the turn is answered only after another message has been committed.
+  // Before the commit that parks the agent is written, another message is committed.
   let late: Promise<unknown> | null = null;
   const delayed: Sql = {
     ...sql,
     async query<Row>(statement: { name: string; text: string }, values: readonly unknown[]) {
-      const rows = await sql.query<Row>(statement, values);
-      if (late === null && statement.name === "commit_change" && String(values[7]).includes("DONE")) {
+      if (late === null && statement.name === "commit_change" && String(values[5]).includes("expectSignal")) {
         late = send("late");
         await late;
       }
-      return rows;
+      return sql.query<Row>(statement, values);
     },
   };
   const [lease] = await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");

@@ -9,13 +9,17 @@ const folder = process.env["TRIAL_FOLDER"] ?? "";
 /** The fault: a tool that has effects says that it may run twice. */
 const isPlanted = process.env["TRIAL_FAULT"] === "repeats";
 
-/** A tool that leaves a file for its first run and another for each further one, and runs a program. */
-function effect(name: string): Tool {
+/**
+ * A tool that leaves a file for its first run and another for each further one, and runs a program. An answer that calls
+ * one with a hook is stored before it is judged; else it is stored with the start of its calls.
+ */
+function effect(name: string, isHooked: boolean): Tool {
   return defineTool<Record<string, never>>({
     name,
     description: "Has an effect.",
     readOnly: false,
     idempotent: isPlanted,
+    hooks: { preToolUse: isHooked ? [() => undefined] : [] },
     inputSchema: { type: "object", required: [], properties: {} },
     run: async (_input, { agentId, callId, start }) => {
       await writeFile(join(folder, `${callId}.run`), "", { flag: "wx" }).catch(() =>
@@ -38,7 +42,7 @@ function effect(name: string): Tool {
   });
 }
 
-/** `auto` calls a tool that runs at once, `ask` one that asks, `stream` only speaks, and `many` asks for ten calls. */
+/** `auto` and `hooked` call a tool that runs at once, `ask` one that asks, `stream` only speaks, and `many` asks for ten calls. */
 export default defineConfig({
   models: {
     scripted: {
@@ -47,6 +51,7 @@ export default defineConfig({
         pace: { characters: 4, delayMs: 20 },
         replies: [
           { when: { user: "^auto$" }, call: [{ tool: "effect", input: {} }] },
+          { when: { user: "^hooked$" }, call: [{ tool: "hooked", input: {} }] },
           { when: { user: "^ask$" }, call: [{ tool: "asked", input: {} }] },
           { when: { user: "^many$" }, call: Array.from({ length: 10 }, () => ({ tool: "asked", input: {} })) },
           { when: { user: "^stream$" }, say: ["words and words. ".repeat(30)] },
@@ -55,7 +60,7 @@ export default defineConfig({
       },
     },
   },
-  tools: [effect("effect"), effect("asked")],
+  tools: [effect("effect", false), effect("hooked", true), effect("asked", true)],
   templates: {
     trial: {
       model: "scripted",

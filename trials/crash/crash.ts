@@ -18,7 +18,7 @@ import { POINTS, type Point } from "./points.ts";
  */
 const MESSAGE: Readonly<Record<Point, string>> = {
   "reply received": "auto",
-  "tool_use stored": "auto",
+  "tool_use stored": "hooked",
   "permission judged": "ask",
   "approval inserted": "ask",
   waiting: "ask",

@@ -40,7 +40,6 @@ export function say(agentId: string): void {
 
 type Seen = {
   readonly stepEnd?: { readonly state: string };
-  readonly stepStart?: object;
   readonly toolCalls?: readonly object[];
   readonly approvals?: readonly object[];
   readonly agent?: { readonly state?: string; readonly lease_owner?: string | null };
@@ -52,7 +51,7 @@ const BEFORE: Partial<Record<Point, (change: Seen, agentId: string) => boolean>>
   "reply received": ({ stepEnd }) => stepEnd?.state === "COMPLETED",
   "permission judged": ({ approvals = [] }) => approvals.length > 0,
   decided: ({ transitions = [] }) => goesTo("EXECUTING", transitions),
-  "result stored": ({ stepStart }, agentId) => stepStart !== undefined && hasResult.has(agentId),
+  "result stored": (_change, agentId) => hasResult.has(agentId),
 };
 const AFTER: Partial<Record<Point, (change: Seen) => boolean>> = {
   "tool_use stored": ({ toolCalls = [] }) => toolCalls.length > 0,

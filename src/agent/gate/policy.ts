@@ -105,6 +105,12 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
   );
 }
 
+/** Whether a permission asks for any call. Where it does not, the rules that people have stored change no verdict. */
+export function everAsks({ mode, ask, requireApprovalTools }: Permission): boolean {
+  const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";
+  return !isSettled || ask.length > 0 || requireApprovalTools.length > 0;
+}
+
 /** The deny rule of a policy that closes a file of these names for this access; null where none does. */
 export function closingRule({ permission, bounds }: Policy, names: readonly string[], access: Access): Rule | null {
   for (const { deny } of [permission, ...bounds]) for (const rule of deny) if (closesPath(rule, names, access)) return rule;
