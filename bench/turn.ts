@@ -12,7 +12,7 @@ import { makeSettings } from "../src/settings.ts";
 import type { Figure } from "./main.ts";
 
 const LONG = { turns: 40, calls: 20 };
-/** Turns of one call each, of which the first after WARM and the last are compared. */
+/** Turns of one call each, of which those after WARM are compared with those after MANY. */
 const MANY = 10_000;
 const WARM = 10;
 const COMPARED = 50;
@@ -34,10 +34,15 @@ export async function turn(url: string): Promise<Figure[]> {
     for (let index = 0; index < LONG.turns; index += 1) perCall.push((await run(app, agent, String(LONG.calls))) / LONG.calls);
     const perCallMs = median(perCall.slice(WARM));
     const insertMs = await insertion(url);
-    const other = await newAgent(app);
-    const turns: number[] = [];
-    for (let index = 0; index < MANY; index += 1) turns.push(await run(app, other, "1"));
-    const [early, late] = [median(turns.slice(WARM, WARM + COMPARED)), median(turns.slice(-COMPARED))];
+    const old = await newAgent(app);
+    for (let index = 0; index < MANY; index += 1) await run(app, old, "1");
+    const fresh = await newAgent(app);
+    for (let index = 0; index < WARM; index += 1) await run(app, fresh, "1");
+    // In turn, so that both meet the same machine.
+    const times: { early: number; late: number }[] = [];
+    for (let index = 0; index < COMPARED; index += 1)
+      times.push({ early: await run(app, fresh, "1"), late: await run(app, old, "1") });
+    const [early, late] = [median(times.map((pair) => pair.early)), median(times.map((pair) => pair.late))];
     return [
       { name: "turn", value: perCallMs, unit: "ms a tool call", baseline: insertMs, ratio: perCallMs / insertMs },
       { name: "turn 10,000", value: late, unit: "ms a turn of one call", baseline: early, ratio: late / early },

@@ -1,4 +1,5 @@
 import type { Statement } from "../db/sql.ts";
+import { ENDED } from "../lib/ended.ts";
 import type { Json } from "../lib/json.ts";
 import { messageOf } from "../lib/text.ts";
 import { argumentsProblem } from "./blocks.ts";
@@ -154,7 +155,7 @@ export class CallRunner {
         policy: this.#policy,
       }),
     });
-    ending.abort();
+    ending.abort(ENDED);
     end();
     const durationMs = performance.now() - started;
     const { slowToolMs } = this.#template;

@@ -25,7 +25,7 @@ export function afterCalls(changed: readonly CallLook[]): After {
 
 /** After a turn began with messages that had waited. */
 export function afterTurnStart(turn: number, joins: Joins): After {
-  return (look) => afterJoins(joins)({ ...look, turn, turnMessageIds: [], stepsInTurn: 0 });
+  return (look) => afterJoins(joins)({ ...look, state: "WORKING", turn, turnMessageIds: [], stepsInTurn: 0 });
 }
 
 /** After a model call was begun. */

@@ -216,7 +216,7 @@ export class Loop {
   /** Ends the turn of an agent of which a part is not configured any more. True where the agent was parked. */
   async #strand(now: Look, missing: string): Promise<boolean> {
     if (now.state === "READY" && now.waiting.length === 0) return this.#park(now);
-    if (now.state === "READY") await this.#turns.start(now);
+    if (now.state === "READY") this.#turns.start(now);
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
       const error: EventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };

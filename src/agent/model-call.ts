@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventBody } from "../events/event.ts";
+import { ENDED } from "../lib/ended.ts";
 import { messageOf, pieces } from "../lib/text.ts";
 import { AnswerBuilder, type Answer, type SaidBlock } from "./blocks.ts";
 import type { Hold } from "./hold.ts";
@@ -168,13 +169,12 @@ async function* untilAborted(
   const silence = new AbortController();
   const ending = AbortSignal.any([signal, silence.signal]);
   const ended = new Promise<never>((_, reject) => {
-    const end = (): void =>
-      reject(signal.aborted ? signal.reason : new ModelError("silent", `the model said nothing for ${idleMs} ms`));
+    const end = (): void => reject(ending.reason);
     if (ending.aborted) end();
     else ending.addEventListener("abort", end, { once: true });
   });
   ended.catch(() => {});
-  const timer = setTimeout(() => silence.abort(), idleMs);
+  const timer = setTimeout(() => silence.abort(new ModelError("silent", `the model said nothing for ${idleMs} ms`)), idleMs);
   const events = model.stream(request, ending, () => timer.refresh())[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -185,7 +185,7 @@ async function* untilAborted(
     }
   } finally {
     clearTimeout(timer);
-    silence.abort();
+    silence.abort(ENDED);
     // Not awaited: a stream that hangs would hold the loop.
     void events.return?.().catch(() => {});
   }

@@ -12,10 +12,12 @@ export type TranscriptMessage = {
   readonly content: readonly ContentBlock[];
 };
 
+/** Of a range with both ends the planner knows that it is small, and takes the index also where one agent has most rows. */
 const LOAD: Statement = {
   name: "load_transcript",
   text: `SELECT ordinal, kind, content FROM message
-    WHERE agent_id = $1 AND ordinal >= coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) ORDER BY ordinal`,
+    WHERE agent_id = $1 AND ordinal >= coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AND ordinal < $3
+    ORDER BY ordinal`,
 };
 
 /**
@@ -23,7 +25,7 @@ const LOAD: Statement = {
  * a long conversation stays in the database.
  */
 async function loadTranscript(sql: Sql, agentId: string, length: number, size: number): Promise<TranscriptMessage[]> {
-  return sql.query<TranscriptMessage>(LOAD, [agentId, earliestCut(length, size)]);
+  return sql.query<TranscriptMessage>(LOAD, [agentId, earliestCut(length, size), length]);
 }
 
 /** What the owner of an agent remembers of its conversation for its epoch: the rows are read once. */

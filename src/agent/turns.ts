@@ -26,18 +26,19 @@ export class Turns {
     this.#transcript = transcript;
   }
 
-  /** The waiting messages join the transcript, to be answered by a new turn. */
-  async start(now: Look): Promise<void> {
+  /** The waiting messages join the transcript, to be answered by a new turn: with the first thing that it does. */
+  start(now: Look): void {
     const turn = now.turn + 1;
     const joins = joinWaiting(now, turn, now.transcriptLength);
     const moved = this.#hold.move({ state: "WORKING" });
     const transcriptLength = now.transcriptLength + joins.length;
-    const isCommitted = await this.#hold.commit(
-      { agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins },
-      moved.events,
-      afterTurnStart(turn, joins),
-    );
-    if (isCommitted) this.#transcript.forget();
+    this.#hold.keep({
+      change: { agent: { ...moved.patch, turn, transcriptLength, lastSfpIndex: transcriptLength - 1 }, joins },
+      events: moved.events,
+      after: afterTurnStart(turn, joins),
+      stored: () => this.#transcript.forget(),
+      orElse: (problem) => Promise.reject(new Error(`a turn could not be started: ${problem}`)),
+    });
   }
 
   /** Ends the turn with a change of the last step, and the events that report it. */

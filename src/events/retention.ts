@@ -25,14 +25,14 @@ const CHUNK = 5_000;
 
 const LOGS: Statement = {
   name: "retention_logs",
-  text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted, position::float8 AS position FROM tenant_log ORDER BY tenant",
+  text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted FROM tenant_log ORDER BY tenant",
 };
-/** The next positions: up to which all are older, how many those are, and whether all of them were. */
+/** The next positions: up to which all are older, and whether all of them were. */
 const NEXT: Statement = {
   name: "retention_next",
   text: `WITH next AS (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}),
       young AS (SELECT min(position) AS first FROM next WHERE at >= $3)
-    SELECT max(n.position)::float8 AS last, count(n.position)::int AS events, (SELECT first IS NULL FROM young) AS "isWhole"
+    SELECT max(n.position)::float8 AS last, (SELECT first IS NULL FROM young) AS "isWhole"
     FROM next n WHERE n.position < coalesce((SELECT first FROM young), n.position + 1)`,
 };
 /** The first event up to $3 that a consumer wants and has not been delivered yet. */
@@ -53,14 +53,21 @@ const MOVE_FLOOR: Statement = {
   name: "retention_floor",
   text: "UPDATE tenant_log SET floor = greatest(floor, $2), compacted = greatest(compacted, $2) WHERE tenant = $1",
 };
-/** What asks for an approval that is still open is read by its readers, and goes when it is closed. */
+/**
+ * The next events after $2 up to $3 that go. What asks for an approval that is still open is read by its readers, and goes
+ * when it is closed.
+ */
+const OLD = `SELECT e.position FROM event e WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $3
+    AND NOT (e.kind = 'PERMISSION_REQUIRED' AND EXISTS (SELECT FROM approval p WHERE p.id = e.payload #>> '{request,approvalId}' AND p.state = 'PENDING'))
+  ORDER BY e.position LIMIT ${CHUNK}`;
+const COUNT: Statement = {
+  name: "retention_count",
+  text: `SELECT count(*)::int AS events, max(position)::float8 AS last FROM (${OLD}) old`,
+};
 const REMOVE: Statement = {
   name: "retention_remove",
-  text: `WITH old AS (
-      SELECT e.position FROM event e JOIN tenant_log l ON l.tenant = e.tenant WHERE e.tenant = $1 AND e.position <= l.floor
-        AND NOT (e.kind = 'PERMISSION_REQUIRED' AND EXISTS (SELECT FROM approval p WHERE p.id = e.payload #>> '{request,approvalId}' AND p.state = 'PENDING'))
-      ORDER BY e.position LIMIT ${CHUNK}
-    ) DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING 1`,
+  text: `WITH old AS (${OLD}), gone AS (DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position)
+    SELECT count(*)::int AS events, max(position)::float8 AS last FROM old`,
 };
 /** The deltas of blocks whose end lies after $2, up to $3, and says the whole text. */
 const COVERED = `FROM (SELECT e.* FROM event e WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $3
@@ -79,8 +86,8 @@ const MOVE_COMPACTED: Statement = {
   text: "UPDATE tenant_log SET compacted = greatest(compacted, $2) WHERE tenant = $1",
 };
 
-type Log = { readonly tenant: string; readonly floor: number; readonly compacted: number; readonly position: number };
-type Next = { readonly last: number | null; readonly events: number; readonly isWhole: boolean };
+type Log = { readonly tenant: string; readonly floor: number; readonly compacted: number };
+type Next = { readonly last: number | null; readonly isWhole: boolean };
 
 /** Who is delivered events, and must have been before they go: a name and what it wants. */
 export type Reader = { readonly name: string; readonly kinds: readonly string[] };
@@ -92,14 +99,10 @@ export type RetentionRun = { readonly policy: RetentionPolicy; readonly readers:
 export async function planRetention(sql: Sql, run: RetentionRun): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
   for (const log of await sql.query<Log>(LOGS, [])) {
-    const { end: newFloor, events } = await floorOf(sql, log, run);
+    const newFloor = await floorOf(sql, log, run);
+    const events = await eachOld(sql, COUNT, log.tenant, newFloor, NEVER);
     let deltas = 0;
-    for await (const [after, last] of oldChunks(
-      sql,
-      log.tenant,
-      Math.max(newFloor, log.compacted),
-      cutoff(run.policy.deltasMs, run.now),
-    )) {
+    for await (const [after, last] of deltaChunks(sql, log, newFloor, run)) {
       const [row] = await sql.query<{ deltas: number }>(COUNT_COVERED, [log.tenant, after, last]);
       deltas += row?.deltas ?? 0;
     }
@@ -130,16 +133,11 @@ export async function applyRetention(sql: Sql, run: RetentionRun, signal: AbortS
 }
 
 async function applyToLog(sql: Sql, log: Log, run: RetentionRun, signal: AbortSignal): Promise<Removal> {
-  const { end: newFloor } = await floorOf(sql, log, run);
+  const newFloor = await floorOf(sql, log, run);
   if (newFloor > log.floor) await sql.query(MOVE_FLOOR, [log.tenant, newFloor]);
-  const events = newFloor === 0 ? 0 : await removeBelowFloor(sql, log.tenant, signal);
+  const events = await eachOld(sql, REMOVE, log.tenant, newFloor, signal);
   let deltas = 0;
-  for await (const [after, last] of oldChunks(
-    sql,
-    log.tenant,
-    Math.max(newFloor, log.compacted),
-    cutoff(run.policy.deltasMs, run.now),
-  )) {
+  for await (const [after, last] of deltaChunks(sql, log, newFloor, run)) {
     if (signal.aborted) break;
     deltas += (await sql.query(COMPACT, [log.tenant, after, last])).length;
     await sql.query(MOVE_COMPACTED, [log.tenant, last]);
@@ -147,51 +145,51 @@ async function applyToLog(sql: Sql, log: Log, run: RetentionRun, signal: AbortSi
   return { tenant: log.tenant, floor: log.floor, newFloor, events, deltas };
 }
 
-async function removeBelowFloor(sql: Sql, tenant: string, signal: AbortSignal): Promise<number> {
+/** Counts or removes, a chunk a statement, the events below the floor. Returns how many those were. */
+async function eachOld(sql: Sql, statement: Statement, tenant: string, floor: number, signal: AbortSignal): Promise<number> {
   let events = 0;
-  for (;;) {
-    const removed = (await sql.query(REMOVE, [tenant])).length;
-    events += removed;
-    if (removed < CHUNK || signal.aborted) return events;
+  for (let after = 0; ;) {
+    const [chunk] = await sql.query<{ events: number; last: number | null }>(statement, [tenant, after, floor]);
+    events += chunk?.events ?? 0;
+    if (chunk === undefined || chunk.last === null || signal.aborted) return events;
+    after = chunk.last;
   }
 }
+
+const NEVER = new AbortController().signal;
 
 function cutoff(keptMs: number | null, now: Date): Date | null {
   return keptMs === null ? null : new Date(now.getTime() - keptMs);
 }
 
-/** Up to where events go, and how many those are: what is old, was delivered, and is no part of a text that is read from its deltas. */
-async function floorOf(
-  sql: Sql,
-  { tenant, floor }: Log,
-  { policy, readers, now }: RetentionRun,
-): Promise<{ end: number; events: number }> {
-  let [end, events] = [floor, 0];
-  for await (const [, last, count] of oldChunks(sql, tenant, floor, cutoff(policy.eventsMs, now)))
-    [end, events] = [last, events + count];
-  if (end === floor) return { end, events };
-  let kept = end;
+/** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
+async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, readers, now }: RetentionRun): Promise<number> {
+  let end = floor;
+  for await (const [, last] of oldChunks(sql, tenant, floor, cutoff(policy.eventsMs, now))) end = last;
+  if (end === floor) return floor;
   for (const { name, kinds } of readers) {
-    const [first] = await sql.query<{ position: number }>(UNDELIVERED, [tenant, name, kept, kinds]);
-    if (first !== undefined) kept = Math.min(kept, first.position - 1);
+    const [first] = await sql.query<{ position: number }>(UNDELIVERED, [tenant, name, end, kinds]);
+    if (first !== undefined) end = Math.min(end, first.position - 1);
   }
-  const [split] = await sql.query<{ position: number | null }>(SPLIT_BLOCK, [tenant, kept]);
-  kept = Math.max(floor, Math.min(kept, (split?.position ?? Infinity) - 1));
-  return { end: kept, events: Math.max(0, events - (end - kept)) };
+  const [split] = await sql.query<{ position: number | null }>(SPLIT_BLOCK, [tenant, end]);
+  return Math.max(floor, Math.min(end, (split?.position ?? Infinity) - 1));
 }
 
-/** The chunks of the log after a position in which everything is older: after which position, up to which, how many. */
-async function* oldChunks(
-  sql: Sql,
-  tenant: string,
-  from: number,
-  before: Date | null,
-): AsyncGenerator<readonly [number, number, number]> {
+/** The chunks of the log in which deltas are old, and were not looked at before. */
+function deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, { policy, now }: RetentionRun): Chunks {
+  return oldChunks(sql, tenant, Math.max(newFloor, compacted), cutoff(policy.deltasMs, now));
+}
+
+/** Pieces of a log: after which position, and up to which. */
+type Chunks = AsyncGenerator<readonly [number, number]>;
+
+/** The chunks of the log after a position in which everything is older. */
+async function* oldChunks(sql: Sql, tenant: string, from: number, before: Date | null): Chunks {
   if (before === null) return;
   for (let after = from; ;) {
     const [next] = await sql.query<Next>(NEXT, [tenant, after, before]);
     if (next === undefined || next.last === null) return;
-    yield [after, next.last, next.events];
+    yield [after, next.last];
     if (!next.isWhole) return;
     after = next.last;
   }

@@ -9,7 +9,7 @@ import type { AgentParts } from "../parts.ts";
 import { agentRow } from "../rows.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { isInRoots } from "../workspace-roots.ts";
-import { earlierResult, keyRow } from "./idempotency.ts";
+import { claimKey, earlierResult } from "./idempotency.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 /** What createAgent is asked for. Null takes what the template says. */
@@ -34,13 +34,10 @@ export async function createAgent(
 ): Promise<Result<Created, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
-  const keyed =
-    request.idempotencyKey === null ? null : { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
-  if (keyed !== null) {
-    const earlier = await earlierResult(parts.sql, keyed);
-    if (!earlier.ok) return earlier;
-    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
-  }
+  const keyed = { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
+  const earlier = await earlierResult(parts.sql, keyed);
+  if (!earlier.ok) return earlier;
+  if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
   const template = parts.templates.get(request.templateId);
   if (template === undefined)
     return invalid(
@@ -77,7 +74,7 @@ export async function createAgent(
       ],
     },
     {
-      ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
+      ...claimKey(keyed, id, at),
       createAgent: agentRow({
         id,
         actor,

@@ -8,7 +8,7 @@ import { agentRow } from "../rows.ts";
 import { findSnapshot } from "../snapshots.ts";
 import type { Created } from "./create-agent.ts";
 import { findAgent } from "./find-agent.ts";
-import { earlierResult, keyRow } from "./idempotency.ts";
+import { claimKey, earlierResult } from "./idempotency.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 /** What forkAgent is asked for. Ids are the rows'. */
@@ -41,13 +41,10 @@ const READ: Statement = {
 export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAgent): Promise<Result<Created, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "forking agents needs the role user or admin" });
-  const keyed =
-    request.idempotencyKey === null ? null : { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
-  if (keyed !== null) {
-    const earlier = await earlierResult(parts.sql, keyed);
-    if (!earlier.ok) return earlier;
-    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
-  }
+  const keyed = { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
+  const earlier = await earlierResult(parts.sql, keyed);
+  if (!earlier.ok) return earlier;
+  if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
   const found = await findAgent(parts.sql, actor, request.agentId);
   if (!found.ok) return found;
   const [parent] = await parts.sql.query<Parent>(READ, [found.value.id]);
@@ -81,7 +78,7 @@ export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAg
       ],
     },
     {
-      ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
+      ...claimKey(keyed, id, at),
       createAgent: {
         ...row,
         transcriptLength: snapshot.index + 1,

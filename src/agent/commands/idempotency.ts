@@ -11,16 +11,32 @@ const FIND: Statement = {
   text: `SELECT body_hash AS "bodyHash", result_id AS "resultId" FROM idempotency_key WHERE tenant = $1 AND actor_id = $2 AND operation = $3 AND key = $4`,
 };
 
-/** A create with a key: who, what, and the body that the key stands for. */
-export type KeyedRequest = { readonly actor: Actor; readonly operation: string; readonly key: string; readonly body: object };
+/** A create: who asks, for what, under which key (null for none), and the body that the key stands for. */
+export type KeyedRequest = {
+  readonly actor: Actor;
+  readonly operation: string;
+  readonly key: string | null;
+  readonly body: object;
+};
 
-/** The row that claims a key for `resultId`. */
-export function keyRow(
+/** The part of a change that claims a request's key for `resultId`. */
+export function claimKey(
   { actor, operation, key, body }: KeyedRequest,
   resultId: string,
   at: Date,
-): NonNullable<Change["idempotencyKey"]> {
-  return { tenant: actor.tenant, actorId: actor.id, operation, key, bodyHash: bodyHash(body), resultId, createdAt: at };
+): Pick<Change, "idempotencyKey"> {
+  if (key === null) return {};
+  return {
+    idempotencyKey: {
+      tenant: actor.tenant,
+      actorId: actor.id,
+      operation,
+      key,
+      bodyHash: bodyHash(body),
+      resultId,
+      createdAt: at,
+    },
+  };
 }
 
 /** The longest key, in characters. */
@@ -28,6 +44,7 @@ const KEY_CHARACTERS = 200;
 
 /** What the key was used for before: the result of the same body, null for nothing, or a refusal for another body. */
 export async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
+  if (request.key === null) return accepted(null);
   if (request.key === "" || request.key.length > KEY_CHARACTERS || /[\0\p{Surrogate}]/u.test(request.key)) {
     return refused({
       code: "INVALID",

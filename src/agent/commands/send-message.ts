@@ -7,7 +7,7 @@ import type { AgentParts } from "../parts.ts";
 import type { Created } from "./create-agent.ts";
 import { findAgent } from "./find-agent.ts";
 import { imageBlock, imagesProblem, type SentImage } from "./image.ts";
-import { earlierResult, keyRow } from "./idempotency.ts";
+import { claimKey, earlierResult } from "./idempotency.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 /** What sendMessage is asked for. `agentId` is the row's id. */
@@ -61,20 +61,15 @@ export async function sendMessage(
   const content = [...images.map(imageBlock), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
   const contentBytes = byteLength(JSON.stringify(content));
 
-  const keyed =
-    request.idempotencyKey === null
-      ? null
-      : {
-          actor,
-          operation: "sendMessage",
-          key: request.idempotencyKey,
-          body: images.length === 0 ? { agentId: request.agentId, text } : { agentId: request.agentId, text, images },
-        };
-  if (keyed !== null) {
-    const earlier = await earlierResult(parts.sql, keyed);
-    if (!earlier.ok) return earlier;
-    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
-  }
+  const keyed = {
+    actor,
+    operation: "sendMessage",
+    key: request.idempotencyKey,
+    body: images.length === 0 ? { agentId: request.agentId, text } : { agentId: request.agentId, text, images },
+  };
+  const earlier = await earlierResult(parts.sql, keyed);
+  if (!earlier.ok) return earlier;
+  if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
   const [queue] = await parts.sql.query<{ messages: number; bytes: number }>(WAITING, [found.value.id]);
   if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + contentBytes > QUEUE.bytes)) {
     return refused({
@@ -105,7 +100,7 @@ export async function sendMessage(
       ],
     },
     {
-      ...(keyed === null ? {} : { idempotencyKey: keyRow(keyed, id, at) }),
+      ...claimKey(keyed, id, at),
       wake: true,
       received: {
         id,

@@ -1,3 +1,4 @@
+import { ENDED } from "../../lib/ended.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { hookCall, type Around, type Placed } from "../hooks.ts";
@@ -42,7 +43,7 @@ export async function execute(
   } finally {
     clearTimeout(timer);
     // Lets go of the interrupt's signal, which lives as long as the lease.
-    timeout.abort();
+    timeout.abort(ENDED);
   }
 }
 
