@@ -1,4 +1,5 @@
 import { ask } from "./processes.ts";
+import type { TrialRun } from "./trial.ts";
 
 /** An agent of a trial: its global id and the id of its row. */
 export type TrialAgent = { readonly id: string; readonly row: string };
@@ -86,6 +87,13 @@ export async function timelineOf(url: string, { id }: TrialAgent): Promise<reado
     if (timeline.caughtUp) return events;
     since = timeline.cursor;
   }
+}
+
+/** Checks that the events of an agent's timeline are all there, in order. */
+export function checkSeqs({ row }: TrialAgent, events: readonly TrialEvent[], fail: TrialRun["fail"]): void {
+  events.forEach(({ seq }, index) => {
+    if (seq !== index + 1) fail(`agent ${row}: seq ${seq} is where ${index + 1} should be`);
+  });
 }
 
 type Block = { readonly type: string; readonly id?: string; readonly tool_use_id?: string };

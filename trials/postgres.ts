@@ -1,4 +1,6 @@
+import pg from "pg";
 import { start } from "./processes.ts";
+import type { TrialRun } from "./trial.ts";
 
 /** A PostgreSQL of the trial's own, that can be stopped as by a power cut, and started again on the same port. */
 export type TrialPostgres = { readonly url: string; halt(): Promise<void>; start(): Promise<void> };
@@ -12,4 +14,23 @@ export async function startPostgres(): Promise<TrialPostgres> {
     await answered;
   };
   return { url: postgres.said, halt: () => order("halt", /^halted$/), start: () => order("start", /^started$/) };
+}
+
+/** The rows of a statement, by a connection of its own. */
+export async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Checks that the one log of a trial has no gap. Gives how many events it has. */
+export async function checkGapless(url: string, fail: TrialRun["fail"]): Promise<number> {
+  const [row] = await query(url, "SELECT coalesce(max(position), 0)::int AS last, count(*)::int AS events FROM event");
+  const { last, events } = row as { last: number; events: number };
+  if (last !== events) fail(`the log has ${events} events and ends at ${last}`);
+  return events;
 }

@@ -3,22 +3,24 @@ import { join } from "node:path";
 import { once } from "node:events";
 import { defineTool } from "../src/agent/tools/tool.ts";
 import { defineConfig } from "../src/config.ts";
+import { noteRun } from "./run-once.ts";
 
 const { TRIAL_FOLDER: folder = "", TRIAL_TOOL_SECONDS: seconds = "2" } = process.env;
 
-/** Leaves a file for its first run and another for each further one, and waits for a program. */
+/** Notes that it runs, and waits for a program that leaves another behind. */
 const works = defineTool<Record<string, never>>({
   name: "works",
   description: "Works for a while.",
   readOnly: false,
   inputSchema: { type: "object", required: [], properties: {} },
   run: async (_input, { callId, start }) => {
-    await writeFile(join(folder, `${callId}.run`), "", { flag: "wx" }).catch(() =>
-      writeFile(join(folder, `${callId}.again.${process.pid}`), ""),
-    );
-    const child = start("sleep", [seconds]);
-    await writeFile(join(folder, `${callId}.pid`), String(child.pid));
-    await once(child, "exit");
+    await noteRun(callId);
+    // Its companion would outlive it.
+    const child = start("sh", ["-c", `sleep 600 > /dev/null & echo $!; exec sleep ${seconds}`]);
+    const ended = once(child, "exit");
+    const [companion] = (await once(child.stdout, "data")) as [Buffer];
+    await writeFile(join(folder, `${callId}.pid`), companion.toString().trim());
+    await ended;
     return { output: "done", details: null };
   },
 });

@@ -84,8 +84,9 @@ export class Calls {
 
   /** Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. */
   async judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
-    // Hooks take as long as they like: what they are asked about is stored before.
-    if (calls.some(({ name }) => this.#isHooked(name, template))) await this.#hold.storeKept();
+    // What is judged is stored before, where that may take its time: hooks, and a database that is away.
+    const isSlow = this.#parts.sql.outages.current !== null || calls.some(({ name }) => this.#isHooked(name, template));
+    if (isSlow && !(await this.#hold.storeKept())) return;
     const standing = everAsks(template.permission) ? await standingRules(this.#parts.sql, this.#parts.tools, now) : [];
     const runner = new CallRunner(this.#parts, template, now, this.#hold, standing);
     const judged = await Promise.all(calls.map((call) => runner.judge(call)));

@@ -40,7 +40,9 @@ export class Hold {
   #look: Look | null = null;
   #forgotten = 0;
   /** What goes with the next commit. */
-  #kept: Entry[] = [];
+  readonly #kept: Entry[] = [];
+  /** The commits that carry what was kept, with what is stored instead where one is refused: whether all was stored as it was. */
+  readonly #carrying = new Set<Promise<boolean>>();
   #startUntil: number;
   #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -68,9 +70,12 @@ export class Hold {
     return this.#lost.signal;
   }
 
-  /** Waits until enough of the lease is left to start a tool or a model call. False where the hold is lost meanwhile. */
+  /** Waits until enough of the lease is left to start a tool or a model call. False where the rows must be looked at first. */
   async mayStart(): Promise<boolean> {
-    while (!this.lost.aborted && performance.now() >= this.#startUntil) await this.#extended.promise;
+    while (!this.lost.aborted && performance.now() >= this.#startUntil) {
+      if (!(await this.storeKept())) return false;
+      await this.#extended.promise;
+    }
     return !this.lost.aborted;
   }
 
@@ -100,8 +105,19 @@ export class Hold {
 
   /** The agent's rows as they stand, with what is kept. Read only where this hold does not know what they say. */
   async look(): Promise<Look> {
-    const now = this.#look ?? (await this.#read());
-    return afterEntries(this.#kept)(now);
+    for (;;) {
+      // What is carried is in the rows or in memory when it has ended, and not before.
+      await Promise.all(this.#carrying);
+      // A database that is away keeps the reader waiting: what was kept waits as an event does, and is counted.
+      if (this.#look === null && this.#parts.sql.outages.current !== null) await this.storeKept();
+      const now = this.#look ?? (await this.#read());
+      if (this.#carrying.size === 0) return afterEntries(this.#kept)(now);
+    }
+  }
+
+  /** Whether the rows are remembered: where not, something was signalled or changed since they were read. */
+  get isKnown(): boolean {
+    return this.#look !== null;
   }
 
   async #read(): Promise<Look> {
@@ -169,19 +185,42 @@ export class Hold {
   async tryCommit(change: Change, events: readonly EventBody[], after?: After): Promise<CommitOutcome["outcome"]> {
     const kept = this.#kept.splice(0);
     if (kept.length === 0) return this.#commit(change, events, after);
+    const outcome = this.#carry(kept, change, events, after);
+    const carrying = outcome.then(
+      (became) => became === "COMMITTED",
+      () => false,
+    );
+    this.#carrying.add(carrying);
+    void carrying.finally(() => this.#carrying.delete(carrying));
+    return outcome;
+  }
+
+  /** Commits all together; where one of them is refused, the kept ones one by one, which do not depend on the rest. */
+  async #carry(
+    kept: readonly Entry[],
+    change: Change,
+    events: readonly EventBody[],
+    after: After | undefined,
+  ): Promise<CommitOutcome["outcome"]> {
+    const { agentId } = this.lease;
     const outcome = await this.#commit(
       joinChanges([...kept.map((entry) => entry.change), change]),
       [...kept.flatMap((entry) => entry.events), ...events],
       after === undefined ? undefined : inOrder(afterEntries(kept), after),
     ).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
+      this.#parts.logger.warn(`a commit of agent ${agentId} is made in parts, since it was refused (${messageOf(error)})`);
       return "REFUSED" as const;
     });
     if (outcome === "COMMITTED") kept.forEach(({ stored }) => stored());
     if (outcome === "COMMITTED" || outcome === "FENCED") return outcome;
-    // One of them was refused: what was kept does not depend on the rest.
     let isWhole = true;
-    for (const entry of kept) isWhole = (await this.store(entry)) && isWhole;
+    const problems: unknown[] = [];
+    for (const entry of kept) {
+      const isStored = await this.#storeAlone(entry).catch((error: unknown) => void problems.push(error));
+      isWhole = isStored === true && isWhole;
+    }
+    if (problems.length > 0) throw problems[0];
     return isWhole ? this.#commit(change, events, after) : "CONFLICT";
   }
 
@@ -190,14 +229,20 @@ export class Hold {
     this.#kept.push(entry);
   }
 
-  /** Commits what was kept. */
-  async storeKept(): Promise<void> {
-    if (this.#kept.length > 0) await this.tryCommit({}, [], unchanged);
+  /** Commits what was kept, and waits for what is on its way. False where something else was stored in its place: look again. */
+  async storeKept(): Promise<boolean> {
+    if (this.#kept.length > 0) return (await this.tryCommit({}, [], unchanged)) === "COMMITTED";
+    return (await Promise.all(this.#carrying)).every(Boolean);
   }
 
-  /** Commits an entry by itself, behind what was kept. False where something else was stored in its place, or nothing. */
-  async store({ change, events, after, stored, orElse }: Entry): Promise<boolean> {
+  /** Commits an entry by itself, behind what was kept. */
+  async store(entry: Entry): Promise<void> {
     await this.storeKept();
+    await this.#storeAlone(entry);
+  }
+
+  /** False where something else was stored in its place, or nothing. */
+  async #storeAlone({ change, events, after, stored, orElse }: Entry): Promise<boolean> {
     try {
       if ((await this.#commit(change, events, after)) !== "COMMITTED") return false;
       stored();

@@ -6,13 +6,20 @@ import { hookAnswer, type Placed } from "./hooks.ts";
 export class HooksBeside {
   readonly #hold: Hold;
   #running: Promise<void> = Promise.resolve();
+  #count = 0;
 
   constructor(hold: Hold) {
     this.#hold = hold;
   }
 
+  /** Whether any hook runs, or waits for others. */
+  get areRunning(): boolean {
+    return this.#count > 0;
+  }
+
   /** Runs the hooks after those that run already. One that throws is reported as an ERROR event. */
   run<Hook>(hooks: readonly Placed<Hook>[], invoke: (hook: Hook) => void | Promise<void>): void {
+    this.#count += hooks.length;
     for (const { place, run } of hooks) this.#running = this.#running.then(() => this.#runOne(place, () => invoke(run)));
   }
 
@@ -27,6 +34,8 @@ export class HooksBeside {
     } catch (error) {
       const message = `the hook ${place} failed: ${messageOf(error)}`;
       this.#hold.send({ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "hook_failed" });
+    } finally {
+      this.#count -= 1;
     }
   }
 }

@@ -142,21 +142,22 @@ export class Loop {
 
   /** Does the next thing for the agent. True where that was to park. */
   async #next(now: Look, activity: Activity, seen: number, { template, model }: Configured): Promise<boolean> {
-    await this.#showMessages(now, template);
+    if (!(await this.#showMessages(now, template))) return false;
     const action = nextAction(now, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(now);
     await (action.kind === "wait" ? this.#wait(seen) : this.#do(action, now, template, model));
     return false;
   }
 
-  /** Shows the hooks a conversation that has grown. */
-  async #showMessages(now: Look, { hooks, contextMessages }: Template): Promise<void> {
+  /** Shows the hooks a conversation that has grown. False where it has not grown after all: look again. */
+  async #showMessages(now: Look, { hooks, contextMessages }: Template): Promise<boolean> {
     const before = this.#shownLength;
     this.#shownLength = now.transcriptLength;
-    if (hooks.messagesChanged.length === 0 || before < 0 || before === now.transcriptLength) return;
-    await this.hold.storeKept();
+    if (hooks.messagesChanged.length === 0 || before < 0 || before === now.transcriptLength) return true;
+    if (!(await this.hold.storeKept())) return false;
     const messages = structuredClone(await this.#transcript.modelMessages(now, contextMessages));
     this.#hooks.run(hooks.messagesChanged, (hook) => hook(now.id, messages));
+    return true;
   }
 
   /** What the agent works with, or what of it the configuration does not have any more. */
@@ -227,6 +228,7 @@ export class Loop {
 
   /** Gives the agent back where nothing arrived since the look (invariant 8). False where something did. */
   async #park(now: Look): Promise<boolean> {
+    if (this.#hooks.areRunning && !(await this.hold.storeKept())) return false;
     await this.#hooks.settled();
     const moved =
       now.state === "READY" ? { patch: {}, events: [] } : this.hold.move({ state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
@@ -251,10 +253,10 @@ export class Loop {
     await Promise.all([this.#calls.settled(), this.#steps.settled()]);
   }
 
-  /** Resolves when somebody knocked since `seen`. */
+  /** Resolves when somebody knocked since `seen`, or when the rows must be read again. */
   async #wait(seen: number): Promise<void> {
     await this.hold.storeKept();
-    if (this.#knocks !== seen) return;
+    if (this.#knocks !== seen || !this.hold.isKnown) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#answerKnock = resolve;
     this.#isWaiting = true;

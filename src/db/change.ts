@@ -88,18 +88,22 @@ export function joinChanges(changes: readonly Change[]): Change {
   if (changes.filter(({ stepEnd }) => stepEnd !== undefined).length > 1) throw new Error("a change ends one step at most");
   const joined: Change = Object.assign({}, ...changes);
   const agent: AgentPatch = Object.assign({}, ...changes.map((change) => change.agent));
-  const list = <Item>(items: (change: Change) => readonly Item[] | undefined): readonly Item[] =>
-    changes.flatMap((change) => items(change) ?? []);
-  return {
-    ...joined,
-    agent,
-    joins: list(({ joins }) => joins),
-    messages: list(({ messages }) => messages),
-    toolCalls: list(({ toolCalls }) => toolCalls),
-    transitions: list(({ transitions }) => transitions),
-    approvals: list(({ approvals }) => approvals),
-    approvalTransitions: list(({ approvalTransitions }) => approvalTransitions),
+  const listed = {
+    joins: changes.flatMap(({ joins = [] }) => joins),
+    messages: changes.flatMap(({ messages = [] }) => messages),
+    toolCalls: changes.flatMap(({ toolCalls = [] }) => toolCalls),
+    transitions: changes.flatMap(({ transitions = [] }) => transitions),
+    approvals: changes.flatMap(({ approvals = [] }) => approvals),
+    approvalTransitions: changes.flatMap(({ approvalTransitions = [] }) => approvalTransitions),
   };
+  return withoutEmpty({ ...joined, agent, ...listed });
+}
+
+/** The change without the parts that change nothing: each would be a statement. */
+function withoutEmpty(change: Change): Change {
+  return Object.fromEntries(
+    Object.entries(change).filter(([, part]) => typeof part !== "object" || Object.keys(part as object).length > 0),
+  );
 }
 
 /** Parts whose keys are column names. The others keep their keys as they are. */

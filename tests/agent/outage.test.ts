@@ -107,7 +107,7 @@ describe("while the database is away", () => {
   });
 
   it("a server that comes back too late finds its agent taken: the call is sealed once, and the loss is reported", async () => {
-    const { client, goAway, comeBack, finish, runs, other } = await server();
+    const { app, client, goAway, comeBack, finish, runs, other } = await server();
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
     await client.until(agent.id, "TOOL_START");
@@ -115,10 +115,12 @@ describe("while the database is away", () => {
     goAway();
     const events = await second.until(agent.id, "DONE");
     finish();
+    await expect.poll(() => metric(app, "triplane_events_waiting")).toBeGreaterThan(0);
     comeBack();
     const failures = await second.until(agent.id, "STORAGE_FAILURE");
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
     expect(ofType(failures, "StorageFailure")).toMatchObject([{ severity: "CRITICAL" }]);
+    expect(ofType(failures, "StorageFailure")[0]?.lostCount).toBeGreaterThan(0);
     expect(ofType(await second.until(agent.id, "STORAGE_FAILURE"), "ToolEnd")).toHaveLength(1);
     expect(runs()).toBe(1);
   });

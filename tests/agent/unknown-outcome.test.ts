@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LeaseTimes } from "../../src/agent/lease.ts";
+import type { ToolLimits } from "../../src/agent/tool-slots.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { TemplateConfig } from "../../src/config.ts";
 import { StandstillDocument, type DecideApprovalInput } from "../generated/documents.ts";
@@ -20,15 +21,21 @@ async function loseLeases(app: TestApp): Promise<void> {
 
 /** An agent whose server "died" while its call ran. The first run of the tool hangs, later ones answer. */
 async function broken(
-  options: { idempotent?: boolean; template?: Partial<TemplateConfig>; hangs?: number; calls?: readonly string[] } = {},
+  options: {
+    idempotent?: boolean;
+    template?: Partial<TemplateConfig>;
+    toolLimits?: ToolLimits;
+    hangs?: number;
+    calls?: readonly string[];
+  } = {},
 ) {
   let runs = 0;
-  const tool = defineTool<Record<string, never>>({
+  const tool = defineTool<{ target?: string }>({
     name: "deploy",
     description: "x",
     readOnly: false,
     idempotent: options.idempotent ?? false,
-    inputSchema: { type: "object", required: [], properties: {} },
+    inputSchema: { type: "object", required: [], properties: { target: { type: "string", nullable: true } } },
     run: () => {
       runs += 1;
       return runs <= (options.hangs ?? 1) ? new Promise(() => {}) : { output: `run ${runs}`, details: { runs } };
@@ -41,7 +48,10 @@ async function broken(
   const clock = movableClock();
   const app = await startTestApp({
     model,
-    config: { tools: [tool, ownTool("asked", () => ({ output: "x", details: null }), false)] },
+    config: {
+      tools: [tool, ownTool("asked", () => ({ output: "x", details: null }), false)],
+      ...(options.toolLimits === undefined ? {} : { toolLimits: options.toolLimits }),
+    },
     template: { permission: { mode: "auto" }, ...options.template },
     overrides: { leaseTimes: SHORT, clock },
   });
@@ -147,6 +157,32 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(ofType(events, "ToolStart")).toHaveLength(1);
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED", output: "run 2" } }]);
     expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ attempt: 2 }]);
+  });
+
+  it("does not run again with another input than the one that was hashed, and is sealed (invariants 5 and 7)", async () => {
+    let judged = 0;
+    const rewrites = () => ({ input: { target: `environment ${(judged += 1)}` } });
+    const { client, agent, runs } = await broken({
+      template: { unknownOutcome: "ask", hooks: { preToolUse: [rewrites] } },
+    });
+    const { request, decide } = await asked(client, agent.id);
+    expect(await decide({ decision: "RETRY", inputHash: request.inputHash })).toMatchObject({ userErrors: [] });
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
+    expect((await client.agent(agent.id)).toolCalls.nodes[0]?.output).toContain("not what it was when the call ran");
+    expect(runs()).toBe(1);
+  });
+
+  it("that finds no place when it is to run again is sealed, not FAILED: it has run (invariant 5)", async () => {
+    const { app, client, agent, runs } = await broken({ ...ASKS, toolLimits: { running: 1, waiting: 1, waitMs: 50 } });
+    const { request, decide } = await asked(client, agent.id);
+    await expect.poll(() => app.parts.slots.load.running).toBe(0);
+    const slot = app.parts.slots.tryTake();
+    expect(await decide({ decision: "RETRY", inputHash: request.inputHash })).toMatchObject({ userErrors: [] });
+    const events = await client.until(agent.id, "DONE");
+    slot?.release();
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
+    expect(runs()).toBe(1);
   });
 
   it("is asked about again where the server dies again", async () => {

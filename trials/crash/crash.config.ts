@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { defineConfig } from "../../src/config.ts";
+import { noteRun } from "../run-once.ts";
 import { isHeldAt, say } from "./points.ts";
 
 const folder = process.env["TRIAL_FOLDER"] ?? "";
@@ -10,8 +11,8 @@ const folder = process.env["TRIAL_FOLDER"] ?? "";
 const isPlanted = process.env["TRIAL_FAULT"] === "repeats";
 
 /**
- * A tool that leaves a file for its first run and another for each further one, and runs a program. An answer that calls
- * one with a hook is stored before it is judged; else it is stored with the start of its calls.
+ * A tool that notes that it runs, and runs a program. An answer that calls one with a hook is stored before it is judged;
+ * else it is stored with the start of its calls.
  */
 function effect(name: string, isHooked: boolean): Tool {
   return defineTool<Record<string, never>>({
@@ -22,9 +23,7 @@ function effect(name: string, isHooked: boolean): Tool {
     hooks: { preToolUse: isHooked ? [() => undefined] : [] },
     inputSchema: { type: "object", required: [], properties: {} },
     run: async (_input, { agentId, callId, start }) => {
-      await writeFile(join(folder, `${callId}.run`), "", { flag: "wx" }).catch(() =>
-        writeFile(join(folder, `${callId}.again.${process.pid}`), ""),
-      );
+      await noteRun(callId);
       const child = start("sleep", ["60"]);
       await writeFile(join(folder, `${callId}.pid`), String(child.pid));
       if (isHeldAt(agentId, "child running")) {

@@ -1,12 +1,22 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
 import { isAlive } from "../../tests/support/alive.ts";
-import { allow, createAgent, send, stateOf, timelineOf, unpaired, type OpenApproval, type TrialAgent } from "../agents.ts";
+import {
+  allow,
+  checkSeqs,
+  createAgent,
+  send,
+  stateOf,
+  timelineOf,
+  unpaired,
+  type OpenApproval,
+  type TrialAgent,
+} from "../agents.ts";
 import { NODE_READY } from "../node.ts";
-import { startPostgres } from "../postgres.ts";
+import { checkGapless, startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
+import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { POINTS, type Point } from "./points.ts";
 
@@ -60,12 +70,11 @@ async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string):
     }
     owner = other;
   }
-  const files = await readdir(folder);
-  const again = files.filter((name) => name.includes(".again.")).length;
+  const { runs, again } = await countRuns(folder);
   if (again > 0) fail(`${again} calls ran again`);
   const approvals = await killAll([owner, await newNode()], newNode, isShort ? 2 : 10, folder, fail);
-  await checkLog(postgres.url, fail);
-  return `${rounds} rounds at ${POINTS.length} points: ${JSON.stringify(counts)}; ${files.filter((name) => name.endsWith(".run")).length} runs, ${again} repeated; ${approvals} approvals survived all servers`;
+  await checkGapless(postgres.url, fail);
+  return `${rounds} rounds at ${POINTS.length} points: ${JSON.stringify(counts)}; ${runs} runs, ${again} repeated; ${approvals} approvals survived all servers`;
 }
 
 /** Lets one agent come to each point, and stop there. */
@@ -117,9 +126,7 @@ async function checkAgent(
   fail: TrialRun["fail"],
 ): Promise<void> {
   const events = await timelineOf(url, agent);
-  events.forEach(({ seq }, index) => {
-    if (seq !== index + 1) fail(`${point}: seq ${seq} is where ${index + 1} should be`);
-  });
+  checkSeqs(agent, events, fail);
   const done = events.filter(({ kind }) => kind === "DONE");
   if (done.length !== 1 || done[0]?.reason !== "COMPLETED") fail(`${point}: the turn has ${JSON.stringify(done)}`);
   const starts = events.filter(({ kind }) => kind === "TOOL_START");
@@ -152,7 +159,7 @@ async function killAll(
       async () => (await stateOf(nodes[0]?.said ?? "", agent)).pendingApprovals.length === 10,
       15_000,
     );
-  const runsBefore = (await readdir(folder)).filter((name) => name.endsWith(".run")).length;
+  const { runs: runsBefore } = await countRuns(folder);
   await Promise.all(nodes.map((node) => node.kill()));
   const [one, two] = await Promise.all([newNode(), newNode()]);
   const { approvals } = await ask<{ approvals: { nodes: readonly OpenApproval[] } }>(
@@ -167,8 +174,7 @@ async function killAll(
   }
   for (const agent of agents)
     await until("the turn ends", async () => (await stateOf(two.said, agent)).state === "READY", 30_000);
-  const files = await readdir(folder);
-  const runs = files.filter((name) => name.endsWith(".run")).length - runsBefore;
+  const runs = (await countRuns(folder)).runs - runsBefore;
   if (runs !== count * 10) fail(`${runs} of ${count * 10} allowed calls ran`);
   return approvals.nodes.length;
 }
@@ -176,12 +182,4 @@ async function killAll(
 async function pids(folder: string): Promise<number[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".pid"));
   return Promise.all(files.map(async (name) => Number(await readFile(join(folder, name), "utf8"))));
-}
-
-async function checkLog(url: string, fail: TrialRun["fail"]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(`SELECT max(position)::int = count(*)::int AS contiguous FROM event`);
-  if ((rows as { contiguous: boolean }[])[0]?.contiguous !== true) fail("the log has gaps");
-  await client.end();
 }

@@ -1,12 +1,12 @@
-import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createAgent, send, stateOf, timelineOf, type TrialAgent } from "../agents.ts";
 import { startBalancer } from "../balancer.ts";
 import { NODE_READY } from "../node.ts";
 import { startPostgres } from "../postgres.ts";
-import { ask, start, type TrialProcess } from "../processes.ts";
+import { start, type TrialProcess } from "../processes.ts";
+import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
-import { watchAll } from "./watchers.ts";
+import { watchAll } from "../watchers.ts";
 
 /**
  * `npm run trial:drain`: a server with 200 subscriptions and 20 running tools is told to close, and another stands
@@ -39,7 +39,7 @@ async function runDrain({ isShort, isPlanted, fail }: TrialRun, folder: string):
   let slowestMs = 0;
   for (let round = 1; round <= rounds; round += 1) {
     await Promise.all(agents.map((agent) => send(owner.said, agent, "go")));
-    const runs = async (): Promise<number> => (await readdir(folder)).filter((name) => name.endsWith(".run")).length;
+    const runs = async (): Promise<number> => (await countRuns(folder)).runs;
     await until("all tools run", async () => (await runs()) === TOOLS * round, 15_000);
     const next = await newNode();
     balancer.serve([next.said]);
@@ -64,12 +64,8 @@ async function runDrain({ isShort, isPlanted, fail }: TrialRun, folder: string):
     for (const { kind, call } of await timelineOf(owner.said, agent))
       if (kind === "TOOL_END" && call !== undefined) counts[call.state] = (counts[call.state] ?? 0) + 1;
   if (counts["COMPLETED"] !== TOOLS * rounds) fail(`the calls are ${JSON.stringify(counts)}`);
-  if ((await readdir(folder)).some((name) => name.includes(".again."))) fail("calls ran again");
-  const { agents: snapshot } = await ask<{ agents: { cursor: string } }>(owner.said, "{ agents(first: 1) { cursor } }");
-  await until("every subscriber has everything", () => watchers.haveReached(snapshot.cursor), 20_000).catch((error: unknown) =>
-    fail(String(error)),
-  );
-  const { events, resumptions } = watchers.check();
+  if ((await countRuns(folder)).again > 0) fail("calls ran again");
+  const { events, resumptions } = await watchers.check(owner.said);
   watchers.end();
   balancer.close();
   return `${rounds} servers closed, the slowest in ${(slowestMs / 1_000).toFixed(1)} s, with ${SUBSCRIPTIONS} subscriptions and ${TOOLS} running tools each: ${JSON.stringify(counts)}; ${events} events to each subscriber, ${resumptions} resumptions`;

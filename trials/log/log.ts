@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import pg from "pg";
 import { openDatabase } from "../../src/db/database.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { insertAgent } from "../../tests/support/log.ts";
-import { startPostgres, type TrialPostgres } from "../postgres.ts";
+import { query, startPostgres, type TrialPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { NAIVE_APPEND } from "./naive-append.ts";
@@ -101,16 +100,6 @@ async function readLog(url: string): Promise<readonly LogEvent[]> {
     `SELECT position::int, agent_id AS agent, seq, payload ->> 'delta' AS mark FROM event ORDER BY position`,
   );
   return rows as LogEvent[];
-}
-
-async function query(url: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows as unknown[];
-  } finally {
-    await client.end();
-  }
 }
 
 async function linesOf(file: string): Promise<string[]> {

@@ -1,21 +1,18 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import { defineConfig } from "../../src/config.ts";
+import { noteRun } from "../run-once.ts";
 
-const { TRIAL_FOLDER: folder = "", TRIAL_NAME: name = "" } = process.env;
+const { TRIAL_NAME: name = "" } = process.env;
 
-/** Leaves a file for its first run and another for each further one, and takes its time. */
+/** Notes that it runs, and takes its time. */
 const effect = defineTool<Record<string, never>>({
   name: "effect",
   description: "Has an effect.",
   readOnly: false,
   inputSchema: { type: "object", required: [], properties: {} },
   run: async (_input, { callId, signal }) => {
-    await writeFile(join(folder, `${callId}.run`), "", { flag: "wx" }).catch(() =>
-      writeFile(join(folder, `${callId}.again.${process.pid}`), ""),
-    );
+    await noteRun(callId);
     await delay(200, undefined, { signal });
     return { output: "done", details: null };
   },

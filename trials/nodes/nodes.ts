@@ -1,11 +1,11 @@
-import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { createAgent, send, timelineOf, type TrialAgent } from "../agents.ts";
 import { NODE_READY } from "../node.ts";
-import { startPostgres } from "../postgres.ts";
+import { checkGapless, startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
+import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { measureLatency } from "./latency.ts";
 
@@ -70,9 +70,9 @@ async function runNodes({ isShort, isPlanted, fail }: TrialRun, folder: string):
     nodes.push(await next);
   }
   const [reader] = nodes;
-  const counts = await checkAgents(reader?.process.said ?? "", database, agents, fail);
-  const files = await readdir(folder);
-  const again = files.filter((name) => name.includes(".again.")).length;
+  const counts = await checkAgents(reader?.process.said ?? "", agents, fail);
+  await checkGapless(postgres.url, fail);
+  const { again } = await countRuns(folder);
   if (again > 0) fail(`${again} calls ran again`);
   await cutting.stop();
   // The quiet phase: the agents are ended, and nothing but the measured events is written.
@@ -145,12 +145,7 @@ async function heldBy(database: pg.Client, { name }: TrialNode): Promise<readonl
 }
 
 /** After an agent was resumed by a server, no other speaks for it until it is resumed again. */
-async function checkAgents(
-  url: string,
-  database: pg.Client,
-  agents: readonly TrialAgent[],
-  fail: TrialRun["fail"],
-): Promise<string> {
+async function checkAgents(url: string, agents: readonly TrialAgent[], fail: TrialRun["fail"]): Promise<string> {
   let events = 0;
   let resumptions = 0;
   let stale = 0;
@@ -177,8 +172,6 @@ async function checkAgents(
     );
   }
   if (stale > 0) fail(`${stale} events are of an old epoch`);
-  const { rows } = await database.query("SELECT max(position)::int = count(*)::int AS contiguous FROM event");
-  if ((rows as { contiguous: boolean }[])[0]?.contiguous !== true) fail("the log has gaps");
   return `${events} events, ${resumptions} resumptions, ${stale} events of an old epoch`;
 }
 

@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
 import { createAgent, send, turnOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
-import { watchAll } from "../drain/watchers.ts";
 import { NODE_READY } from "../node.ts";
-import { startPostgres } from "../postgres.ts";
-import { ask, start, startPath, type TrialProcess } from "../processes.ts";
+import { checkGapless, query, startPostgres } from "../postgres.ts";
+import { start, startPath, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
+import { watchAll } from "../watchers.ts";
 import { layOutPrevious } from "./previous.ts";
 
 /**
@@ -45,20 +44,13 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
   await delay(isShort ? 8_000 : 300_000);
   await loading.stop();
   await checkRefused(previous, env, fail);
-  const { agents: before } = await ask<{ agents: { cursor: string } }>(newer.said, "{ agents(first: 1) { cursor } }");
-  for (const all of watchers)
-    await until("the subscribers of both have everything", () => all.haveReached(before.cursor), 20_000);
-  if (new Set(watchers.map((all) => all.check().events)).size !== 1) fail("the subscribers of both were not given the same");
+  const both = await Promise.all(watchers.map((all) => all.check(newer.said)));
+  if (new Set(both.map(({ events }) => events)).size !== 1) fail("the subscribers of both were not given the same");
   const resumed = await checkTakeover(older, newer, agents, fail);
 
   for (const agent of agents) await checkAgent(newer.said, agent, fail);
-  const [row] = await query(postgres.url, "SELECT max(position)::int AS last, count(*)::int AS events FROM event");
-  const { last, events } = row as { last: number; events: number };
-  if (last !== events) fail(`the log has ${events} events and ends at ${last}`);
-  const { agents: snapshot } = await ask<{ agents: { cursor: string } }>(newer.said, "{ agents(first: 1) { cursor } }");
-  const [, ours] = watchers;
-  await until("every subscriber has everything", () => ours?.haveReached(snapshot.cursor) === true, 20_000);
-  const given = ours?.check().events;
+  const events = await checkGapless(postgres.url, fail);
+  const given = (await watchers[1]?.check(newer.said))?.events;
   if (given !== events) fail(`subscribers were given ${given} of ${events} events`);
   for (const all of watchers) all.end();
   return `${migration} applied under load: ${turns.ended} turns, ${events} events, ${resumed} agents went on at the newer server when the older was killed`;
@@ -136,14 +128,4 @@ async function checkAgent(url: string, agent: TrialAgent, fail: TrialRun["fail"]
   });
   const problem = await unpaired(url, agent);
   if (problem !== null) fail(problem);
-}
-
-async function query(url: string, text: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(text)).rows as unknown[];
-  } finally {
-    await client.end();
-  }
 }

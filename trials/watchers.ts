@@ -1,9 +1,10 @@
 import WebSocket from "ws";
-import { resume } from "../../clients/src/resume.ts";
-import { overSse } from "../../clients/src/sse.ts";
-import type { Transport } from "../../clients/src/transport.ts";
-import { overWebSocket } from "../../clients/src/websocket.ts";
-import type { TrialRun } from "../trial.ts";
+import { resume } from "../clients/src/resume.ts";
+import { overSse } from "../clients/src/sse.ts";
+import type { Transport } from "../clients/src/transport.ts";
+import { overWebSocket } from "../clients/src/websocket.ts";
+import { ask } from "./processes.ts";
+import { until, type TrialRun } from "./trial.ts";
 
 const WATCH = `subscription($since: Cursor!) { timeline(since: $since) { cursor caughtUp outage { since } events { cursor seq agent { id } } } }`;
 /** Subscriptions that share a WebSocket, and those in ten that come over SSE. */
@@ -19,12 +20,10 @@ type Page = {
 
 /** Subscribers that resume by themselves, and check what they are given. */
 export type Watchers = {
-  /** Whether everybody has come as far as the cursor. */
-  haveReached(cursor: string): boolean;
   /** How often the subscriber that was told least was told that the database is away. */
   readonly outages: number;
-  /** Checks that all were given the same, and says how much. */
-  check(): { readonly events: number; readonly resumptions: number };
+  /** Waits until everybody has come as far as the log of a server goes now, checks that all were given the same, and says how much. */
+  check(url: string): Promise<{ readonly events: number; readonly resumptions: number }>;
   end(): void;
 };
 
@@ -41,11 +40,13 @@ export function watchAll(url: string, count: number, fail: TrialRun["fail"]): Wa
     return new Watcher(transport, fail);
   });
   return {
-    haveReached: (cursor) => watchers.every((watcher) => watcher.cursor >= cursor),
     get outages() {
       return Math.min(...watchers.map((watcher) => watcher.outages));
     },
-    check: () => {
+    check: async (server) => {
+      const { agents } = await ask<{ agents: { cursor: string } }>(server, "{ agents(first: 1) { cursor } }");
+      const haveAll = (): boolean => watchers.every((watcher) => watcher.cursor >= agents.cursor);
+      await until("every subscriber has everything", haveAll, 20_000).catch((error: unknown) => fail(String(error)));
       const events = watchers[0]?.events ?? 0;
       const others = watchers.filter((watcher) => watcher.events !== events).length;
       if (others > 0) fail(`${others} subscribers were given another number of events than ${events}`);
