@@ -4,14 +4,12 @@ import type { WebSocket } from "ws";
 
 /**
  * After how long a connection that takes nothing of what waits for it is told why it is closed, and how long it then
- * has to hear that, in ms. The first may take twice as long, since what the system's buffers took counts as taken.
+ * has to hear that, in ms. The first may take twice as long: a ping is due once in so long, and an SSE stream's system
+ * buffers take some more.
  */
 export type ReaderTimes = { readonly stallMs: number; readonly graceMs: number };
 
-/**
- * The times of production: a reader that has stopped is gone within 30 s. Less than the 12 s between two pings, which
- * would find it out without telling it why.
- */
+/** The times of production: a reader that has stopped is gone within 30 s. Less than the 12 s between yoga's pings of a stream. */
 export const READER_TIMES: ReaderTimes = { stallMs: 10_000, graceMs: 4_000 };
 
 /** RFC 6455's registry: try again later. Clients of graphql-ws connect anew, which 1008 would forbid them. */
@@ -46,23 +44,35 @@ export class SlowReaders {
       response.setTimeout(this.#times.stallMs);
     });
     response.on("timeout", (socket: Socket) => {
+      if (socket.writableLength === 0) return;
       const end = this.#endLater(socket, () => {
         if (isStream) response.write(`: ${REASON}\n\n`);
       });
       // One that was taken after all leaves its connection to the next request.
-      if (end !== undefined) response.once("finish", () => clearTimeout(end));
+      response.once("finish", () => clearTimeout(end));
     });
   }
 
-  /** Watches a WebSocket, which is told with 1013. */
+  /** Watches a WebSocket. Whoever reads answers pings; who does not is told with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
-    socket.setTimeout(this.#times.stallMs);
-    socket.on("timeout", () => this.#endLater(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON)));
+    let isAnswered = true;
+    const pinging = setInterval(() => {
+      if (isAnswered) return ping();
+      clearInterval(pinging);
+      this.#endLater(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON));
+    }, this.#times.stallMs);
+    const ping = (): void => {
+      isAnswered = false;
+      webSocket.ping();
+    };
+    webSocket.on("pong", () => {
+      isAnswered = true;
+    });
+    webSocket.once("close", () => clearInterval(pinging));
   }
 
-  /** Nothing has moved for a while: where something waits to be taken, its reader is told, and then cut. */
-  #endLater(socket: Socket, tell: () => void): NodeJS.Timeout | undefined {
-    if (socket.writableLength === 0) return undefined;
+  /** A reader has stopped: it is told, and then cut. */
+  #endLater(socket: Socket, tell: () => void): NodeJS.Timeout {
     this.#closed += 1;
     tell();
     return setTimeout(() => socket.destroy(), this.#times.graceMs).unref();

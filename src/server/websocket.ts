@@ -77,6 +77,8 @@ export function serveWebSocket(
       },
     },
     sockets,
+    // Its own pings would cut who answers none, without a word.
+    0,
   );
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => socket.destroy());

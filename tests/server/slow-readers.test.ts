@@ -55,6 +55,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
     const closed = once(socket, "close") as Promise<[number]>;
     socket.resume();
+    // Its end waits behind what it had not read, if it reads again.
     expect([1006, 1013]).toContain((await closed)[0]);
   });
 
