@@ -98,9 +98,13 @@ function run(command, args) {
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   // A terminal sends SIGINT to the child as well.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
-  // npm does not pass SIGTERM on to here: when it is gone, so is the reason to run.
+  // npm does not pass SIGTERM on to here: when it is gone, so is the reason to run. Said once, since a second signal ends at once.
   const parent = process.ppid;
-  setInterval(() => process.ppid === parent || child.kill("SIGTERM"), PARENT_MS).unref();
+  const orphaned = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(orphaned);
+    child.kill("SIGTERM");
+  }, PARENT_MS).unref();
   child.on("error", (error) => fail(error.message));
   child.on("exit", (code, signal) => {
     rmSync(mark, { force: true });

@@ -1,19 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "../src/db/database.ts";
 import { readEnvironment } from "../src/environment.ts";
+import { command } from "./command.ts";
 
 /**
  * `npm run restored`: gives every log a new epoch, after a backup was restored or commits were lost in a failover, so that
- * cursors of before are refused. No server may run.
+ * cursors of before are refused. No server may run. Ends with 1 where the database has no log.
  */
-const database = await openDatabase(readEnvironment(process.env).database);
-try {
-  const logs = await database.sql.query<{ tenant: string; epoch: string }>(
-    { name: "restored", text: "UPDATE tenant_log SET epoch = left(md5(epoch || $1), 8) RETURNING tenant, epoch" },
-    [randomUUID()],
-  );
-  for (const { tenant, epoch } of logs) console.log(`the log of tenant ${tenant} begins epoch ${epoch}`);
-  console.log(`${logs.length} logs: cursors of before are refused with CURSOR_RESTORED`);
-} finally {
-  await database.close();
-}
+await command(async () => {
+  const { database: config } = readEnvironment(process.env);
+  const place = config.kind === "embedded" ? `the embedded database in ${config.folder}` : "the PostgreSQL of DATABASE_URL";
+  const database = await openDatabase(config);
+  try {
+    const logs = await database.sql.query<{ tenant: string; epoch: string }>(
+      { name: "restored", text: "UPDATE tenant_log SET epoch = left(md5(epoch || $1), 8) RETURNING tenant, epoch" },
+      [randomUUID()],
+    );
+    for (const { tenant, epoch } of logs) console.log(`the log of tenant ${tenant} begins epoch ${epoch}`);
+    if (logs.length > 0)
+      console.log(`${place}: ${logs.length} logs, of which cursors of before are refused with CURSOR_RESTORED`);
+    else {
+      console.error(`${place} has no log, and nothing was done: is it the one that was restored?`);
+      process.exitCode = 1;
+    }
+  } finally {
+    await database.close();
+  }
+});

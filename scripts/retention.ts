@@ -1,21 +1,38 @@
+import { join } from "node:path";
+import { KeptOutputs } from "../src/agent/kept-outputs.ts";
+import { listenerReaders } from "../src/agent/listeners.ts";
 import { openDatabase } from "../src/db/database.ts";
 import { readEnvironment } from "../src/environment.ts";
 import { planRetention } from "../src/events/retention.ts";
-import { listenerReaders } from "../src/agent/listeners.ts";
 import { webhookConsumer } from "../src/server/webhooks.ts";
 import { loadSettings } from "../src/settings.ts";
+import { command } from "./command.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * `npm run retention`: what the configuration's retention would remove now, one JSON line a tenant. A dry run: nothing is
- * removed, which the servers do by themselves once an hour. The embedded database must not be in use.
+ * `npm run retention`: what the configuration's retention would remove now, one JSON line a tenant, and one for the kept
+ * outputs of this server. A dry run: nothing is removed, which the servers do by themselves once an hour. The embedded
+ * database must not be in use.
  */
-const { retention, webhooks, listeners, environment } = await loadSettings(readEnvironment(process.env));
-const readers = [...listenerReaders(listeners), ...webhooks.map(webhookConsumer)];
-const database = await openDatabase(environment.database);
-try {
-  console.error(`kept: ${JSON.stringify(retention)} (ms; null for ever)`);
-  for (const removal of await planRetention(database.sql, { policy: retention, readers, now: new Date() }))
-    console.log(JSON.stringify(removal));
-} finally {
-  await database.close();
-}
+await command(async () => {
+  const { retention, webhooks, listeners, environment } = await loadSettings(readEnvironment(process.env));
+  const readers = [...listenerReaders(listeners), ...webhooks.map(webhookConsumer)];
+  const now = new Date();
+  const days = (keptMs: number | null): string => (keptMs === null ? "for ever" : `for ${keptMs / DAY_MS} days`);
+  console.error(
+    `Events are kept ${days(retention.eventsMs)}, deltas ${days(retention.deltasMs)}, whole outputs ${days(retention.outputsMs)}. What would go now:`,
+  );
+  const database = await openDatabase(environment.database);
+  try {
+    for (const removal of await planRetention(database.sql, { policy: retention, readers, now }))
+      console.log(JSON.stringify(removal));
+  } finally {
+    await database.close();
+  }
+  const { outputsMs } = retention;
+  const outputs = new KeptOutputs(join(environment.dataFolder, "outputs"));
+  console.log(
+    JSON.stringify({ outputs: outputsMs === null ? 0 : await outputs.countOlder(new Date(now.getTime() - outputsMs)) }),
+  );
+});

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { Housekeeping, HOUSEKEEPING_MS } from "./agent/housekeeping.ts";
-import { LEASE_TIMES, type LeaseTimes } from "./agent/lease.ts";
+import { LEASE_TIMES, releaseAll, type LeaseTimes } from "./agent/lease.ts";
 import { listenerConsumers } from "./agent/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentParts } from "./agent/parts.ts";
@@ -95,6 +95,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
     };
+    // Only one process works on the embedded database.
+    if (database.config.kind === "embedded") await releaseAll(sql);
     const runner = new Runner(parts);
     closing.push(() => runner.close());
     const wake = (agentId: string): void => void runner.wake(agentId);

@@ -1,27 +1,12 @@
 import { startApp, type App } from "./app.ts";
-import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
-import { DatabaseUnavailable } from "./db/database.ts";
-import { MigrationError } from "./db/migrate.ts";
-import { ScriptError } from "./agent/models/script.ts";
-import { ToolDefinitionError } from "./agent/tools/tool.ts";
-import { ConfigurationError, readEnvironment } from "./environment.ts";
-import { ListenError } from "./server/server.ts";
+import { readEnvironment } from "./environment.ts";
+import { explained } from "./explained.ts";
 import { loadSettings, type Settings } from "./settings.ts";
-
-/** Mistakes of the operator: their message says what to do, and a stack would hide it. */
-const EXPLAINED = [
-  ConfigurationError,
-  DataFolderInUse,
-  DataFolderUnusable,
-  DatabaseUnavailable,
-  ListenError,
-  MigrationError,
-  ScriptError,
-  ToolDefinitionError,
-];
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
 const CLOSED_AFTER_MS = 15_000;
+/** Within so many ms two signals are one: supervisors signal every process, and the bootstrap passes its own on. */
+const SAME_SIGNAL_MS = 1_000;
 
 try {
   const settings = await loadSettings(readEnvironment(process.env));
@@ -29,18 +14,21 @@ try {
   closeOnSignals(app);
   console.log(welcome(settings, app.port));
 } catch (error) {
-  const isExplained = EXPLAINED.some((explained) => error instanceof explained);
-  console.error(isExplained && error instanceof Error ? `Triplane did not start: ${error.message}` : error);
+  const message = explained(error);
+  console.error(message === null ? error : `Triplane did not start: ${message}`);
   process.exitCode = 1;
 }
 
-/** The first signal closes in order, within CLOSED_AFTER_MS; the second ends at once. */
+/** The first signal closes in order, within CLOSED_AFTER_MS; another one later ends at once. */
 function closeOnSignals(app: App): void {
-  let isClosing = false;
+  let closingSince: number | null = null;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      if (isClosing) process.exit(1);
-      isClosing = true;
+      if (closingSince !== null) {
+        if (performance.now() - closingSince > SAME_SIGNAL_MS) process.exit(1);
+        return;
+      }
+      closingSince = performance.now();
       console.log("Closing. A second signal ends at once.");
       setTimeout(() => {
         console.error("Closing took too long: what was still under way is found by the next owner as after a crash.");

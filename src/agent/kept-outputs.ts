@@ -42,15 +42,24 @@ export class KeptOutputs {
 
   /** Removes what was kept before; gives how many. A file that goes meanwhile was removed by another. */
   async removeOlder(before: Date): Promise<number> {
-    let removed = 0;
+    const old = await this.#older(before);
+    await Promise.all(old.map((path) => rm(path, { force: true })));
+    return old.length;
+  }
+
+  /** How many would be removed. */
+  async countOlder(before: Date): Promise<number> {
+    return (await this.#older(before)).length;
+  }
+
+  async #older(before: Date): Promise<string[]> {
+    const old: string[] = [];
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const path = join(this.#folder, name);
       const found = await stat(path).catch(() => null);
-      if (found === null || found.mtime >= before) continue;
-      await rm(path, { force: true });
-      removed += 1;
+      if (found !== null && found.mtime < before) old.push(path);
     }
-    return removed;
+    return old;
   }
 
   #path(callId: string): string {

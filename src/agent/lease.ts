@@ -30,6 +30,10 @@ const RELEASE: Statement = {
   name: "release_lease",
   text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE id = $1 AND lease_epoch = $2",
 };
+const RELEASE_ALL: Statement = {
+  name: "release_all_leases",
+  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
+};
 const SIGNALS: Statement = { name: "signals", text: "SELECT id, signal FROM agent WHERE lease_owner = $1" };
 
 /** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
@@ -65,6 +69,11 @@ export async function renew(sql: Sql, node: string, leases: readonly Lease[], { 
 /** Gives an agent back; it stays runnable, so that another node can go on at once. */
 export async function release(sql: Sql, lease: Lease): Promise<void> {
   await sql.query(RELEASE, [lease.agentId, lease.epoch]);
+}
+
+/** Gives back what any node held, where there is no other: what a process that died left must not wait for its leases to run out. */
+export async function releaseAll(sql: Sql): Promise<void> {
+  await sql.query(RELEASE_ALL, []);
 }
 
 /** How often each agent that this node holds was signalled from outside. */

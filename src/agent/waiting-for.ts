@@ -12,7 +12,8 @@ export type Standstill = {
   /** Whose turn it is: a server's that answers, one's that does not, nobody's although it could go on, or a person's. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
-  readonly executing: readonly { readonly name: string; readonly startedAt: string }[];
+  /** The calls that run, with since when they do so: one that runs again began anew. */
+  readonly executing: readonly { readonly name: string; readonly since: string }[];
 };
 
 const READ: Statement = {
@@ -21,7 +22,7 @@ const READ: Statement = {
     'waitingMessages', (SELECT count(*) FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p JOIN tool_call t ON t.id = p.tool_call_id WHERE p.agent_id = a.id AND p.state = 'PENDING'),
-    'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'startedAt', t.started_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
+    'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
   ) AS standstill FROM agent a WHERE a.id = $1`,
 };
 
@@ -67,7 +68,7 @@ function atBreakpoint({ breakpoint, model, stepCount, executing }: Standstill): 
     case "TOOL_EXECUTING":
       return executing.length === 0
         ? "the results of its tools to be stored"
-        : executing.map(({ name, startedAt }) => `${name} (since ${new Date(startedAt).toISOString()})`).join(", ");
+        : executing.map(({ name, since }) => `${name} (since ${new Date(since).toISOString()})`).join(", ");
     case "POST_TOOL":
       return "its next step to begin";
   }

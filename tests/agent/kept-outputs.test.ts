@@ -13,6 +13,7 @@ it("kept outputs are removed when they are older than the policy keeps them, and
   await outputs.keep("new", "the new output");
   const old = new Date("2026-01-01T00:00:00Z");
   await utimes(join(folder, "old.txt"), old, old);
+  expect(await outputs.countOlder(new Date("2026-01-02T00:00:00Z"))).toBe(1);
   expect(await outputs.removeOlder(new Date("2026-01-02T00:00:00Z"))).toBe(1);
   expect(await readdir(folder)).toEqual(["new.txt"]);
   expect(await outputs.read("old", 0, 100)).toBeNull();

@@ -125,6 +125,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(await decide({ decision: "ALLOW", inputHash: request.inputHash })).toMatchObject({
       userErrors: [{ code: "INVALID" }],
     });
+    expect(await decide({ decision: "DONE" })).toMatchObject({ userErrors: [{ code: "INVALID", field: ["result"] }] });
     expect(await decide({ decision: "DONE", result: "deployed as version 7", note: "looked" })).toMatchObject({
       userErrors: [],
       approval: { state: "RESOLVED", decision: "DONE" },

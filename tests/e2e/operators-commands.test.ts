@@ -50,3 +50,16 @@ it("npm run restored refuses cursors of before, and says so", async () => {
   expect(command.output()).toContain("the log of tenant one begins epoch");
   expect(before.ok && resolveCursor(before.value, await log.head("one"))).toMatchObject({ refusal: { code: "CURSOR_RESTORED" } });
 });
+
+it("npm run restored on a database without a log does nothing, says so, and ends with 1", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-operator-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const command = runFile("scripts/restored.ts", [], { TRIPLANE_DATA_DIR: folder });
+  expect(await command.exited).toBe(1);
+  expect(command.output()).toContain("has no log, and nothing was done");
+});
+
+it("the bootstrap tells its program once to end when who started it is gone", async () => {
+  const program = runFile("tests/support/orphan.ts");
+  expect(await program.says(/signals: \d+/)).toBe("signals: 1");
+});

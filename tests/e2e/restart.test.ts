@@ -43,6 +43,21 @@ describe("a server that is killed and started again", () => {
     expect(await second.exited).toBe(0);
   }, 60_000);
 
+  it("goes on at once with an agent that it worked on, on the embedded database: nobody else can hold it (R8)", async () => {
+    const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const first = await startServerProcess(env);
+    const client = connect(first.url);
+    const agent = await client.createAgent({ workspace: await exampleWorkspace() });
+    await client.send(agent.id, TODOS);
+    await client.until(agent.id, "STATE_CHANGED");
+    first.child.kill("SIGKILL");
+    await first.exited;
+    const second = await startServerProcess(env);
+    const began = performance.now();
+    await connect(second.url).until(agent.id, "PERMISSION_REQUIRED");
+    expect(performance.now() - began).toBeLessThan(8_000);
+  }, 60_000);
+
   it("refuses a folder that another process works on, at once, and names that process (R12)", async () => {
     const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
     const first = await startServerProcess(env);

@@ -123,6 +123,12 @@ function problemOf({ decision, inputHash, input, note, result }: DecideApproval,
       field: ["decision"],
       message: "the call has run, and nobody knows what came of it: say DONE with its result, RETRY to run it again, or FAIL",
     };
+  if (decision === "DONE" && (result === null || result.trim() === ""))
+    return {
+      code: "INVALID",
+      field: ["result"],
+      message: "DONE needs a result: say in words for the model what came of the call",
+    };
   if (result !== null && decision !== "DONE")
     return { code: "INVALID", field: ["result"], message: "a result comes with DONE only" };
   if (result !== null && result.length > RESULT_CHARACTERS)
