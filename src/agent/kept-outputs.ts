@@ -43,7 +43,7 @@ export class KeptOutputs {
   /** Removes what was kept before; gives how many. A file that goes meanwhile was removed by another. */
   async removeOlder(before: Date): Promise<number> {
     const old = await this.#older(before);
-    await Promise.all(old.map((path) => rm(path, { force: true })));
+    for (const path of old) await rm(path, { force: true });
     return old.length;
   }
 

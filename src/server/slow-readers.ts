@@ -57,14 +57,14 @@ export class SlowReaders {
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
     let isAnswered = true;
     const pinging = setInterval(() => {
-      if (isAnswered) return ping();
+      if (isAnswered) {
+        isAnswered = false;
+        webSocket.ping();
+        return;
+      }
       clearInterval(pinging);
       this.#endLater(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON));
     }, this.#times.stallMs);
-    const ping = (): void => {
-      isAnswered = false;
-      webSocket.ping();
-    };
     webSocket.on("pong", () => {
       isAnswered = true;
     });

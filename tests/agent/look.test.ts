@@ -1,20 +1,14 @@
 import { expect, it } from "vitest";
-import type { Actor } from "../../src/agent/actor.ts";
-import { readPermission } from "../../src/agent/gate/permission-source.ts";
-import { createAgent } from "../../src/agent/commands/create-agent.ts";
-import { sendMessage } from "../../src/agent/commands/send-message.ts";
-import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
 import { look, type Look } from "../../src/agent/look.ts";
-import { Loop } from "../../src/agent/loop.ts";
+import type { Loop } from "../../src/agent/loop.ts";
 import { NO_TOKENS, type ModelEvent } from "../../src/agent/models/model.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
+import { heldAgent, permissionOf } from "../support/held-agent.ts";
 import { playedModel, says } from "../support/models.ts";
-import { NEW_AGENT, testParts } from "../support/parts.ts";
+import { testParts } from "../support/parts.ts";
 import { ownTool } from "../support/tools.ts";
-
-const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 
 it("an owner knows what its agent's rows say after all that it commits, without reading them again", async () => {
   const { sql } = await testDatabase();
@@ -27,7 +21,6 @@ it("an owner knows what its agent's rows say after all that it commits, without 
     },
   };
   let loop: Loop | null = null;
-  let agentId = "";
   const compared: { where: string; isRemembered: boolean; remembered: Look; rows: Look }[] = [];
   /** What the owner remembers, beside what the rows say. */
   const compare = async (where: string): Promise<void> => {
@@ -41,7 +34,7 @@ it("an owner knows what its agent's rows say after all that it commits, without 
       where,
       isRemembered: looks === before,
       remembered: withTimes(remembered),
-      rows: withTimes(await look(sql, agentId)),
+      rows: withTimes(await look(sql, agent.agentId)),
     });
   };
 
@@ -58,7 +51,6 @@ it("an owner knows what its agent's rows say after all that it commits, without 
       return { output: "slow", details: { some: "details" } };
     }),
     ownTool("fails", () => {
-      setTimeout(release.resolve, 200);
       throw new Error("it failed \0");
     }),
     defineTool<{ text: string }>({
@@ -73,7 +65,6 @@ it("an owner knows what its agent's rows say after all that it commits, without 
       },
     }),
   ];
-  const send = (text: string) => sendMessage(parts, ANNA, { agentId, text, images: [], idempotencyKey: null });
   const model = playedModel(
     () =>
       answers("first step", [
@@ -87,7 +78,7 @@ it("an owner knows what its agent's rows say after all that it commits, without 
     // A message that arrives is signalled to the owner, which reads its rows then.
     async function* () {
       await compare("at the second step");
-      await send("meanwhile");
+      await agent.send("meanwhile");
       loop?.signalled();
       yield* answers("second step", [["quick", "{}"]]);
     },
@@ -101,15 +92,16 @@ it("an owner knows what its agent's rows say after all that it commits, without 
     },
     () => says("Done again."),
   );
-  const { permission } = readPermission({ mode: "auto" }, "test", { tools: new Map(), modes: new Map() });
-  const parts = testParts(counted, model, tools, { permission });
-  const created = await createAgent(parts, ANNA, NEW_AGENT);
-  agentId = created.ok ? created.value.id : "";
+  const parts = testParts(counted, model, tools, { permission: permissionOf({ mode: "auto" }) });
+  const ended = new Set<string>();
+  parts.log.onCommitted((_tenant, events) => {
+    for (const { body } of events) if (body.kind === "TOOL_END") ended.add(body.call.name);
+    if (ended.has("quick") && ended.has("fails")) release.resolve();
+  });
+  const agent = await heldAgent(parts);
   for (const text of ["first", "second"]) {
-    await send(text);
-    const [lease] = await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");
-    if (lease === undefined) throw new Error("the agent is runnable");
-    loop = new Loop(parts, lease, performance.now() + 10_000);
+    await agent.send(text);
+    loop = await agent.hold();
     looks = 0;
     expect(await loop.run()).toBe("parked");
     expect(looks).toBeLessThanOrEqual(text === "first" ? 3 : 1);
@@ -125,7 +117,7 @@ it("an owner knows what its agent's rows say after all that it commits, without 
       "in the next turn",
     ]),
   );
-  const last = await look(sql, agentId);
+  const last = await look(sql, agent.agentId);
   expect(last).toMatchObject({ state: "READY", turn: 2, stepCount: 5 });
 
   async function* answers(text: string, asked: readonly (readonly [string, string])[]): AsyncGenerator<ModelEvent> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ApprovalsDocument } from "../generated/documents.ts";
+import { ApprovalsDocument, type EventKind } from "../generated/documents.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -7,17 +7,22 @@ import { exampleWorkspace, startServerProcess } from "../support/server-process.
 
 const TODOS = "Find every TODO and make a todo for each.";
 
+/** A server that was killed when an event of its agent came, and what was told of the agent until then. */
+async function killedAt(kind: EventKind) {
+  const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
+  const first = await startServerProcess(env);
+  const client = connect(first.url);
+  const agent = await client.createAgent({ workspace: await exampleWorkspace() });
+  await client.send(agent.id, TODOS);
+  const before = await client.until(agent.id, kind);
+  first.child.kill("SIGKILL");
+  await first.exited;
+  return { env, agent, before };
+}
+
 describe("a server that is killed and started again", () => {
   it("has the agent, its messages and its timeline; the waiting approval is decided and the turn goes on (W4, R8), on the embedded database", async () => {
-    const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
-    const first = await startServerProcess(env);
-    const client = connect(first.url);
-    const agent = await client.createAgent({ workspace: await exampleWorkspace() });
-    await client.send(agent.id, TODOS);
-    const before = await client.until(agent.id, "PERMISSION_REQUIRED");
-    first.child.kill("SIGKILL");
-    await first.exited;
-
+    const { env, agent, before } = await killedAt("PERMISSION_REQUIRED");
     const second = await startServerProcess(env);
     const again = connect(second.url);
     const after = await again.until(agent.id, "PERMISSION_REQUIRED");
@@ -44,14 +49,7 @@ describe("a server that is killed and started again", () => {
   }, 60_000);
 
   it("goes on at once with an agent that it worked on, on the embedded database: nobody else can hold it (R8)", async () => {
-    const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
-    const first = await startServerProcess(env);
-    const client = connect(first.url);
-    const agent = await client.createAgent({ workspace: await exampleWorkspace() });
-    await client.send(agent.id, TODOS);
-    await client.until(agent.id, "STATE_CHANGED");
-    first.child.kill("SIGKILL");
-    await first.exited;
+    const { env, agent } = await killedAt("STATE_CHANGED");
     const second = await startServerProcess(env);
     const began = performance.now();
     await connect(second.url).until(agent.id, "PERMISSION_REQUIRED");

@@ -42,13 +42,3 @@ export function testParts(
     folder: "/tmp",
   };
 }
-
-/** An agent that does nothing yet, as createAgent is asked for it. */
-export const NEW_AGENT = {
-  templateId: "assistant",
-  workspace: null,
-  model: null,
-  toolTimeoutMs: null,
-  permission: null,
-  idempotencyKey: null,
-} as const;

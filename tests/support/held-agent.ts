@@ -1,0 +1,43 @@
+import type { Actor } from "../../src/agent/actor.ts";
+import { createAgent } from "../../src/agent/commands/create-agent.ts";
+import { sendMessage } from "../../src/agent/commands/send-message.ts";
+import { readPermission, type PermissionSource } from "../../src/agent/gate/permission-source.ts";
+import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
+import { Loop } from "../../src/agent/loop.ts";
+import type { AgentParts } from "../../src/agent/parts.ts";
+
+const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
+
+/** An agent of the tenant `one` that the test holds itself: messages to it, and a loop under a new lease. */
+export type HeldAgent = { readonly agentId: string; send(text: string): Promise<void>; hold(parts?: AgentParts): Promise<Loop> };
+
+/** Creates an agent of the template `assistant` that does nothing yet. */
+export async function heldAgent(parts: AgentParts): Promise<HeldAgent> {
+  const created = await createAgent(parts, ANNA, {
+    templateId: "assistant",
+    workspace: null,
+    model: null,
+    toolTimeoutMs: null,
+    permission: null,
+    idempotencyKey: null,
+  });
+  if (!created.ok) throw new Error(created.refusal.message);
+  const { id: agentId } = created.value;
+  return {
+    agentId,
+    send: async (text) => {
+      const sent = await sendMessage(parts, ANNA, { agentId, text, images: [], idempotencyKey: null });
+      if (!sent.ok) throw new Error(sent.refusal.message);
+    },
+    hold: async (own = parts) => {
+      const [lease] = await claim(parts.sql, parts.node, [agentId], LEASE_TIMES, "RUN_OUT");
+      if (lease === undefined) throw new Error("the agent is runnable");
+      return new Loop(own, lease, performance.now() + LEASE_TIMES.startMs);
+    },
+  };
+}
+
+/** A permission as a template's configuration gives it. */
+export function permissionOf(source: PermissionSource): ReturnType<typeof readPermission>["permission"] {
+  return readPermission(source, "test", { tools: new Map(), modes: new Map() }).permission;
+}
