@@ -22,7 +22,7 @@ export async function append(url: string): Promise<Figure[]> {
       at: new Date(),
       body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "a few words of text " },
     }));
-    const ours = (): Promise<unknown> => log.append("bench", [{ ...agent, epoch: null, events }]);
+    const ours = (): Promise<unknown> => log.append("bench", [{ ...agent, fence: null, events }]);
     const raw = (): Promise<unknown> => {
       const rows = events.map((event) => {
         const { kind, ...payload } = event.body;

@@ -22,7 +22,7 @@ const QUERY = `subscription ($agentId: ID!) { progress(agentId: $agentId) {
 export async function fanOut(url: string): Promise<Figure> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   const log = new EventLog(database.sql);
-  const bell = postgresBell(url, "bench", silentLogger);
+  const bell = postgresBell(url, database.version, "bench", silentLogger);
   log.onCommitted((tenant) => bell.ring(tenant));
   const agent = await insertAgent(log, "local", "local");
   const ours = await startServerProcess("triplane-server.ts", url);
@@ -33,7 +33,7 @@ export async function fanOut(url: string): Promise<Figure> {
   sockets[0]?.on("message", (message: Buffer) => pages.push(message.toString()));
   const append = async (index: number): Promise<void> => {
     const draft: EventDraft = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: `a few words ${index} ` } };
-    await log.append("local", [{ ...agent, epoch: null, events: [draft] }]);
+    await log.append("local", [{ ...agent, fence: null, events: [draft] }]);
     await delay(EVERY_MS);
   };
   for (let warm = 0; warm < 40; warm += 1) await append(warm);

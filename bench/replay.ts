@@ -38,12 +38,12 @@ export async function replay(url: string): Promise<Figure> {
   });
   for (let start = 0; start < EVENTS; start += 1_000)
     await log.append("local", [
-      { ...agent, epoch: null, events: Array.from({ length: 1_000 }, (_, index) => delta(start + index)) },
+      { ...agent, fence: null, events: Array.from({ length: 1_000 }, (_, index) => delta(start + index)) },
     ]);
   await log.append("local", [
     {
       ...agent,
-      epoch: null,
+      fence: null,
       events: [{ at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } }],
     },
   ]);

@@ -59,12 +59,15 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     for (const end of closing.splice(0).toReversed()) await end();
   };
   try {
-    const database = await openDatabase(settings.environment.database);
+    const database = await openDatabase(settings.environment.database, (message) => logger.warn(message));
     closing.push(() => database.close());
-    const bell = database.config.kind === "postgres" ? postgresBell(database.config.url, node, logger) : silentBell();
+    const bell =
+      database.config.kind === "postgres" ? postgresBell(database.config.url, database.version, node, logger) : silentBell();
     closing.push(() => bell.close());
-    const sql = overrides.sql?.(database.sql) ?? database.sql;
-    const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS);
+    const [sql, leases, reads] = [database.sql, database.leases, database.reads].map(
+      (given) => overrides.sql?.(given) ?? given,
+    ) as [Sql, Sql, Sql];
+    const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS, reads);
     let committed = 0;
     log.onCommitted((tenant, events) => {
       committed += events.length;
@@ -78,6 +81,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const parts: AgentParts = {
       node,
       sql,
+      leases,
+      reads,
       log,
       appender: new Appender(log),
       bell,
@@ -112,6 +117,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
         metric("triplane_agents_held", "gauge", runner.size),
         metric("triplane_events_waiting", "gauge", log.waiting.events),
+        metric("triplane_events_of_unknown_kinds_total", "counter", log.unknownEvents),
         metric("triplane_storage_outage", "gauge", log.outage === null ? 0 : 1),
         metric("triplane_subscriptions", "gauge", tails.followers),
         metric("triplane_slow_readers_closed_total", "counter", slowReaders.closed),
@@ -124,10 +130,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const server = await startServer(
       { ...settings, port, host, slowReaders },
       shared,
-      { ready: async () => database.sql.query({ name: "ready", text: "SELECT 1" }, []), metrics },
+      { ready: async () => reads.query({ name: "ready", text: "SELECT 1" }, []), metrics },
       logger,
     );
     closing.push(() => server.close());
+    void database.makeFaster((message) => logger.warn(message));
     return { port: server.port, database, parts, wake, close };
   } catch (error) {
     await close();

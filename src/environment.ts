@@ -23,8 +23,8 @@ export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 }
 
-/** Connections to PostgreSQL that one server holds. */
-const CONNECTIONS = 10;
+/** Connections to PostgreSQL that one server holds for commits, and as many for readers. */
+const CONNECTIONS = 6;
 
 /** Reads the variables that the README names. An empty variable counts as absent. */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {

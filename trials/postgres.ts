@@ -2,6 +2,9 @@ import pg from "pg";
 import { start } from "./processes.ts";
 import type { TrialRun } from "./trial.ts";
 
+/** The version that the connections of trials say, besides those of servers: newer than any. */
+export const TRIAL_VERSION = "99999999999999";
+
 /** A PostgreSQL of the trial's own, that can be stopped as by a power cut, and started again on the same port. */
 export type TrialPostgres = { readonly url: string; halt(): Promise<void>; start(): Promise<void> };
 

@@ -61,7 +61,7 @@ export async function expireApproval(parts: AgentParts, approval: Expiring, at: 
   ];
   await parts.log.commit(
     approval.tenant,
-    { agentId: approval.agentId, createdBy: approval.createdBy, epoch: null, events: events.map((body) => ({ at, body })) },
+    { agentId: approval.agentId, createdBy: approval.createdBy, fence: null, events: events.map((body) => ({ at, body })) },
     {
       wake: true,
       approvalTransitions: [{ id: approval.id, from: "PENDING", to: "EXPIRED", closedAt: at }],

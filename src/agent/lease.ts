@@ -6,18 +6,28 @@ export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; rea
 /** The times of production: 15 s, 5 s, two thirds. */
 export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
 
-/** The right to advance one agent, fenced by its epoch. */
-export type Lease = { readonly agentId: string; readonly tenant: string; readonly createdBy: string; readonly epoch: number };
+/** The right to advance one agent, fenced by its owner and epoch. */
+export type Lease = {
+  readonly agentId: string;
+  readonly tenant: string;
+  readonly createdBy: string;
+  /** The node that holds it. */
+  readonly owner: string;
+  readonly epoch: number;
+};
+
+/** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. */
+const KNOWN_NEEDS = 0;
 
 const CLAIM: Statement = {
   name: "claim_agents",
   text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
-    RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_epoch AS epoch`,
+    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_owner AS owner, lease_epoch AS epoch`,
 };
 const UNOWNED: Statement = {
   name: "unowned_agents",
-  text: "SELECT id FROM agent WHERE runnable_at IS NOT NULL AND (lease_owner IS NULL OR ($1 AND lease_until < clock_timestamp())) ORDER BY runnable_at LIMIT 100",
+  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND (lease_owner IS NULL OR ($1 AND lease_until < clock_timestamp())) ORDER BY runnable_at LIMIT 100`,
 };
 const RENEW: Statement = {
   name: "renew_leases",
@@ -28,7 +38,7 @@ const RENEW: Statement = {
 };
 const RELEASE: Statement = {
   name: "release_lease",
-  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE id = $1 AND lease_epoch = $2",
+  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE id = $1 AND lease_epoch = $2 AND lease_owner = $3",
 };
 const RELEASE_ALL: Statement = {
   name: "release_all_leases",
@@ -68,7 +78,7 @@ export async function renew(sql: Sql, node: string, leases: readonly Lease[], { 
 
 /** Gives an agent back; it stays runnable, so that another node can go on at once. */
 export async function release(sql: Sql, lease: Lease): Promise<void> {
-  await sql.query(RELEASE, [lease.agentId, lease.epoch]);
+  await sql.query(RELEASE, [lease.agentId, lease.epoch, lease.owner]);
 }
 
 /** Gives back what any node held, where there is no other: what a process that died left must not wait for its leases to run out. */

@@ -117,7 +117,7 @@ export class Loop {
       const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
       if (now.state !== "READY") await this.#turns.sealAndEnd(now, "ERROR", problem, [failure]);
       this.hold.lose();
-      await release(this.#parts.sql, this.hold.lease);
+      await release(this.#parts.leases, this.hold.lease);
     } catch (error) {
       this.#parts.logger.error(`agent ${this.hold.lease.agentId} goes on when its lease has run out`, error);
     }
@@ -244,7 +244,7 @@ export class Loop {
     await this.#calls.settled();
     this.hold.lose();
     await this.#settled();
-    await release(this.#parts.sql, this.hold.lease);
+    await release(this.#parts.leases, this.hold.lease);
     this.#parts.bell.ring(this.hold.lease.tenant);
     return "stopped";
   }

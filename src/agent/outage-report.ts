@@ -22,7 +22,7 @@ export async function reportOutage(parts: AgentParts, hold: Hold, outage: Outage
     error: outage.problem,
   };
   try {
-    const part = { agentId, createdBy, epoch: null, events: [{ at: parts.clock.now(), body }] };
+    const part = { agentId, createdBy, fence: null, events: [{ at: parts.clock.now(), body }] };
     await patiently(parts.sql, () => parts.log.append(tenant, [part]));
   } catch (error) {
     parts.logger.error(`an outage could not be reported for agent ${agentId}`, error);

@@ -17,7 +17,12 @@ import type { Tool } from "./tools/tool.ts";
 export type AgentParts = {
   /** This process, among all that share the database. */
   readonly node: string;
+  /** What agents and commands write, and what owners read. */
   readonly sql: Sql;
+  /** Claims and renewals of leases, which wait for nothing else. */
+  readonly leases: Sql;
+  /** What people read. */
+  readonly reads: Sql;
   readonly log: EventLog;
   readonly appender: Appender;
   readonly bell: Bell;

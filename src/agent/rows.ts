@@ -57,6 +57,7 @@ export function agentRow({
     transcriptLength: 0,
     lastSfpIndex: -1,
     seq: 0,
+    needs: 0,
     signal: 0,
     interruptAt: null,
     interruptNote: null,

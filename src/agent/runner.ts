@@ -125,9 +125,9 @@ export class Runner {
   async #look(): Promise<void> {
     if (this.#closing.signal.aborted || this.#outage !== null) return;
     try {
-      await this.#claim((await unownedAgents(this.#parts.sql, this.#free())).filter((id) => !this.#held.has(id)));
+      await this.#claim((await unownedAgents(this.#parts.leases, this.#free())).filter((id) => !this.#held.has(id)));
       if (this.#held.size === 0) return;
-      for (const [agentId, signal] of await signals(this.#parts.sql, this.#parts.node)) {
+      for (const [agentId, signal] of await signals(this.#parts.leases, this.#parts.node)) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
         held.signal = signal;
@@ -146,8 +146,8 @@ export class Runner {
     if (agentIds.length === 0 || this.#closing.signal.aborted) return;
     const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
     try {
-      for (const lease of await claim(this.#parts.sql, this.#parts.node, agentIds, this.#parts.leaseTimes, this.#free())) {
-        if (this.#closing.signal.aborted) await release(this.#parts.sql, lease);
+      for (const lease of await claim(this.#parts.leases, this.#parts.node, agentIds, this.#parts.leaseTimes, this.#free())) {
+        if (this.#closing.signal.aborted) await release(this.#parts.leases, lease);
         else this.#hold(lease, startUntil);
       }
     } catch (error) {
@@ -158,7 +158,11 @@ export class Runner {
   #hold(lease: Lease, startUntil: number): void {
     // A new epoch on this node ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.hold.lose();
-    const loop = new Loop({ ...this.#parts, sql: patient(this.#parts.sql) }, lease, startUntil);
+    const loop = new Loop(
+      { ...this.#parts, sql: patient(this.#parts.sql), leases: patient(this.#parts.leases) },
+      lease,
+      startUntil,
+    );
     const ended = loop.run().then((ending) => {
       if (this.#held.get(lease.agentId)?.loop !== loop) return;
       this.#held.delete(lease.agentId);
@@ -192,7 +196,7 @@ export class Runner {
     if (holds.length === 0) return;
     const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
     const leases = holds.map(({ lease }) => lease);
-    const renewed = await renew(this.#parts.sql, this.#parts.node, leases, this.#parts.leaseTimes);
+    const renewed = await renew(this.#parts.leases, this.#parts.node, leases, this.#parts.leaseTimes);
     for (const hold of holds) {
       if (renewed.has(hold.lease.agentId)) hold.extend(startUntil);
       else hold.lose();

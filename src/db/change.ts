@@ -17,6 +17,7 @@ export type AgentPatch = Patch<
     | "leaseOwner"
     | "leaseUntil"
     | "runnableAt"
+    | "needs"
   >
 >;
 

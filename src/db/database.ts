@@ -7,9 +7,18 @@ import { PrismaPGlite } from "pglite-prisma-adapter";
 import { messageOf } from "../lib/text.ts";
 import { PrismaClient } from "./generated/client.ts";
 import { lockFolder } from "./lock-file.ts";
-import { migrate, readMigrations } from "./migrate.ts";
+import { connectionName } from "./connected-servers.ts";
+import {
+  migrate,
+  migrateFaster,
+  MIGRATION_TIMES,
+  readMigrations,
+  schemaVersion,
+  type MigrationConnection,
+  type MigrationRun,
+} from "./migrate.ts";
 import { OutageWatch } from "./outage.ts";
-import { openPool } from "./pool.ts";
+import { openPools } from "./pool.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
 /** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
@@ -26,11 +35,20 @@ export type Reader = Omit<
   "$transaction" | "$extends" | "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe"
 >;
 
-/** The open database: single statements by `sql`, typed reads by `prisma`. */
+/** The open database: single statements, by what they are for, and typed reads by `prisma`. */
 export type Database = {
   readonly config: DatabaseConfig;
+  /** What agents and commands write, and what their owners read. */
   readonly sql: Sql;
+  /** Claims and renewals of leases. */
+  readonly leases: Sql;
+  /** What people and followers read. */
+  readonly reads: Sql;
   readonly prisma: Reader;
+  /** The version of the schema that this server knows: its connections say it. */
+  readonly version: string;
+  /** Applies what only makes things faster, while the server serves. Never rejects; ends when the database closes. */
+  makeFaster(tell: (message: string) => void): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -39,17 +57,17 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-/** Opens the database and brings its schema up to date. */
-export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+/** Opens the database and brings its schema up to date; `tell` hears what that waits for. */
+export async function openDatabase(config: DatabaseConfig, tell: (message: string) => void = () => {}): Promise<Database> {
   switch (config.kind) {
     case "embedded":
-      return openEmbedded(config);
+      return openEmbedded(config, tell);
     case "postgres":
-      return openPostgres(config);
+      return openPostgres(config, tell);
   }
 }
 
-async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Promise<Database> {
+async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell: (message: string) => void): Promise<Database> {
   const unlock = await lockFolder(config.folder);
   const folder = join(config.folder, "pglite");
   try {
@@ -59,21 +77,27 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
         `the embedded database in ${folder} does not open (${messageOf(error)}): restore a backup of the folder, or move it away to start with an empty one`,
       );
     });
-    await migrate(
-      {
-        script: async (text) => void (await client.exec(text)),
-        query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query<Row>(text, [...values])).rows,
-      },
-      await readMigrations(),
-    );
+    const connection: MigrationConnection = {
+      script: async (text) => void (await client.exec(text)),
+      query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query<Row>(text, [...values])).rows,
+    };
+    const migrations = await readMigrations();
+    const run = { times: MIGRATION_TIMES, tell, signal: new AbortController().signal };
+    await migrate(connection, migrations, run);
+    await migrateFaster(connection, migrations, run);
     const prisma = new PrismaClient({ adapter: new PrismaPGlite(client) });
+    const sql = watched(
+      async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
+      new OutageWatch(() => client.query("SELECT 1")),
+    );
     return {
       config,
-      sql: watched(
-        async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
-        new OutageWatch(() => client.query("SELECT 1")),
-      ),
+      sql,
+      leases: sql,
+      reads: sql,
       prisma,
+      version: schemaVersion(migrations),
+      makeFaster: async () => {},
       close: async () => {
         await prisma.$disconnect();
         await client.close();
@@ -86,23 +110,61 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }): Prom
   }
 }
 
-async function openPostgres(config: DatabaseConfig & { kind: "postgres" }): Promise<Database> {
-  await migratePostgres(config.url);
-  const { pool, sql } = openPool(config);
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell: (message: string) => void): Promise<Database> {
+  const migrations = await readMigrations();
+  const version = schemaVersion(migrations);
+  const closing = new AbortController();
+  const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
+  const { commits, leases, reads, readPool, end } = openPools({ ...config, version });
+  try {
+    await withConnection(config.url, version, closing.signal, async (connection) => {
+      await migrate(connection, migrations, run(tell));
+      // From now on a migration that this version must not run beside finds it connected.
+      await commits.query({ name: "connected", text: "SELECT 1" }, []);
+    });
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  const prisma = new PrismaClient({ adapter: new PrismaPg(readPool) });
+  let faster = Promise.resolve();
   return {
     config,
-    sql,
+    sql: commits,
+    leases,
+    reads,
     prisma,
+    version,
+    makeFaster: (told) => {
+      faster = withConnection(config.url, version, closing.signal, (connection) =>
+        migrateFaster(connection, migrations, run(told)),
+      ).catch((error: unknown) => {
+        if (!closing.signal.aborted) told(`what only makes things faster could not be done (${messageOf(error)})`);
+      });
+      return faster;
+    },
     close: async () => {
+      closing.abort();
+      await faster;
       await prisma.$disconnect();
-      await pool.end();
+      await end();
     },
   };
 }
 
-async function migratePostgres(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+/** Does `work` with a connection of its own, which breaks off when `signal` aborts. */
+async function withConnection(
+  url: string,
+  version: string,
+  signal: AbortSignal,
+  work: (connection: MigrationConnection) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: connectionName(version, "migration"),
+  });
+  client.on("error", () => {});
   try {
     await client.connect();
   } catch (error) {
@@ -110,16 +172,15 @@ async function migratePostgres(url: string): Promise<void> {
       `the PostgreSQL of DATABASE_URL does not answer (${messageOf(error)}): check that it runs and that host, port, user, password and database name are right`,
     );
   }
+  const breakOff = (): void => void client.end();
+  signal.addEventListener("abort", breakOff, { once: true });
   try {
-    await migrate(
-      {
-        script: async (text) => void (await client.query(text)),
-        query: async <Row>(text: string, values: readonly unknown[] = []) =>
-          (await client.query(text, [...values])).rows as Row[],
-      },
-      await readMigrations(),
-    );
+    await work({
+      script: async (text) => void (await client.query(text)),
+      query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[],
+    });
   } finally {
+    signal.removeEventListener("abort", breakOff);
     await client.end();
   }
 }

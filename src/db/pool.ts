@@ -1,36 +1,97 @@
 import pg from "pg";
+import { connectionName, type ConnectionPurpose } from "./connected-servers.ts";
 import { OutageWatch } from "./outage.ts";
+import { cancellingQuery } from "./reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
-/** Where a PostgreSQL is, and how many connections one server holds to it. */
-export type PoolConfig = { readonly url: string; readonly connections: number };
+/**
+ * Where a PostgreSQL is, how many connections one server holds to it for commits and as many for readers, and the version
+ * of the schema that the server knows.
+ */
+export type PoolConfig = { readonly url: string; readonly connections: number; readonly version: string };
 
-/** The connections to a PostgreSQL, and single statements by them. */
-export function openPool(config: PoolConfig): { readonly pool: pg.Pool; readonly sql: Sql } {
-  const pool = new pg.Pool({
-    connectionString: config.url,
-    max: config.connections,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-    // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
-    query_timeout: 10_000,
-    options: "-c lock_timeout=2s -c idle_in_transaction_session_timeout=5s",
-    application_name: "triplane",
-  });
-  // A connection that breaks while idle is replaced by the pool; the next statement meets what is wrong, if anything is.
-  pool.on("error", () => {});
-  const query = async <Row>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> =>
-    (await pool.query({ name, text, values: [...values] })).rows as Row[];
-  return { pool, sql: watched(query, new OutageWatch(() => probe(config.url))) };
+/** The connections to a PostgreSQL, by what they are for: none of them waits for the others. */
+export type Pools = {
+  /** What agents and commands write, and what their owners read. */
+  readonly commits: Sql;
+  /** Claims and renewals of leases: what an agent loses when it is late. */
+  readonly leases: Sql;
+  /** What people and followers read. */
+  readonly reads: Sql;
+  /** The connections of `reads`, for Prisma. */
+  readonly readPool: pg.Pool;
+  end(): Promise<void>;
+};
+
+/** Two, so that a sweep does not wait for a renewal. */
+const LEASE_CONNECTIONS = 2;
+/** How long a statement of a reader may run, in ms. PostgreSQL ends it: a driver that gave up would leave it running. */
+export const READ_STATEMENT_MS = 8_000;
+
+/** Positions are read behind the lock of a log, which only this isolation allows. */
+const EVERY_CONNECTION =
+  "-c default_transaction_isolation=read\\ committed -c lock_timeout=2s -c idle_in_transaction_session_timeout=5s";
+/** One reader uses one process of the database. */
+const READERS = `-c statement_timeout=${READ_STATEMENT_MS} -c max_parallel_workers_per_gather=0`;
+
+/** The connections of one server, and single statements by them. */
+export function openPools({ url, connections, version }: PoolConfig): Pools {
+  const open = (purpose: ConnectionPurpose, max: number, options = ""): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
+      query_timeout: 10_000,
+      options: `${EVERY_CONNECTION} ${options}`,
+      application_name: connectionName(version, purpose),
+    });
+    // A connection that breaks while idle is replaced by the pool; the next statement meets what is wrong, if anything is.
+    pool.on("error", () => {});
+    return pool;
+  };
+  const pools = {
+    commits: open("commits", connections),
+    leases: open("leases", LEASE_CONNECTIONS),
+    reads: open("reads", connections, READERS),
+  };
+  pools.reads.query = cancellingQuery(pools.reads, pools.leases);
+  const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));
+  const sqlOf = (pool: pg.Pool): Sql =>
+    watched(
+      async <Row>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> =>
+        (await pool.query({ name, text, values: [...values] })).rows as Row[],
+      outages,
+    );
+  return {
+    commits: sqlOf(pools.commits),
+    leases: sqlOf(pools.leases),
+    reads: sqlOf(pools.reads),
+    readPool: pools.reads,
+    end: async () => void (await Promise.all(Object.values(pools).map((pool) => pool.end()))),
+  };
 }
 
-/** Asks by a connection of its own, since those of the pool may all be at work. Rejects where the database does not answer. */
-async function probe(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+/**
+ * Asks by a connection of its own, since those of the pools may all be at work. Rejects where the database does not answer,
+ * and where it answers but takes no writes: a standby, or a primary that was demoted.
+ */
+async function probe(url: string, applicationName: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    application_name: applicationName,
+  });
   client.on("error", () => {});
   try {
     await client.connect();
-    await client.query("SELECT 1");
+    const { rows } = await client.query<{ state: string }>(
+      "SELECT CASE WHEN pg_is_in_recovery() THEN 'it is a standby' WHEN current_setting('transaction_read_only')::boolean THEN 'it is read-only' ELSE '' END AS state",
+    );
+    const state = rows[0]?.state ?? "";
+    if (state !== "") throw new Error(`the database takes no writes: ${state}`);
   } finally {
     await client.end();
   }

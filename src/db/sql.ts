@@ -1,4 +1,5 @@
 import { messageOf } from "../lib/text.ts";
+import { errorClass, sqlState as stateOf } from "./error-class.ts";
 import type { OutageWatch } from "./outage.ts";
 
 /** A statement with a name, under which a connection keeps it prepared. */
@@ -15,7 +16,7 @@ export type Sql = {
   readonly outages: OutageWatch;
 };
 
-/** The database does not answer. Whether what was asked of it was done is unknown. */
+/** The database does not answer, or not now. Whether what was asked of it was done is unknown. */
 export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";
 }
@@ -29,9 +30,8 @@ export function watched(query: Sql["query"], outages: OutageWatch): Sql {
       try {
         return await query<Row>(statement, values);
       } catch (error) {
-        const shown = storageError(error);
-        if (shown instanceof StorageUnavailable && isConnectionLost(error)) outages.suspect();
-        throw shown;
+        if (errorClass(error) === "outage") outages.suspect();
+        throw storageError(error);
       }
     },
   };
@@ -39,29 +39,30 @@ export function watched(query: Sql["query"], outages: OutageWatch): Sql {
 
 /** The error of a statement as its callers should meet it: StorageUnavailable where the database cannot answer now. */
 export function storageError(error: unknown): unknown {
-  if (error instanceof StorageUnavailable || !(isConnectionLost(error) || isContention(error))) return error;
+  if (error instanceof StorageUnavailable || errorClass(error) === "refused") return error;
   return new StorageUnavailable(`the database does not answer: ${messageOf(error)}`, { cause: error });
 }
 
 /** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
 export function sqlState(error: unknown): string | undefined {
-  // An error of the socket has a code as well, and "EPIPE" looks like PostgreSQL's.
-  if (error instanceof StorageUnavailable) return sqlState(error.cause);
-  if (typeof error !== "object" || error === null || !("code" in error) || "syscall" in error) return undefined;
-  return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
+  return stateOf(error instanceof StorageUnavailable ? error.cause : error);
 }
 
 /**
- * Whether the statement may have committed although its answer was lost, or never ran: the connection broke, or the
- * server ended it. Such a statement is retried with its append id.
+ * Whether the statement may have committed although its answer was lost, or never ran. Such a statement is retried with
+ * its append id.
  */
 export function isConnectionLost(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === undefined ? true : state.startsWith("08") || state.startsWith("57P");
+  return classOf(error) === "outage";
 }
 
-/** Whether the database refused for others' sake (locks, deadlocks, its resources): nothing was done, and the same statement may be tried again. */
+/** Whether nothing was done, and the same statement may be tried again. */
 export function isContention(error: unknown): boolean {
-  const state = sqlState(error);
-  return state !== undefined && ["40", "53", "55"].includes(state.slice(0, 2));
+  return classOf(error) === "contention";
+}
+
+/** That of what it was raised for. One without a cause was raised here, since the database is away. */
+function classOf(error: unknown): ReturnType<typeof errorClass> {
+  if (!(error instanceof StorageUnavailable)) return errorClass(error);
+  return error.cause === undefined ? "outage" : errorClass(error.cause);
 }

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { connectionName } from "../db/connected-servers.ts";
 import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 
@@ -30,7 +31,7 @@ export function silentBell(): Bell {
  * Rings are coalesced for 20 ms and sent outside of every append's transaction, since a NOTIFY in it takes a global
  * lock at COMMIT. When the connection is lost it is made again, and listeners are told that they may have missed any.
  */
-export function postgresBell(url: string, node: string, logger: Logger): Bell {
+export function postgresBell(url: string, version: string, node: string, logger: Logger): Bell {
   const listeners = new Set<(tenants: readonly string[]) => void>();
   const rung = new Set<string>();
   let client: pg.Client | null = null;
@@ -47,7 +48,7 @@ export function postgresBell(url: string, node: string, logger: Logger): Bell {
       connectionString: url,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
-      application_name: "triplane-bell",
+      application_name: connectionName(version, "bell"),
     });
     next.on("error", () => {});
     next.on("notification", ({ payload }) => {

@@ -35,6 +35,11 @@ export function encodeEvent(draft: EventDraft): EncodedEvent {
   return { channel: CHANNEL_OF[kind], kind, payload: stored, at: draft.at.toISOString(), body };
 }
 
+/** Whether this version knows the kind: a newer server that shares the database may write others. */
+export function isKnownKind(kind: string): kind is EventKind {
+  return Object.hasOwn(CHANNEL_OF, kind);
+}
+
 /** The event of a row. Rows are written by `encodeEvent` only, so that their form is known. */
 export function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
   return {

@@ -4,7 +4,7 @@ import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 import { CHANNELS } from "./channel.ts";
 import type { EventKind, TimelineEvent } from "./event.ts";
-import type { EventLog } from "./log.ts";
+import { POSITION, type EventLog } from "./log.ts";
 
 /** Somebody to whom events are delivered after their commit, each at least once. */
 export type Consumer = {
@@ -41,7 +41,7 @@ export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, 
 const REGISTER: Statement = {
   name: "register_consumer",
   text: `WITH mark AS (INSERT INTO consumer (name, tenant, position) VALUES ($1, '', 0) ON CONFLICT DO NOTHING RETURNING name)
-    INSERT INTO consumer (name, tenant, position) SELECT mark.name, t.tenant, t.position FROM mark, tenant_log t ON CONFLICT DO NOTHING`,
+    INSERT INTO consumer (name, tenant, position) SELECT mark.name, l.tenant, ${POSITION} FROM mark, tenant_log l ON CONFLICT DO NOTHING`,
 };
 const CLAIM: Statement = {
   name: "claim_consumer",
@@ -61,7 +61,7 @@ const RELEASE: Statement = {
 /** Tenants of whose log a consumer has not seen all, and that nobody looks after. */
 const BEHIND: Statement = {
   name: "consumers_behind",
-  text: `SELECT n.name, t.tenant FROM tenant_log t CROSS JOIN unnest($1::text[]) AS n(name) LEFT JOIN consumer c ON c.name = n.name AND c.tenant = t.tenant
+  text: `SELECT n.name, t.tenant FROM (SELECT l.tenant, ${POSITION} AS position FROM tenant_log l) t CROSS JOIN unnest($1::text[]) AS n(name) LEFT JOIN consumer c ON c.name = n.name AND c.tenant = t.tenant
     WHERE coalesce(c.position, 0) < t.position AND (c.lease_owner IS NULL OR c.lease_until < clock_timestamp()) ORDER BY random() LIMIT 100`,
 };
 
@@ -343,7 +343,7 @@ class Delivery {
     if (event.body.kind === "ERROR") return;
     const { agentId, createdBy } = event;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;
-    await this.#parts.log.append(this.#tenant, [{ agentId, createdBy, epoch: null, events: [{ at: new Date(), body }] }]);
+    await this.#parts.log.append(this.#tenant, [{ agentId, createdBy, fence: null, events: [{ at: new Date(), body }] }]);
   }
 }
 

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { accepted, refused, type Result } from "../lib/result.ts";
 
+/** The log that a cursor names: its id, which is the tenant for a tenant's first log, and how often it was restored. */
+export type LogIdentity = { readonly logId: string; readonly epoch: string };
+
 /** The head of a tenant's log: which log it is, up to where it goes, and from where it is kept. */
-export type LogHead = { readonly tenant: string; readonly epoch: string; readonly position: number; readonly floor: number };
+export type LogHead = LogIdentity & { readonly tenant: string; readonly position: number; readonly floor: number };
 
 /** Why a cursor cannot be used. The message says what to do. */
 export type CursorRefusal = {
@@ -16,29 +19,29 @@ const EARLIEST = "0";
 /** What a cursor says before it is compared with a log. */
 export type ParsedCursor =
   | { readonly kind: "earliest" }
-  | { readonly kind: "position"; readonly tenant: string; readonly epoch: string; readonly position: number };
+  | { readonly kind: "position"; readonly logDigest: string; readonly epoch: string; readonly position: number };
 
 const FORM = /^1\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{14})$/;
 
 /**
- * The opaque form of a position: version, digest of the tenant, log epoch and position. Cursors of one log sort as
+ * The opaque form of a position: version, digest of the log's id, log epoch and position. Cursors of one log sort as
  * their positions do.
  */
-export function formatCursor(head: { readonly tenant: string; readonly epoch: string }, position: number): string {
-  return `1.${tenantDigest(head.tenant)}.${head.epoch}.${position.toString(16).padStart(14, "0")}`;
+export function formatCursor(head: LogIdentity, position: number): string {
+  return `1.${digestOf(head.logId)}.${head.epoch}.${position.toString(16).padStart(14, "0")}`;
 }
 
 /** The parts of a cursor, or a refusal where the text is none. */
 export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
   if (text === EARLIEST) return accepted({ kind: "earliest" });
-  const [, tenant, epoch, position] = FORM.exec(text) ?? [];
-  if (tenant === undefined || epoch === undefined || position === undefined || !Number.isSafeInteger(parseInt(position, 16))) {
+  const [, logDigest, epoch, position] = FORM.exec(text) ?? [];
+  if (logDigest === undefined || epoch === undefined || position === undefined || !Number.isSafeInteger(parseInt(position, 16))) {
     return refused({
       code: "CURSOR_MALFORMED",
       message: 'this is not a cursor: pass a cursor that the server gave, or "0" for the earliest event kept',
     });
   }
-  return accepted({ kind: "position", tenant, epoch, position: parseInt(position, 16) });
+  return accepted({ kind: "position", logDigest, epoch, position: parseInt(position, 16) });
 }
 
 /** A follower is so far behind that what it would read next was removed meanwhile. */
@@ -56,7 +59,7 @@ export const EXPIRED: CursorRefusal = {
 /** The position after which to read. Every cursor that does not belong to this log as it is now is refused. */
 export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<number, CursorRefusal> {
   if (cursor.kind === "earliest") return accepted(head.floor);
-  if (cursor.tenant !== tenantDigest(head.tenant))
+  if (cursor.logDigest !== digestOf(head.logId))
     return refused({
       code: "CURSOR_FOREIGN",
       message: "this cursor belongs to another tenant's log: query again and continue from the cursor you get",
@@ -77,11 +80,11 @@ export function resolveCursor(cursor: ParsedCursor, head: LogHead): Result<numbe
 
 const digests = new Map<string, string>();
 
-function tenantDigest(tenant: string): string {
-  let digest = digests.get(tenant);
+function digestOf(logId: string): string {
+  let digest = digests.get(logId);
   if (digest === undefined) {
-    digest = createHash("sha256").update(tenant).digest("hex").slice(0, 8);
-    digests.set(tenant, digest);
+    digest = createHash("sha256").update(logId).digest("hex").slice(0, 8);
+    digests.set(logId, digest);
   }
   return digest;
 }

@@ -4,17 +4,20 @@ import { encodeChange, type Change } from "../db/change.ts";
 import { patient } from "../db/outage.ts";
 import { isConnectionLost, isContention, sqlState, storageError, type Sql, type Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
-import { decodeEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
+import { decodeEvent, encodeEvent, isKnownKind, type EncodedEvent, type EventRow } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
 import { inScope, type Scope } from "./scope.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
-/** The events of one agent in an append; a null epoch is not fenced (the writer holds no lease). */
+/** The lease under which something is written: refused where the agent has another owner or epoch by then. */
+export type Fence = { readonly owner: string; readonly epoch: number };
+
+/** The events of one agent in an append; a null fence is for writers who hold no lease. */
 export type AgentEvents = {
   readonly agentId: string;
   readonly createdBy: string;
-  readonly epoch: number | null;
+  readonly fence: Fence | null;
   readonly events: readonly EventDraft[];
 };
 
@@ -23,7 +26,7 @@ export type EncodedPart = Omit<AgentEvents, "events"> & { readonly events: reado
 
 /** The part with its events as they are stored. Throws where one is too large to be an event. */
 export function encodePart(part: AgentEvents): EncodedPart {
-  return { agentId: part.agentId, createdBy: part.createdBy, epoch: part.epoch, events: part.events.map(encodeEvent) };
+  return { agentId: part.agentId, createdBy: part.createdBy, fence: part.fence, events: part.events.map(encodeEvent) };
 }
 
 /** What became of one agent's part of an append. */
@@ -68,21 +71,24 @@ const LAST_RETRY = 2_000;
 
 const APPEND: Statement = {
   name: "append_events",
-  text: "SELECT agent, fenced, base_seq, base_position FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+  text: "SELECT agent, fenced, base_seq, base_position FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
 const COMMIT: Statement = {
   name: "commit_change",
-  text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+  text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
 const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
-const LOG = "SELECT tenant, epoch, position, floor FROM tenant_log WHERE tenant = $1";
+/** How far the log of a row `l` of tenant_log goes: as far as its newest event, never less far than its floor. `append_events` gives positions by the same rule. */
+export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
+const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
+const HEAD = "log.position AS head, log.log_id, log.epoch, log.floor";
 /** The first of the rows, up to the page's bytes, each with how many rows there were. */
 const BOUNDED = (rows: string): string =>
   `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
     FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
 const READ_TENANT: Statement = {
   name: "read_tenant",
-  text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*, a.created_by
+  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
     FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
       WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
         AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
@@ -93,7 +99,7 @@ const READ_TENANT: Statement = {
 /** The agent's next rows are taken first and filtered after, so that a read is bounded whatever the filter. */
 const READ_AGENT: Statement = {
   name: "read_agent",
-  text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*, a.created_by
+  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
     FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
       WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
@@ -103,7 +109,7 @@ const READ_AGENT: Statement = {
 const OPEN_ROWS = 20;
 const READ_OPEN: Statement = {
   name: "read_open",
-  text: `WITH log AS (${LOG}) SELECT log.position AS head, log.epoch, log.floor, e.*
+  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*
     FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
       JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
       WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
@@ -111,7 +117,10 @@ const READ_OPEN: Statement = {
       ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
 };
 const READ_HEAD: Statement = { name: "read_head", text: LOG };
-const READ_HEADS: Statement = { name: "read_heads", text: "SELECT tenant, position FROM tenant_log WHERE tenant = ANY ($1)" };
+const READ_HEADS: Statement = {
+  name: "read_heads",
+  text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
+};
 const BEGIN_LOG: Statement = {
   name: "begin_log",
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
@@ -133,7 +142,8 @@ const OPEN_BLOCKS: Statement = {
 };
 
 type Placement = { agent: string; fenced: boolean; base_seq: number; base_position: string | number };
-type PageRow = Partial<EventRow> & { head: string | number; epoch: string; floor: string | number; found?: string | number };
+type HeadRow = { log_id: string; epoch: string; floor: string | number };
+type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
 
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
@@ -144,11 +154,15 @@ export class EventLog {
   /** What of this node's agents is not committed yet. */
   readonly waiting: WaitingEvents;
   readonly #sql: Sql;
+  readonly #reads: Sql;
   readonly #begun = new Set<string>();
+  #unknownEvents = 0;
   readonly #listeners = new Set<(tenant: string, events: readonly TimelineEvent[]) => void>();
 
-  constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS) {
+  /** Followers and pages read by `reads`, so that no commit waits for them. */
+  constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = sql) {
     this.#sql = sql;
+    this.#reads = reads;
     this.waiting = new WaitingEvents(limits);
   }
 
@@ -156,6 +170,11 @@ export class EventLog {
   get outage(): StorageOutage | null {
     const { current } = this.#sql.outages;
     return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };
+  }
+
+  /** How many events were left out of what was read since their kind is of a newer version: cursors pass them. */
+  get unknownEvents(): number {
+    return this.#unknownEvents;
   }
 
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
@@ -173,19 +192,21 @@ export class EventLog {
     return this.appendEncoded(tenant, parts.map(encodePart));
   }
 
-  /** The same, of events that are encoded already: so that one that cannot be encoded concerns its agent only. */
+  /** The same, of one server's leases, and of events that are encoded already: so that one that cannot be encoded concerns its agent only. */
   async appendEncoded(tenant: string, parts: readonly EncodedPart[]): Promise<AppendOutcome[]> {
     const encoded = parts.map((part) => part.events);
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
     const append = randomUUID();
-    const isHeld = parts.every(({ epoch }) => epoch !== null);
+    const isHeld = parts.every(({ fence }) => fence !== null);
+    const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
     const rows = await this.#retrying(isHeld, (retry) =>
       this.#sql.query<Placement>(APPEND, [
         tenant,
         append,
         retry,
+        owner,
         parts.map((part) => part.agentId),
-        parts.map((part) => part.epoch),
+        parts.map((part) => part.fence?.epoch ?? null),
         owners,
         ...columns(encoded.flat()),
       ]),
@@ -214,13 +235,14 @@ export class EventLog {
     const changed = encodeChange(change);
     const encoded = part.events.map(encodeEvent);
     try {
-      const [place] = await this.#retrying(part.epoch !== null, (retry) =>
+      const [place] = await this.#retrying(part.fence !== null, (retry) =>
         this.#sql.query<Placement & { signal: number }>(COMMIT, [
           tenant,
           append,
           retry,
+          part.fence?.owner ?? null,
           part.agentId,
-          part.epoch,
+          part.fence?.epoch ?? null,
           changed,
           ...columns(encoded),
         ]),
@@ -253,8 +275,8 @@ export class EventLog {
       scope.agentId === null
         ? await this.#query<PageRow>(READ_TENANT, [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy])
         : await this.#query<PageRow>(READ_AGENT, [scope.tenant, scope.agentId, after]);
-    if (scope.agentId === null) return decodePage(scope.tenant, rows, after, PAGE.positions);
-    const page = decodePage(scope.tenant, rows, after, Infinity);
+    if (scope.agentId === null) return this.#decodePage(scope.tenant, rows, after, PAGE.positions);
+    const page = this.#decodePage(scope.tenant, rows, after, Infinity);
     return { ...page, events: page.events.filter((event) => inScope(scope, event)) };
   }
 
@@ -266,7 +288,7 @@ export class EventLog {
     await this.begin(scope.tenant);
     const rows = await this.#query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
     const head = headOf(scope.tenant, rows);
-    const events = rows.filter(isEventRow).map((row) => decodeEvent(scope.tenant, row));
+    const events = this.#decode(scope.tenant, rows.filter(isEventRow));
     const covered = events.length < OPEN_ROWS ? (moment ?? head.position) : (events.at(-1)?.position ?? after);
     return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
   }
@@ -274,9 +296,9 @@ export class EventLog {
   /** Where the tenant's log ends now. */
   async head(tenant: string): Promise<LogHead> {
     await this.begin(tenant);
-    const [row] = await this.#query<{ epoch: string; position: string; floor: string }>(READ_HEAD, [tenant]);
+    const [row] = await this.#query<HeadRow & { position: string }>(READ_HEAD, [tenant]);
     if (row === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
-    return { tenant, epoch: row.epoch, position: Number(row.position), floor: Number(row.floor) };
+    return { tenant, logId: row.log_id, epoch: row.epoch, position: Number(row.position), floor: Number(row.floor) };
   }
 
   /** The last position of each of the tenants' logs. */
@@ -306,17 +328,33 @@ export class EventLog {
   /** Makes sure that the tenant has a log. */
   async begin(tenant: string): Promise<void> {
     if (this.#begun.has(tenant)) return;
-    await this.#query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)]);
+    await this.#query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)], this.#sql);
     this.#begun.add(tenant);
+  }
+
+  #decodePage(tenant: string, rows: readonly PageRow[], after: number, window: number): LogPage {
+    const head = headOf(tenant, rows);
+    const found = rows.filter(isEventRow);
+    const all = Number(rows[0]?.found ?? 0);
+    const isCut = all > found.length || all === PAGE.rows;
+    const last = found.at(-1);
+    const covered = isCut ? Number(last?.position ?? after) : Math.max(after, Math.min(head.position, after + window));
+    return { head, events: this.#decode(tenant, found), covered, outage: null };
+  }
+
+  #decode(tenant: string, rows: readonly EventRow[]): TimelineEvent[] {
+    const known = rows.filter(({ kind }) => isKnownKind(kind));
+    this.#unknownEvents += rows.length - known.length;
+    return known.map((row) => decodeEvent(tenant, row));
   }
 
   #announce(tenant: string, events: readonly TimelineEvent[]): void {
     if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events));
   }
 
-  async #query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  async #query<Row>(statement: Statement, values: readonly unknown[], sql: Sql = this.#reads): Promise<Row[]> {
     try {
-      return await this.#sql.query<Row>(statement, values);
+      return await sql.query<Row>(statement, values);
     } catch (error) {
       throw storageError(error);
     }
@@ -371,19 +409,10 @@ function placedEvent(
   };
 }
 
-function decodePage(tenant: string, rows: readonly PageRow[], after: number, window: number): LogPage {
-  const head = headOf(tenant, rows);
-  const events = rows.filter(isEventRow).map((row) => decodeEvent(tenant, row));
-  const found = Number(rows[0]?.found ?? 0);
-  const isCut = found > events.length || found === PAGE.rows;
-  const covered = isCut ? (events.at(-1)?.position ?? after) : Math.max(after, Math.min(head.position, after + window));
-  return { head, events, covered, outage: null };
-}
-
 function headOf(tenant: string, rows: readonly PageRow[]): LogHead {
   const [first] = rows;
   if (first === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
-  return { tenant, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
+  return { tenant, logId: first.log_id, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
 }
 
 function isEventRow(row: PageRow): row is PageRow & EventRow {

@@ -10,6 +10,7 @@ export type OutboxOwner = {
   readonly tenant: string;
   readonly agentId: string;
   readonly createdBy: string;
+  readonly owner: string;
   readonly epoch: number;
 };
 
@@ -185,7 +186,8 @@ export class Outbox {
   }
 
   #part(events: readonly EventDraft[]): AgentEvents {
-    return { agentId: this.#owner.agentId, createdBy: this.#owner.createdBy, epoch: this.#owner.epoch, events };
+    const { agentId, createdBy, owner, epoch } = this.#owner;
+    return { agentId, createdBy, fence: { owner, epoch }, events };
   }
 }
 

@@ -77,7 +77,7 @@ export function templateOf(
 
 /** What the agent waits for, in words; null where that is only a message. */
 export async function waitingForOf({ parts }: Context, agentId: string): Promise<string | null> {
-  const standstill = await readStandstill(parts.sql, agentId);
+  const standstill = await readStandstill(parts.reads, agentId);
   return standstill === null ? null : waitingFor(standstill);
 }
 
@@ -88,7 +88,7 @@ export async function snapshotsOf(
   args: { first?: number | null | undefined; before?: number | null | undefined },
 ): Promise<AgentSnapshot[]> {
   checkPage({ first: args.first });
-  return readSnapshots(parts.sql, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
+  return readSnapshots(parts.reads, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
 }
 
 /** What an agent's complete model calls used. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actor.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { patiently } from "../db/outage.ts";
-import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor } from "../events/cursor.ts";
+import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
 import type { LogPage, StorageOutage } from "../events/log.ts";
@@ -14,11 +14,11 @@ import { messageByRow, messageText } from "./message.ts";
 import { checkPage } from "./page.ts";
 import { isVisible, visibleCreator } from "./visibility.ts";
 
-/** An event of one kind with the log epoch that its cursor names. */
+/** An event of one kind with the log that its cursor names. */
 export type EventView<Body extends EventBody = EventBody> = {
   readonly event: TimelineEvent;
   readonly body: Body;
-  readonly epoch: string;
+  readonly log: LogIdentity;
 };
 
 /** A piece of the timeline as clients get it. */
@@ -183,8 +183,7 @@ export async function whileAway(
   const over = (): Promise<void> => parts.sql.outages.over();
   const [first] = "events" in page ? (page as TimelinePage).events : [];
   if (outage === null || first === undefined) return { notice: null, over };
-  const { event, epoch } = first;
-  const cursor = formatCursor({ tenant: event.tenant, epoch }, event.position - 1);
+  const cursor = formatCursor(first.log, first.event.position - 1);
   return { notice: { events: [], cursor, caughtUp: false, outage } satisfies TimelinePage, over };
 }
 
@@ -196,7 +195,7 @@ function pageOf(page: LogPage): TimelinePage {
   if (known !== undefined) return known;
   const { head, events, covered, outage } = page;
   const made = {
-    events: events.map((event) => ({ event, body: event.body, epoch: head.epoch })),
+    events: events.map((event) => ({ event, body: event.body, log: head })),
     cursor: formatCursor(head, covered),
     caughtUp: covered === head.position,
     outage,

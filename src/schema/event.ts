@@ -23,7 +23,7 @@ export const TimelineEvent = builder.interfaceRef<EventView>("TimelineEvent").im
   fields: (t) => ({
     cursor: t.field({
       type: "Cursor",
-      resolve: ({ event, epoch }) => formatCursor({ tenant: event.tenant, epoch }, event.position),
+      resolve: ({ event, log }) => formatCursor(log, event.position),
     }),
     seq: t.int({ description: "Place among the agent's events, from 1, without gaps.", resolve: ({ event }) => event.seq }),
     timestamp: t.field({ type: "DateTime", resolve: ({ event }) => event.at }),

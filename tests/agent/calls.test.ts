@@ -35,7 +35,7 @@ it("a call gives its place back where its EXECUTING cannot be committed: nothing
   const call = { ...asked, state: "PENDING" as const, approval: null };
   // A hold whose database does not answer.
   const hold = {
-    lease: { agentId: seen.id, tenant: seen.tenant, createdBy: seen.createdBy, epoch: seen.leaseEpoch },
+    lease: { agentId: seen.id, tenant: seen.tenant, createdBy: seen.createdBy, owner: "here", epoch: seen.leaseEpoch },
     lost: new AbortController().signal,
     mayStart: () => true,
     move: () => ({ patch: {}, events: [] }),

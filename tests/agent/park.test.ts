@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import type { Sql } from "../../src/db/sql.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { testDatabase } from "../support/database.ts";
 import { heldAgent } from "../support/held-agent.ts";
 import { everything, readAll } from "../support/log.ts";
 import { playedModel, says } from "../support/models.ts";
 import { testParts } from "../support/parts.ts";
+import { beforeCommit } from "../support/writes.ts";
 
 it("an agent never parks past a message that arrives between its look and its parking (invariant 8)", async () => {
   const { sql } = await testDatabase();
@@ -17,21 +17,19 @@ it("an agent never parks past a message that arrives between its look and its pa
   await agent.send("first");
 
   // Before the commit that parks the agent is written, another message is committed.
-  let late: Promise<void> | null = null;
-  const delayed: Sql = {
-    ...sql,
-    async query<Row>(statement: { name: string; text: string }, values: readonly unknown[]) {
-      if (late === null && statement.name === "commit_change" && String(values[5]).includes("expectSignal")) {
-        late = agent.send("late");
-        await late;
-      }
-      return sql.query<Row>(statement, values);
+  let isLate = false;
+  const delayed = beforeCommit(
+    sql,
+    ({ expectSignal }) => expectSignal !== undefined,
+    async () => {
+      await agent.send("late");
+      isLate = true;
     },
-  };
+  );
   const loop = await agent.hold({ ...parts, sql: delayed, log: new EventLog(delayed) });
   expect(await loop.run()).toBe("parked");
 
-  expect(late).not.toBeNull();
+  expect(isLate).toBe(true);
   const done = (await readAll(parts.log, everything("one"))).flatMap(({ body }) => (body.kind === "DONE" ? [body] : []));
   expect(done).toMatchObject([
     { reason: "COMPLETED", turn: 1 },

@@ -244,7 +244,10 @@ async function expire(app: TestApp): Promise<string> {
   const client = connect(app.url);
   const agent = await client.createAgent();
   await client.turn(agent.id, "hi");
-  await app.database.sql.query({ name: "expire", text: "UPDATE tenant_log SET floor = position" }, []);
+  await app.database.sql.query(
+    { name: "expire", text: "UPDATE tenant_log l SET floor = (SELECT max(position) FROM event e WHERE e.tenant = l.tenant)" },
+    [],
+  );
   return agent.cursor;
 }
 

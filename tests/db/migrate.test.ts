@@ -1,8 +1,18 @@
 import { PGlite } from "@electric-sql/pglite";
+import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { migrate, readMigrations, type MigrationConnection } from "../../src/db/migrate.ts";
+import { newestText, readFunctions } from "../../scripts/functions.ts";
+import {
+  kindOf,
+  migrate,
+  migrateFaster,
+  readMigrations,
+  type MigrationConnection,
+  type MigrationRun,
+} from "../../src/db/migrate.ts";
+import { testDatabaseUrl } from "../support/database.ts";
 
-async function database(): Promise<MigrationConnection> {
+async function embedded(): Promise<MigrationConnection> {
   const client = await PGlite.create();
   onTestFinished(() => client.close());
   return {
@@ -11,45 +21,139 @@ async function database(): Promise<MigrationConnection> {
   };
 }
 
+/** A connection to a PostgreSQL, under a name. */
+async function connected(url: string, name: string): Promise<MigrationConnection> {
+  const client = new pg.Client({ connectionString: url, application_name: name });
+  client.on("error", () => {});
+  await client.connect();
+  onTestFinished(() => client.end());
+  return {
+    script: async (sql) => void (await client.query(sql)),
+    query: async <Row>(sql: string, values: readonly unknown[] = []) => (await client.query(sql, [...values])).rows as Row[],
+  };
+}
+
+const RUN: MigrationRun = {
+  times: { lockMs: 50, pauseMs: 10, tellMs: 0 },
+  tell: () => {},
+  signal: new AbortController().signal,
+};
+const BESIDE = "-- Servers of the version before may run beside it.\n";
+const ALONE = "-- Servers of the version before must be stopped.\n";
 const FIRST = { name: "1_first", sql: "CREATE TABLE a (id int)" };
-const SECOND = { name: "2_second", sql: "CREATE TABLE b (id int)" };
+const SECOND = { name: "1_second", sql: "CREATE TABLE b (id int)" };
 
 describe("migrate", () => {
   it("applies what is missing, once, and records it as Prisma does", async () => {
-    const connection = await database();
-    await migrate(connection, [FIRST]);
-    await migrate(connection, [FIRST, SECOND]);
-    await migrate(connection, [FIRST, SECOND]);
+    const connection = await embedded();
+    await migrate(connection, [FIRST], RUN);
+    await migrate(connection, [FIRST, SECOND], RUN);
+    await migrate(connection, [FIRST, SECOND], RUN);
     expect(
       await connection.query(
         `SELECT migration_name, applied_steps_count, length(checksum) AS length FROM "_prisma_migrations" ORDER BY 1`,
       ),
     ).toEqual([
       { migration_name: "1_first", applied_steps_count: 1, length: 64 },
-      { migration_name: "2_second", applied_steps_count: 1, length: 64 },
+      { migration_name: "1_second", applied_steps_count: 1, length: 64 },
     ]);
   });
 
   it("leaves nothing of a migration that fails, and says which", async () => {
-    const connection = await database();
-    await expect(
-      migrate(connection, [FIRST, { name: "2_broken", sql: "CREATE TABLE c (id int); SELECT nonsense" }]),
-    ).rejects.toThrow(/migration 2_broken could not be applied: .*nonsense/);
-    await migrate(connection, [FIRST, { name: "2_broken", sql: "CREATE TABLE c (id int)" }]);
+    const connection = await embedded();
+    const broken = { name: "1_third", sql: "CREATE TABLE c (id int); SELECT nonsense" };
+    await expect(migrate(connection, [FIRST, broken], RUN)).rejects.toThrow(/migration 1_third could not be applied: .*nonsense/);
+    await migrate(connection, [FIRST, { ...broken, sql: "CREATE TABLE c (id int)" }], RUN);
   });
 
-  it("refuses a database of a newer version, and one with another text of a migration", async () => {
-    const connection = await database();
-    await migrate(connection, [FIRST, SECOND]);
-    await expect(migrate(connection, [FIRST])).rejects.toThrow(/does not know \(2_second\): start a newer version/);
-    await expect(migrate(connection, [FIRST, { ...SECOND, sql: "CREATE TABLE other (id int)" }])).rejects.toThrow(
-      /applied with another text/,
+  it("refuses a database of a newer version, which keeps its functions, and one with another text of a migration", async () => {
+    const connection = await embedded();
+    const older = { name: "1_first", sql: "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'" };
+    const newer = { name: "1_second", sql: "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2'" };
+    await migrate(connection, [older, newer], RUN);
+    await expect(migrate(connection, [older], RUN)).rejects.toThrow(/does not know \(1_second\): start a newer version/);
+    expect(await connection.query("SELECT f()")).toEqual([{ f: 2 }]);
+    await expect(migrate(connection, [older, { ...newer, sql: "SELECT 1" }], RUN)).rejects.toThrow(/applied with another text/);
+  });
+
+  it("refuses what servers of the version before must not run beside, while one is connected, and names them (R11)", async () => {
+    const url = await testDatabaseUrl();
+    const alone = { name: "20991231000000_alone", sql: `${ALONE}CREATE TABLE alone (id int)` };
+    const all = [...(await readMigrations()), alone];
+    const connection = await connected(url, "triplane 20991231000000 migration");
+    const others = ["triplane", "triplane-bell", "triplane 20261126000003 commits"];
+    const older = await Promise.all(others.map((name) => connected(url, name)));
+    await connected(url, "triplane 20991231000000 reads");
+    await expect(migrate(connection, all, RUN)).rejects.toThrow(
+      /cannot be applied while servers of the version before are connected \(triplane from .*triplane 20261126000003 commits from .*triplane-bell/,
     );
+    for (const other of older) await other.query("SELECT pg_terminate_backend(pg_backend_pid())").catch(() => {});
+    await migrate(connection, all, RUN);
+    expect(await connection.query("SELECT * FROM alone")).toEqual([]);
   });
 
-  it("finds the committed migrations in order", async () => {
-    const names = (await readMigrations()).map((migration) => migration.name);
+  it("holds nobody up behind a lock that it waits for (A6)", async () => {
+    const url = await testDatabaseUrl();
+    const waits = { name: "20991231000000_column", sql: `${BESIDE}ALTER TABLE agent ADD COLUMN more int` };
+    const dump = await connected(url, "pg_dump");
+    await dump.script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM agent");
+    const told: string[] = [];
+    const twice = Promise.withResolvers<void>();
+    const tell = (message: string): void => {
+      if (told.push(message) > 1) twice.resolve();
+    };
+    const migrating = migrate(await connected(url, "migration"), [...(await readMigrations()), waits], { ...RUN, tell });
+    await twice.promise;
+    const reader = await connected(url, "reader");
+    await reader.script("SET lock_timeout = '1s'");
+    for (let round = 0; round < 20; round += 1) await reader.query("SELECT id FROM agent");
+    await dump.script("COMMIT");
+    await migrating;
+    expect(told[0]).toContain("20991231000000_column waits for a lock");
+    expect(await reader.query("SELECT more FROM agent")).toEqual([]);
+  });
+
+  it("builds an index beside everything else, and anew where it was begun and is not valid", async () => {
+    const url = await testDatabaseUrl();
+    const index = {
+      name: "20991231000000_index",
+      sql: `${BESIDE}-- It only makes things faster.\nCREATE UNIQUE INDEX CONCURRENTLY "twins" ON "agent" ("tenant");\n`,
+    };
+    const all = [...(await readMigrations()), index];
+    const connection = await connected(url, "migration");
+    await connection.query("CREATE TABLE broken AS SELECT 1 AS id UNION ALL SELECT 1");
+    await connection.query("CREATE UNIQUE INDEX CONCURRENTLY twins ON broken (id)").catch(() => {});
+    await migrate(connection, all, RUN);
+    const valid = "SELECT indisvalid AS valid, indrelid::regclass::text AS of FROM pg_index WHERE indexrelid = 'twins'::regclass";
+    expect(await connection.query(valid)).toEqual([{ valid: false, of: "broken" }]);
+    await migrateFaster(connection, all, RUN);
+    expect(await connection.query(valid)).toEqual([{ valid: true, of: "agent" }]);
+  });
+});
+
+describe("the committed migrations", () => {
+  it("come in order, and each of the new ones says who may run beside it", async () => {
+    const migrations = await readMigrations();
+    const names = migrations.map((migration) => migration.name);
     expect(names).toEqual(names.toSorted());
     expect(names.length).toBeGreaterThan(0);
+    for (const migration of migrations) expect(() => kindOf(migration)).not.toThrow();
+    expect(() => kindOf({ name: "20991231000000_silent", sql: "SELECT 1" })).toThrow(/the first line of migration/);
+  });
+
+  it("have the text of each function's source as the newest", async () => {
+    const migrations = await readMigrations();
+    const sources = await readFunctions();
+    expect(sources.length).toBeGreaterThan(0);
+    for (const { name, text } of sources) expect(newestText(name, migrations), name).toBe(text);
+  });
+
+  it("make no function that has no source", async () => {
+    const connection = await embedded();
+    for (const { sql } of await readMigrations()) await connection.script(sql);
+    const made = await connection.query<{ name: string }>(
+      "SELECT p.proname AS name FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public' ORDER BY 1",
+    );
+    expect(made.map(({ name }) => name)).toEqual((await readFunctions()).map(({ name }) => name));
   });
 });

@@ -26,7 +26,7 @@ async function world() {
         {
           agentId,
           createdBy: "anna",
-          epoch: null,
+          fence: null,
           events: Array.from({ length: to - from + 1 }, (_, index) => ({
             at: new Date(),
             body: { kind: "STEP_COMPLETE", step: from + index, durationMs: 1, stopReason: "end_turn" } as const,

@@ -6,21 +6,17 @@ import { OutageWatch } from "../../src/db/outage.ts";
 import { isConnectionLost, StorageUnavailable, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
+import { aroundWrites } from "../support/writes.ts";
 
 /** A database whose answer to the next write is lost after the write committed. */
 function losingAnswers(sql: Sql, times: number): Sql {
   let left = times;
-  return {
-    ...sql,
-    async query<Row>(statement: { name: string; text: string }, values: readonly unknown[]) {
-      const rows = await sql.query<Row>(statement, values);
-      if (left > 0 && (statement.name === "append_events" || statement.name === "commit_change")) {
-        left -= 1;
-        throw Object.assign(new Error("Connection terminated unexpectedly"), { code: "08006" });
-      }
-      return rows;
-    },
-  };
+  return aroundWrites(sql, async (_write, write) => {
+    const rows = await write();
+    if (left === 0) return rows;
+    left -= 1;
+    throw Object.assign(new Error("Connection terminated unexpectedly"), { code: "08006" });
+  });
 }
 
 describe("append", () => {
@@ -30,10 +26,10 @@ describe("append", () => {
     const first = await insertAgent(log, "one");
     const second = await insertAgent(log, "one");
     await log.append("one", [
-      { ...first, epoch: null, events: [chunk("a"), chunk("b")] },
-      { ...second, epoch: null, events: [chunk("c")] },
+      { ...first, fence: null, events: [chunk("a"), chunk("b")] },
+      { ...second, fence: null, events: [chunk("c")] },
     ]);
-    const [outcome] = await log.append("one", [{ ...first, epoch: null, events: [chunk("d")] }]);
+    const [outcome] = await log.append("one", [{ ...first, fence: null, events: [chunk("d")] }]);
     const events = await readAll(log, everything("one"));
     expect(events.map((event) => event.position)).toEqual([1, 2, 3, 4]);
     expect(events.filter((event) => event.agentId === first.agentId).map((event) => event.seq)).toEqual([1, 2, 3]);
@@ -44,9 +40,9 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    await log.append("one", [{ ...agent, epoch: null, events: [chunk("a")] }]);
+    await log.append("one", [{ ...agent, fence: null, events: [chunk("a")] }]);
     expect(await readAll(log, everything("two"))).toEqual([]);
-    const [outcome] = await log.append("two", [{ ...agent, epoch: null, events: [chunk("b")] }]);
+    const [outcome] = await log.append("two", [{ ...agent, fence: null, events: [chunk("b")] }]);
     expect(outcome).toEqual({ outcome: "FENCED" });
   });
 
@@ -55,12 +51,12 @@ describe("append", () => {
     const log = new EventLog(sql);
     const stale = await insertAgent(log, "one");
     const current = await insertAgent(log, "one");
-    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 3 WHERE id = ANY ($1)" }, [
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_owner = 'here', lease_epoch = 3 WHERE id = ANY ($1)" }, [
       [stale.agentId, current.agentId],
     ]);
     const outcomes = await log.append("one", [
-      { ...stale, epoch: 2, events: [chunk("lost"), chunk("too")] },
-      { ...current, epoch: 3, events: [chunk("kept")] },
+      { ...stale, fence: { owner: "here", epoch: 2 }, events: [chunk("lost"), chunk("too")] },
+      { ...current, fence: { owner: "here", epoch: 3 }, events: [chunk("kept")] },
     ]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["FENCED", "COMMITTED"]);
     const events = await readAll(log, everything("one"));
@@ -73,11 +69,11 @@ describe("append", () => {
     const plain = new EventLog(sql);
     const agent = await insertAgent(plain, "one");
     const stale = await insertAgent(plain, "one");
-    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 9 WHERE id = $1" }, [stale.agentId]);
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_owner = 'here', lease_epoch = 9 WHERE id = $1" }, [stale.agentId]);
     const log = new EventLog(losingAnswers(sql, 2));
     const outcomes = await log.append("one", [
-      { ...stale, epoch: 1, events: [chunk("fenced")] },
-      { ...agent, epoch: null, events: [chunk("a"), chunk("b")] },
+      { ...stale, fence: { owner: "here", epoch: 1 }, events: [chunk("fenced")] },
+      { ...agent, fence: null, events: [chunk("a"), chunk("b")] },
     ]);
     const events = await readAll(plain, everything("one"));
     expect(deltas(events)).toEqual(["a", "b"]);
@@ -89,7 +85,7 @@ describe("append", () => {
     const plain = new EventLog(sql);
     const agent = await insertAgent(plain, "one");
     const log = new EventLog(losingAnswers(sql, 1));
-    const outcome = await log.commit("one", { ...agent, epoch: null, events: [chunk("a")] }, { wake: true });
+    const outcome = await log.commit("one", { ...agent, fence: null, events: [chunk("a")] }, { wake: true });
     expect(outcome).toMatchObject({ outcome: "COMMITTED", position: 1 });
     expect(deltas(await readAll(plain, everything("one")))).toEqual(["a"]);
     expect(await sql.query({ name: "s", text: "SELECT signal FROM agent" }, [])).toEqual([{ signal: 1 }]);
@@ -107,7 +103,7 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    const outcome = await log.commit("one", { ...agent, epoch: null, events: [chunk("no")] }, { wake: true, expectSignal: 5 });
+    const outcome = await log.commit("one", { ...agent, fence: null, events: [chunk("no")] }, { wake: true, expectSignal: 5 });
     expect(outcome.outcome).toBe("CONFLICT");
     expect(await readAll(log, everything("one"))).toEqual([]);
     expect(await sql.query({ name: "s", text: "SELECT signal, seq FROM agent" }, [])).toEqual([{ signal: 0, seq: 0 }]);
@@ -118,7 +114,7 @@ describe("append", () => {
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     const [outcome] = await log.append("one", [
-      { ...agent, epoch: null, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] },
+      { ...agent, fence: null, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] },
     ]);
     const events = await readAll(log, everything("one"));
     expect(deltas(events)).toEqual(["a\u2400b", "c\ufffdd", "e\\u0000f \u{1F600}"]);
@@ -129,7 +125,7 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    await log.append("one", [{ ...agent, epoch: null, events: [chunk("ä".repeat(100_000))] }]);
+    await log.append("one", [{ ...agent, fence: null, events: [chunk("ä".repeat(100_000))] }]);
     const [delta] = deltas(await readAll(log, everything("one")));
     expect(Buffer.byteLength(delta ?? "")).toBeLessThan(64 * 1024);
     expect(delta).toContain("cut to fit into an event");
@@ -141,15 +137,15 @@ describe("appender", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    await sql.query({ name: "t", text: "UPDATE agent SET lease_epoch = 1" }, []);
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_owner = 'here', lease_epoch = 1" }, []);
     const appender = new Appender(log);
     const announced: TimelineEvent[] = [];
     log.onCommitted((_tenant, events) => void announced.push(...events));
     const outcomes = await Promise.all(
       [
-        { ...agent, epoch: 1, events: [chunk("first")] },
-        { ...agent, epoch: 0, events: [chunk("stale")] },
-        { ...agent, epoch: 1, events: [chunk("good")] },
+        { ...agent, fence: { owner: "here", epoch: 1 }, events: [chunk("first")] },
+        { ...agent, fence: { owner: "here", epoch: 0 }, events: [chunk("stale")] },
+        { ...agent, fence: { owner: "here", epoch: 1 }, events: [chunk("good")] },
       ].map((part) => appender.append("one", part)),
     );
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["COMMITTED", "FENCED", "COMMITTED"]);
@@ -177,10 +173,10 @@ describe("read", () => {
     for (let batch = 0; batch < 13; batch += 1) {
       const part = Array.from({ length: 500 }, (_, index) => `${batch}.${index}`);
       written.push(...part);
-      await log.append("one", [{ ...agent, epoch: null, events: part.map(chunk) }]);
+      await log.append("one", [{ ...agent, fence: null, events: part.map(chunk) }]);
     }
     await log.append("one", [
-      { ...other, epoch: null, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) },
+      { ...other, fence: null, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) },
     ]);
     expect(deltas((await readAll(log, everything("one"))).filter((event) => event.agentId === agent.agentId))).toEqual(written);
     expect(await readAll(log, { ...everything("one"), agentId: other.agentId })).toHaveLength(20);
@@ -194,7 +190,7 @@ describe("read", () => {
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     for (let batch = 0; batch < 12; batch += 1)
-      await log.append("one", [{ ...agent, epoch: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+      await log.append("one", [{ ...agent, fence: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
     const page = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 0);
     expect(page).toMatchObject({ events: [], covered: 5_000, head: { position: 12_000 } });
     const last = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 10_000);
@@ -207,8 +203,8 @@ describe("read", () => {
     const anna = await insertAgent(log, "one", "anna");
     const ben = await insertAgent(log, "one", "ben");
     await log.append("one", [
-      { ...anna, epoch: null, events: [chunk("a")] },
-      { ...ben, epoch: null, events: [chunk("b")] },
+      { ...anna, fence: null, events: [chunk("a")] },
+      { ...ben, fence: null, events: [chunk("b")] },
     ]);
     const page = await log.read({ ...everything("one"), createdBy: "ben" }, 0);
     expect(deltas(page.events)).toEqual(["b"]);

@@ -6,17 +6,21 @@ import type { Sql } from "../../src/db/sql.ts";
 import type { EventDraft } from "../../src/events/event.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
+import { aroundWrites } from "../support/writes.ts";
 
 async function outbox(wrap: (sql: Sql) => Sql = (sql) => sql) {
   const { sql } = await testDatabase();
   const log = new EventLog(wrap(sql));
   const agent = await insertAgent(log, "one");
+  await sql.query({ name: "own", text: "UPDATE agent SET lease_owner = 'here'" }, []);
   const lost: unknown[] = [];
   return {
     sql,
     log,
     lost,
-    outbox: new Outbox({ tenant: "one", ...agent, epoch: 0 }, log, new Appender(log), (reason) => lost.push(reason)),
+    outbox: new Outbox({ tenant: "one", ...agent, owner: "here", epoch: 0 }, log, new Appender(log), (reason) =>
+      lost.push(reason),
+    ),
   };
 }
 
@@ -87,11 +91,8 @@ describe("outbox", () => {
 
   it("keeps its events where the database refuses a commit, and is lost where the outcome is unknown", async () => {
     let fails: object | null = null;
-    const failing = (sql: Sql): Sql => ({
-      ...sql,
-      query: (statement, values) =>
-        fails !== null && statement.name === "commit_change" ? Promise.reject(fails) : sql.query(statement, values),
-    });
+    const failing = (sql: Sql): Sql =>
+      aroundWrites(sql, ({ change }, write) => (fails !== null && change !== null ? Promise.reject(fails) : write()));
     const { log, lost, outbox: box } = await outbox(failing);
     fails = Object.assign(new Error("invalid input"), { code: "22P02" });
     box.send(chunk("kept"));
@@ -106,15 +107,13 @@ describe("outbox", () => {
     const away = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     let isAway = false;
-    const failing = (sql: Sql): Sql => ({
-      ...sql,
-      query: async (statement, values) => {
-        if (!isAway || statement.name !== "append_events") return sql.query(statement, values);
+    const failing = (sql: Sql): Sql =>
+      aroundWrites(sql, async ({ change }, write) => {
+        if (!isAway || change !== null) return write();
         begun.resolve();
         await away.promise;
         throw Object.assign(new Error("refused for good"), { code: "22P02" });
-      },
-    });
+      });
     const { log, lost, outbox: box } = await outbox(failing);
     isAway = true;
     box.send(chunk("first"));

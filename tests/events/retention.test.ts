@@ -24,7 +24,7 @@ async function oldLog() {
   const log = new EventLog(sql);
   const agent = await insertAgent(log, "one");
   const say = (days: number, ...bodies: readonly EventBody[]) =>
-    log.append("one", [{ ...agent, epoch: null, events: bodies.map((body) => ({ at: daysAgo(days), body })) }]);
+    log.append("one", [{ ...agent, fence: null, events: bodies.map((body) => ({ at: daysAgo(days), body })) }]);
   return { sql, log, say };
 }
 
@@ -92,7 +92,7 @@ describe("retention", () => {
     const other = new EventLog(sql);
     const agent = await insertAgent(other, "one");
     await other.append("one", [
-      { ...agent, epoch: null, events: [delta("d"), end("d"), delta("e", 1)].map((body) => ({ at: daysAgo(40), body })) },
+      { ...agent, fence: null, events: [delta("d"), end("d"), delta("e", 1)].map((body) => ({ at: daysAgo(40), body })) },
     ]);
     await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, readers: [], now: NOW }, GOING);
     const { tail, release } = await tails.keep("one");

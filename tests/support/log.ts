@@ -24,7 +24,7 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
   await log.begin(tenant);
   await log.commit(
     tenant,
-    { agentId, createdBy, epoch: null, events: [] },
+    { agentId, createdBy, fence: null, events: [] },
     {
       createAgent: agentRow({
         id: agentId,

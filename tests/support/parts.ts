@@ -24,6 +24,8 @@ export function testParts(
   return {
     node: "here",
     sql,
+    leases: sql,
+    reads: sql,
     log,
     appender: new Appender(log),
     bell: silentBell(),

@@ -12,7 +12,7 @@ const CONNECTIONS = 6;
 const agentIds = agents.split(",");
 
 const APPEND =
-  "SELECT 1 FROM append_events('race', $1, false, ARRAY[$2::text], ARRAY[NULL::int], ARRAY[1], ARRAY['PROGRESS'], ARRAY['TEXT_CHUNK'], ARRAY[$3::text], ARRAY[now()])";
+  "SELECT 1 FROM append_events('race', $1, false, NULL, ARRAY[$2::text], ARRAY[NULL::int], ARRAY[1], ARRAY['PROGRESS'], ARRAY['TEXT_CHUNK'], ARRAY[$3::text], ARRAY[now()])";
 const INSERT = "INSERT INTO naive_event (event_id, agent_id) VALUES ($1, $2)";
 
 await Promise.all(Array.from({ length: CONNECTIONS }, () => write(Date.now() + Number(milliseconds))));

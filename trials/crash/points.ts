@@ -1,4 +1,5 @@
-import type { Sql, Statement } from "../../src/db/sql.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { aroundWrites, goesTo, type SeenChange } from "../../tests/support/writes.ts";
 
 /** The twelve points of a turn at which a server is killed. */
 export const POINTS = [
@@ -38,53 +39,37 @@ export function say(agentId: string): void {
   reached.add(agentId);
 }
 
-type Seen = {
-  readonly stepEnd?: { readonly state: string };
-  readonly toolCalls?: readonly object[];
-  readonly approvals?: readonly object[];
-  readonly agent?: { readonly state?: string; readonly lease_owner?: string | null };
-  readonly transitions?: readonly { readonly set: { readonly state: string } }[];
-};
-
 /** Whether a commit is the one before which, or after which, an agent is held. */
-const BEFORE: Partial<Record<Point, (change: Seen, agentId: string) => boolean>> = {
+const BEFORE: Partial<Record<Point, (change: SeenChange, agentId: string) => boolean>> = {
   "reply received": ({ stepEnd }) => stepEnd?.state === "COMPLETED",
   "permission judged": ({ approvals = [] }) => approvals.length > 0,
-  decided: ({ transitions = [] }) => goesTo("EXECUTING", transitions),
+  decided: (change) => goesTo("EXECUTING", change),
   "result stored": (_change, agentId) => hasResult.has(agentId),
 };
-const AFTER: Partial<Record<Point, (change: Seen) => boolean>> = {
+const AFTER: Partial<Record<Point, (change: SeenChange) => boolean>> = {
   "tool_use stored": ({ toolCalls = [] }) => toolCalls.length > 0,
   "approval inserted": ({ approvals = [] }) => approvals.length > 0,
-  "executing committed": ({ transitions = [] }) => goesTo("EXECUTING", transitions),
-  "committed, not announced": ({ transitions = [] }) => goesTo("COMPLETED", transitions),
+  "executing committed": (change) => goesTo("EXECUTING", change),
+  "committed, not announced": (change) => goesTo("COMPLETED", change),
 };
 
 /** The database, with holders of agents that never come past their points. */
 export function holding(sql: Sql): Sql {
-  return {
-    ...sql,
-    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
-      if (statement.name === "append_events") {
-        const rows = await sql.query<Row>(statement, values);
-        for (const agentId of values[3] as readonly string[]) if (isHeldAt(agentId, "in mid-stream")) say(agentId);
-        return rows;
-      }
-      if (statement.name !== "commit_change" || values[4] === null) return sql.query<Row>(statement, values);
-      const agentId = String(values[3]);
-      const change = JSON.parse(String(values[5])) as Seen;
-      const point = points.get(agentId);
-      if (point !== undefined && BEFORE[point]?.(change, agentId) === true) return hold(agentId);
-      const rows = await sql.query<Row>(statement, values);
-      if (goesTo("COMPLETED", change.transitions ?? [])) hasResult.add(agentId);
-      if (point === "waiting" && change.agent?.state === "PAUSED" && change.agent.lease_owner === null) say(agentId);
-      return point !== undefined && AFTER[point]?.(change) === true ? hold(agentId) : rows;
-    },
-  };
-}
-
-function goesTo(state: string, transitions: NonNullable<Seen["transitions"]>): boolean {
-  return transitions.some(({ set }) => set.state === state);
+  return aroundWrites(sql, async ({ agentIds, isFenced, change }, write) => {
+    if (change === null) {
+      const rows = await write();
+      for (const agentId of agentIds) if (isHeldAt(agentId, "in mid-stream")) say(agentId);
+      return rows;
+    }
+    const [agentId] = agentIds;
+    if (!isFenced || agentId === undefined) return write();
+    const point = points.get(agentId);
+    if (point !== undefined && BEFORE[point]?.(change, agentId) === true) return hold(agentId);
+    const rows = await write();
+    if (goesTo("COMPLETED", change)) hasResult.add(agentId);
+    if (point === "waiting" && change.agent?.state === "PAUSED" && change.agent.lease_owner === null) say(agentId);
+    return point !== undefined && AFTER[point]?.(change) === true ? hold(agentId) : rows;
+  });
 }
 
 async function hold(agentId: string): Promise<never> {

@@ -87,6 +87,7 @@ async function prepare({ url }: TrialPostgres, isPlanted: boolean): Promise<stri
     for (let index = 0; index < AGENTS; index += 1) own.push((await insertAgent(log, "trial", "trial")).agentId);
     agents.push(own);
   }
+  await query(url, "UPDATE agent SET lease_owner = 'trial'");
   await database.close();
   if (isPlanted) await query(url, NAIVE_APPEND);
   return agents;

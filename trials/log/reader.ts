@@ -1,10 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { postgresBell } from "../../src/events/bell.ts";
-import { openPool } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/pool.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
 import { follow } from "../../src/events/follow.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { Tails } from "../../src/events/tails.ts";
+import { TRIAL_VERSION } from "../postgres.ts";
 
 /**
  * The reader of trial:log: follows the whole log from where its file ends, and appends `POSITION MARK` for each event.
@@ -16,8 +17,8 @@ const whole = kept.slice(0, kept.lastIndexOf("\n") + 1);
 if (whole.length < kept.length) truncateSync(file, whole.length);
 const after = Number(whole.trimEnd().split("\n").at(-1)?.split(" ")[0] ?? 0);
 const silent = { warn: () => {}, error: () => {} };
-const log = new EventLog(openPool({ url, connections: 2 }).sql);
-const tails = new Tails(log, postgresBell(url, `reader ${process.pid}`, silent), silent);
+const log = new EventLog(openPools({ url, connections: 2, version: TRIAL_VERSION }).reads);
+const tails = new Tails(log, postgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
 console.log("ready");
 const scope = { tenant: "trial", agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
 for await (const page of follow(tails, { scope, after, until: null })) {

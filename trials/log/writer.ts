@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
 import { patient } from "../../src/db/outage.ts";
-import { openPool } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
+import { TRIAL_VERSION } from "../postgres.ts";
 
 /**
  * A writer of trial:log. It waits for `go`, then appends to its agents from six connections at once, each event with a
@@ -10,7 +11,7 @@ import { EventLog } from "../../src/events/log.ts";
  */
 const { DATABASE_URL: url = "", TRIAL_AGENTS = "", TRIAL_NAME = "", TRIAL_HELD, TRIAL_SINGLE } = process.env;
 const agents = TRIAL_AGENTS.split(",");
-const { sql } = openPool({ url, connections: 6 });
+const { commits: sql } = openPools({ url, connections: 6, version: TRIAL_VERSION });
 const log = new EventLog(sql);
 // The connections are made before the word to go.
 await Promise.all(agents.map(() => patient(sql).query({ name: "warm", text: "SELECT 1" }, [])));
@@ -24,8 +25,8 @@ async function write(agentId: string): Promise<void> {
     const marks = Array.from({ length: size }, (_, index) => `${TRIAL_NAME}.${agentId.slice(0, 8)}.${count}.${index}`);
     const events = marks.map((delta) => ({ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } as const }));
     try {
-      const epoch = TRIAL_HELD === undefined ? null : 0;
-      const [outcome] = await log.append("trial", [{ agentId, createdBy: "trial", epoch, events }]);
+      const fence = TRIAL_HELD === undefined ? null : { owner: "trial", epoch: 0 };
+      const [outcome] = await log.append("trial", [{ agentId, createdBy: "trial", fence, events }]);
       if (outcome?.outcome === "COMMITTED") console.log(`acked ${marks.join(" ")}`);
     } catch {
       await sql.outages.over();

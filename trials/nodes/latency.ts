@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
-import { openPool } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/pool.ts";
 import { postgresBell } from "../../src/events/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { insertAgent } from "../../tests/support/log.ts";
+import { TRIAL_VERSION } from "../postgres.ts";
 
 /** Events a second. */
 const RATE = 200;
@@ -17,9 +18,9 @@ export type Latency = { readonly count: number; readonly p50: number; readonly p
  * The writer rings the bell as a server does, from a connection of its own.
  */
 export async function measureLatency(databaseUrl: string, url: string, seconds: number): Promise<Latency> {
-  const { pool, sql } = openPool({ url: databaseUrl, connections: 2 });
-  const log = new EventLog(sql);
-  const bell = postgresBell(databaseUrl, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
+  const pools = openPools({ url: databaseUrl, connections: 2, version: TRIAL_VERSION });
+  const log = new EventLog(pools.commits);
+  const bell = postgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring(tenant));
   const agent = await insertAgent(log, "local", "local");
   const client = createClient({ url: url.replace("http", "ws"), webSocketImpl: WebSocket });
@@ -47,13 +48,13 @@ export async function measureLatency(databaseUrl: string, url: string, seconds: 
     const delta = String(index);
     const events = [{ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } as const }];
     // The subscriber may be told before the writer: then it took no time.
-    await log.append("local", [{ ...agent, epoch: null, events }]);
+    await log.append("local", [{ ...agent, fence: null, events }]);
     if (!committed.has(delta)) committed.set(delta, performance.now());
   }
   const gaveUp = await Promise.race([all.promise, delay(10_000).then(() => "gave up" as const)]);
   await client.dispose();
   await bell.close();
-  await pool.end();
+  await pools.end();
   if (gaveUp !== undefined) throw new Error(`${took.length} of ${seconds * RATE} events came`);
   took.sort((left, right) => left - right);
   const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))] ?? Infinity;

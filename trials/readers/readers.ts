@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
 import { postgresBell } from "../../src/events/bell.ts";
-import { openPool } from "../../src/db/pool.ts";
+import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { insertAgent, type RowAgent } from "../../tests/support/log.ts";
 import { READER_TIMES } from "../../src/server/slow-readers.ts";
 import { NODE_READY } from "../node.ts";
-import { startPostgres } from "../postgres.ts";
+import { startPostgres, TRIAL_VERSION } from "../postgres.ts";
 import { start } from "../processes.ts";
 import { trial, until, type TrialRun } from "../trial.ts";
 
@@ -42,9 +42,9 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
     ...(isPlanted ? { TRIAL_FAULT: "patient" } : {}),
   });
   const url = server.said;
-  const { pool, sql } = openPool({ url: postgres.url, connections: 2 });
-  const log = new EventLog(sql);
-  const bell = postgresBell(postgres.url, "writer", { warn: () => {}, error: () => {} });
+  const pools = openPools({ url: postgres.url, connections: 2, version: TRIAL_VERSION });
+  const log = new EventLog(pools.commits);
+  const bell = postgresBell(postgres.url, TRIAL_VERSION, "writer", { warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring(tenant));
   const agent = await insertAgent(log, "local", "local");
   const healthy = watch(url, HEALTHY);
@@ -71,7 +71,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   await writing.stop();
   healthy.stop();
   await bell.close();
-  await pool.end();
+  await pools.end();
   await stalled.kill();
 
   const grown = peak - memory;
@@ -88,7 +88,7 @@ async function write(log: EventLog, agent: RowAgent, count: number, first: numbe
     at: new Date(),
     body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: `${first}.${index} `.padEnd(EVENT_BYTES, "x") } as const,
   }));
-  await log.append("local", [{ ...agent, epoch: null, events }]);
+  await log.append("local", [{ ...agent, fence: null, events }]);
 }
 
 /** Writes RATE events a second, a batch at a time, and notes when each batch was committed. */

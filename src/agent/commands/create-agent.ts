@@ -68,7 +68,7 @@ export async function createAgent(
     {
       agentId: id,
       createdBy: actor.id,
-      epoch: null,
+      fence: null,
       events: [
         { at, body: { kind: "AGENT_CREATED", templateId: template.id, model, createdBy: actorRef(actor), forkedFrom: null } },
       ],

@@ -98,7 +98,7 @@ async function tryToDecide(
     {
       agentId: approval.agentId,
       createdBy: approval.createdBy,
-      epoch: null,
+      fence: null,
       events: events.map((body) => ({ at, body })),
     },
     change,

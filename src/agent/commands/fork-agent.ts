@@ -72,7 +72,7 @@ export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAg
     {
       agentId: id,
       createdBy: actor.id,
-      epoch: null,
+      fence: null,
       events: [
         { at, body: { kind: "AGENT_CREATED", templateId, model, createdBy: actorRef(actor), forkedFrom: found.value.id } },
       ],

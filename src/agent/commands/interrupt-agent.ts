@@ -27,7 +27,7 @@ export async function interruptAgent(
   const at = parts.clock.now().toISOString();
   await parts.log.commit(
     actor.tenant,
-    { agentId: found.value.id, createdBy: found.value.createdBy, epoch: null, events: [] },
+    { agentId: found.value.id, createdBy: found.value.createdBy, fence: null, events: [] },
     { wake: true, interrupt: { at, ...(note === null ? {} : { note: storable(note) }) } },
   );
   return accepted({ id: found.value.id });

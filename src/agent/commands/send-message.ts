@@ -85,7 +85,7 @@ export async function sendMessage(
     {
       agentId: found.value.id,
       createdBy: found.value.createdBy,
-      epoch: null,
+      fence: null,
       events: [
         {
           at,

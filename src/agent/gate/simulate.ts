@@ -46,7 +46,7 @@ const BATCH = 2_000;
 const EXAMPLES = 3;
 
 /** What a simulation needs of the agents' parts. */
-type SimulatedParts = Pick<AgentParts, "sql" | "tools" | "modes">;
+type SimulatedParts = Pick<AgentParts, "reads" | "tools" | "modes">;
 
 type Row = {
   readonly id: string;
@@ -129,7 +129,7 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
 
 async function read(parts: SimulatedParts, calls: RecordedCalls, after: Place | null, limit: number): Promise<Row[]> {
   const { tenant, createdBy, agentId, templateIds, names, createdAfter, createdBefore } = calls;
-  return parts.sql.query<Row>(READ, [
+  return parts.reads.query<Row>(READ, [
     tenant,
     createdBy,
     agentId,
@@ -180,7 +180,7 @@ class Policies {
     const key = permission === null ? `template ${templateId}` : `agent ${agentId}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const standing = await standingRules(this.#parts.sql, this.#parts.tools, { tenant: this.#tenant, templateId });
+    const standing = await standingRules(this.#parts.reads, this.#parts.tools, { tenant: this.#tenant, templateId });
     const policy = agentPolicy({ permission: this.#proposed }, permission, standing, this.#parts);
     this.#known.set(key, policy);
     return policy;

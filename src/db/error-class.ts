@@ -1,0 +1,63 @@
+/**
+ * What an error of a statement means for who asked. `outage`: the database does not answer, or takes no writes; whether
+ * the statement was done is unknown. `contention`: it refused for others' sake or for want of resources; nothing was done,
+ * and the same statement may be tried again. `refused`: the statement itself is wrong, and would be again.
+ */
+export type ErrorClass = "outage" | "contention" | "refused";
+
+/**
+ * By SQLSTATE, or the class that its first two characters are (PostgreSQL, appendix A); the longer entry counts. What is
+ * not listed is `refused`.
+ */
+const CLASSES: Readonly<Record<string, ErrorClass>> = {
+  // Connections.
+  "08": "outage",
+  // The operator ends it: shutdown, crash of another process, starting up. A cancelled statement has done nothing.
+  "57P": "outage",
+  "57014": "contention",
+  // Read-only: a standby, or a primary that was demoted.
+  "25006": "outage",
+  // The server ended a connection that was idle in a transaction.
+  "25P03": "outage",
+  // Who connects is not known, or not any more: a password that was changed.
+  "28": "outage",
+  // The database is not there: it is restored, or renamed.
+  "3D": "outage",
+  // Serialisation and deadlocks.
+  "40": "contention",
+  // Disk, memory, connections, limits of the server.
+  "53": "contention",
+  // Locks, objects in use.
+  "55": "contention",
+  // Errors of the system outside: a file cannot be read or written.
+  "58": "contention",
+};
+
+/** What the driver says of a connection that ended, or could not be made, without a code. */
+const CONNECTION_ENDED =
+  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;
+
+/** What an error of a statement means, whoever raised it: PostgreSQL, the socket or the driver. */
+export function errorClass(error: unknown): ErrorClass {
+  const state = sqlState(error);
+  if (state !== undefined) return CLASSES[state] ?? CLASSES[state.slice(0, 3)] ?? CLASSES[state.slice(0, 2)] ?? "refused";
+  if (!(error instanceof Error)) return "refused";
+  return isOfSocket(error) || CONNECTION_ENDED.test(error.message) ? "outage" : "refused";
+}
+
+/** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
+export function sqlState(error: unknown): string | undefined {
+  // An error of the socket has a code as well, and "EPIPE" looks like PostgreSQL's.
+  if (typeof error !== "object" || error === null || !("code" in error) || isOfSocket(error)) return undefined;
+  return typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined;
+}
+
+/** Node's errors of sockets, of names and of TLS have codes of their own. */
+function isOfSocket(error: object): boolean {
+  if ("syscall" in error) return true;
+  return (
+    "code" in error &&
+    typeof error.code === "string" &&
+    /^(E[A-Z]{4,}|ERR_(TLS|SSL|SOCKET|STREAM)_?|CERT_|SELF_SIGNED|UNABLE_TO)/.test(error.code)
+  );
+}

@@ -1,0 +1,97 @@
+import type { Sql, Statement } from "../../src/db/sql.ts";
+
+/** What tests look at of a change that is about to be committed: its parts, with columns as the database names them. */
+export type SeenChange = {
+  readonly expectSignal?: number;
+  readonly interrupt?: object;
+  readonly received?: object;
+  readonly stepStart?: object;
+  readonly stepEnd?: { readonly state: string };
+  readonly toolCalls?: readonly object[];
+  readonly approvals?: readonly object[];
+  readonly agent?: { readonly state?: string; readonly lease_owner?: string | null };
+  readonly transitions?: readonly { readonly id: string; readonly set: { readonly state: string } }[];
+};
+
+/** A write of the log that is about to be made: of which agents, whether as the holder of their leases, and what it changes and appends. */
+export type SeenWrite = {
+  readonly agentIds: readonly string[];
+  readonly isFenced: boolean;
+  /** Null where rows stay as they are. */
+  readonly change: SeenChange | null;
+  readonly kinds: readonly string[];
+};
+
+/** The place of each parameter that is looked at, of the two functions that write. */
+const APPEND = { agents: 4, epochs: 5, kinds: 8 };
+const COMMIT = { agent: 4, epoch: 5, change: 6, kinds: 8 };
+
+/** What a statement writes into the log; null for others. */
+export function writeOf(statement: Statement, values: readonly unknown[]): SeenWrite | null {
+  switch (statement.name) {
+    case "append_events":
+      return {
+        agentIds: values[APPEND.agents] as readonly string[],
+        isFenced: (values[APPEND.epochs] as readonly (number | null)[]).some((epoch) => epoch !== null),
+        change: null,
+        kinds: values[APPEND.kinds] as readonly string[],
+      };
+    case "commit_change":
+      return {
+        agentIds: [String(values[COMMIT.agent])],
+        isFenced: values[COMMIT.epoch] !== null,
+        change: JSON.parse(String(values[COMMIT.change])) as SeenChange,
+        kinds: values[COMMIT.kinds] as readonly string[],
+      };
+    default:
+      return null;
+  }
+}
+
+/** Whether the change takes a call to the state. */
+export function goesTo(state: string, { transitions = [] }: SeenChange): boolean {
+  return transitions.some(({ set }) => set.state === state);
+}
+
+/** The database, with something that is done around each write: `write` makes it. */
+export function aroundWrites(sql: Sql, around: (seen: SeenWrite, write: () => Promise<unknown[]>) => Promise<unknown[]>): Sql {
+  return {
+    ...sql,
+    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      const seen = writeOf(statement, values);
+      const write = (): Promise<Row[]> => sql.query<Row>(statement, values);
+      return seen === null ? write() : ((await around(seen, write)) as Row[]);
+    },
+  };
+}
+
+/** The database, with something that is done once, just before the first commit of a change that `isIt`. */
+export function beforeCommit(sql: Sql, isIt: (change: SeenChange) => boolean, act: () => Promise<unknown>): Sql {
+  let isDone = false;
+  return aroundWrites(sql, async ({ change }, write) => {
+    if (!isDone && change !== null && isIt(change)) {
+      isDone = true;
+      await act();
+    }
+    return write();
+  });
+}
+
+/** The database, with writes that are not fenced: whatever lease they are made under. */
+export function unfenced(sql: Sql): Sql {
+  return {
+    ...sql,
+    query: (statement, values) => {
+      if (statement.name === "commit_change") return sql.query(statement, values.with(COMMIT.epoch, null));
+      if (statement.name !== "append_events") return sql.query(statement, values);
+      const epochs = values[APPEND.epochs] as readonly unknown[];
+      return sql.query(
+        statement,
+        values.with(
+          APPEND.epochs,
+          epochs.map(() => null),
+        ),
+      );
+    },
+  };
+}
