@@ -20,7 +20,7 @@ const PURPOSE: Readonly<Record<(typeof ARROW)[number], string>> = {
 };
 
 /** Files beside the folders that belong to `app`. */
-const APP_FILES = "app|settings|config|config-schema|environment";
+const APP_FILES = "app|settings|config|config-schema|environment|forgotten";
 
 /** Packages that only one place may import. */
 const PACKAGES: readonly { readonly packages: string; readonly folder: string; readonly instead: string }[] = [

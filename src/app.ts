@@ -17,6 +17,7 @@ import { CONSUMER_TIMES, Consumers, type ConsumerTimes } from "./events/consumer
 import { EventLog } from "./events/log.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
 import { Tails } from "./events/tails.ts";
+import { forgottenCount } from "./forgotten.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./lib/process-groups.ts";
@@ -124,6 +125,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("triplane_tools_running", "gauge", parts.slots.load.running),
         metric("triplane_tools_waiting", "gauge", parts.slots.load.waiting),
         metric("triplane_events_committed_total", "counter", committed),
+        metric("triplane_forgotten_failures_total", "counter", forgottenCount()),
         metric("process_resident_memory_bytes", "gauge", process.memoryUsage.rss()),
       ].join("");
     const { port, host } = settings.environment;

@@ -1,6 +1,8 @@
 import { startApp, type App } from "./app.ts";
 import { readEnvironment } from "./environment.ts";
 import { explained } from "./explained.ts";
+import { watchForgotten } from "./forgotten.ts";
+import { consoleLogger } from "./lib/log.ts";
 import { loadSettings, type Settings } from "./settings.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
@@ -8,6 +10,7 @@ const CLOSED_AFTER_MS = 15_000;
 /** Within so many ms two signals are one: supervisors signal every process, and the bootstrap passes its own on. */
 const SAME_SIGNAL_MS = 1_000;
 
+watchForgotten(consoleLogger);
 try {
   const settings = await loadSettings(readEnvironment(process.env));
   const app = await startApp(settings);

@@ -6,7 +6,7 @@ import type { Model, TokenPrice } from "./agent/models/model.ts";
 import { openAiModel } from "./agent/models/openai.ts";
 import { parseScript } from "./agent/models/script.ts";
 import { scriptedModel } from "./agent/models/scripted.ts";
-import type { CustomMode, Permission } from "./agent/gate/policy.ts";
+import { BUILTIN_MODES, type CustomMode, type Permission } from "./agent/gate/policy.ts";
 import { readPermission, type Vocabulary } from "./agent/gate/permission-source.ts";
 import type { Hooks, Placed } from "./agent/hooks.ts";
 import type { Listeners } from "./agent/listeners.ts";
@@ -67,7 +67,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
 export async function makeSettings(environment: Environment, path: string, config: TriplaneConfig): Promise<Settings> {
   const folder = dirname(path);
   const tools = toolsOf(path, config);
-  const vocabulary: Vocabulary = { tools, modes: new Map(Object.entries(config.permissionModes ?? {})) };
+  const vocabulary: Vocabulary = { tools, modes: modesOf(path, config) };
   const models = new Map<string, Model>();
   const notes: string[] = [];
   for (const [name, model] of Object.entries(config.models)) {
@@ -123,6 +123,17 @@ function toolsOf(path: string, config: TriplaneConfig): Map<string, Tool> {
     tools.set(tool.name, tool);
   }
   return tools;
+}
+
+/** A built-in mode of the same name would be taken in its place, without a word. */
+function modesOf(path: string, { permissionModes = {} }: TriplaneConfig): Map<string, CustomMode> {
+  const builtin: readonly string[] = [...BUILTIN_MODES, "ask"];
+  for (const name of Object.keys(permissionModes))
+    if (builtin.includes(name))
+      throw new ConfigurationError(
+        `${path}: permissionModes.${name} is named as a built-in mode is (${builtin.join(", ")}): rename it`,
+      );
+  return new Map(Object.entries(permissionModes));
 }
 
 type Made = { readonly model: Model; readonly notes: readonly string[] };

@@ -62,6 +62,11 @@ describe("settings that cannot work say what to do", () => {
       /templates\.t\.permission\.denyTools\.0: there is no tool "rm"/,
     ],
     [
+      "a mode that is named as a built-in one is",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, permissionModes: { auto: () => "deny" }, templates: { t: { model: "m", systemPrompt: "x", permission: { mode: "auto" } } } }',
+      /permissionModes\.auto is named as a built-in mode is .*rename it/,
+    ],
+    [
       "a script with a wrong field",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ wehn: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
       /models\.m.*replies\/0/,

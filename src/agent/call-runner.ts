@@ -15,7 +15,9 @@ import type { RuleValues } from "./gate/rule-values.ts";
 import { validate, type Validated } from "./gate/validation.ts";
 import type { Hold } from "./hold.ts";
 import { hookAnswer, hookCall, hooksFor } from "./hooks.ts";
+import { readToolResult, RESULT_FORM } from "./hook-answers.ts";
 import { hasRun, type CallLook, type Look } from "./look.ts";
+import { ownCodeOf, runOwnCode } from "./own-code.ts";
 import type { AgentParts } from "./parts.ts";
 import { executionStarted, stageTrace } from "./call-trace.ts";
 import { StageClock, type Stages, type StageTrace } from "./stage-clock.ts";
@@ -83,17 +85,20 @@ export class CallRunner {
     this.#policy = agentPolicy(template, agent.permission, standing, parts);
   }
 
-  /** Discovery to confirmation. The same for a new call and for one that a person has allowed. Never rejects. */
-  async judge(call: CallLook): Promise<Judgement> {
+  /**
+   * Discovery to confirmation. The same for a new call and for one that a person has allowed. `stop` ends the waiting for
+   * hooks. Never rejects.
+   */
+  async judge(call: CallLook, stop: AbortSignal): Promise<Judgement> {
     try {
-      return await this.#judge(call);
+      return await this.#own(call, () => this.#judge(call, stop));
     } catch (error) {
       const reason = `the call cannot be judged (${messageOf(error)})`;
       return { kind: "refused", call, refusal: { type: "permission_denied", stage: "permission", reason }, stages: call.stages };
     }
   }
 
-  async #judge(call: CallLook): Promise<Judgement> {
+  async #judge(call: CallLook, stop: AbortSignal): Promise<Judgement> {
     const clock = new StageClock(call.stages, this.#trace(call));
     if (this.#template.trace && call.state === "PENDING") this.#hold.send(executionStarted(call));
     const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
@@ -108,7 +113,7 @@ export class CallRunner {
       policy: this.#policy,
       hooks: this.#template.hooks,
       workspace: agentWorkspace(this.#parts, this.#agent.workspace),
-      signal: this.#hold.lost,
+      signal: stop,
     });
     end();
     const { call: judgedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
@@ -138,6 +143,15 @@ export class CallRunner {
 
   /** Runs the tool, its post hooks and the formatting. Never rejects. */
   async run(ready: ReadyCall, interrupt: AbortSignal): Promise<CallOutcome> {
+    return this.#own(ready.call, () => this.#run(ready, interrupt));
+  }
+
+  /** What it starts is the operator's own code, for this call. */
+  #own<Result>(call: CallLook, work: () => Promise<Result>): Promise<Result> {
+    return runOwnCode(ownCodeOf(this.#parts, this.#agent, `the call ${call.id} of ${call.name}`, "TOOL"), work);
+  }
+
+  async #run(ready: ReadyCall, interrupt: AbortSignal): Promise<CallOutcome> {
     const clock = new StageClock(ready.stages, this.#trace(ready.call));
     const { tool } = ready.confirmed.call;
     const timeoutMs = tool.timeoutMs ?? this.#agent.toolTimeoutMs ?? this.#template.toolTimeoutMs;
@@ -222,7 +236,11 @@ export class CallRunner {
     for (const { place, run } of hooksFor("postToolUse", call.tool, this.#template.hooks)) {
       try {
         const result = current;
-        if (result !== undefined) current = (await hookAnswer(() => run(hookCall(call), result), signal)) ?? result;
+        if (result === undefined) continue;
+        const said: unknown = await hookAnswer(() => run(hookCall(call), result), signal);
+        const other = said === undefined ? result : readToolResult(said);
+        if (other === null) throw new Error(RESULT_FORM);
+        current = other;
       } catch (error) {
         const message = `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}`;
         return { answer: current, warnings: [{ detail: "hook_failed", message }] };

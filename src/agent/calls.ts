@@ -38,6 +38,8 @@ export class Calls {
   readonly #ready = new Map<string, ReadyCall>();
   readonly #repeatable = new Set<string>();
   readonly #stopping = new AbortController();
+  /** Calls that hooks are looking at, beside the loop. */
+  #judging: Promise<void> | null = null;
 
   constructor(parts: AgentParts, hold: Hold, { interrupt, knock, offer }: Beside) {
     this.#parts = parts;
@@ -50,6 +52,11 @@ export class Calls {
   /** The calls that run now. */
   get running(): ReadonlySet<string> {
     return new Set(this.#running.keys());
+  }
+
+  /** Whether hooks are looking at calls. */
+  get isJudging(): boolean {
+    return this.#judging !== null;
   }
 
   /** The calls that passed the gate up to execution, under this lease. */
@@ -77,19 +84,33 @@ export class Calls {
     this.#ready.clear();
   }
 
-  /** Resolves when no call runs any more. */
+  /** Resolves when no call runs, or is judged, any more. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#running.values());
+    await Promise.allSettled([...this.#running.values(), this.#judging]);
   }
 
-  /** Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. */
+  /**
+   * Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. Hooks are
+   * waited for beside the loop, which sees interrupts meanwhile.
+   */
   async judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
     // What is judged is stored before, where that may take its time: hooks, and a database that is away.
-    const isSlow = this.#parts.sql.outages.current !== null || calls.some(({ name }) => this.#isHooked(name, template));
-    if (isSlow && !(await this.#hold.storeKept())) return;
+    const isHooked = calls.some(({ name }) => this.#isHooked(name, template));
+    if ((isHooked || this.#parts.sql.outages.current !== null) && !(await this.#hold.storeKept())) return;
+    if (!isHooked) return this.#judge(calls, now, template);
+    this.#judging = this.#hold.guard(this.#judge(calls, now, template)).finally(() => {
+      this.#judging = null;
+      this.#knock();
+    });
+  }
+
+  async #judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
     const standing = everAsks(template.permission) ? await standingRules(this.#parts.sql, this.#parts.tools, now) : [];
     const runner = new CallRunner(this.#parts, template, now, this.#hold, standing);
-    const judged = await Promise.all(calls.map((call) => runner.judge(call)));
+    const stop = AbortSignal.any([this.#interrupt(), this.#hold.lost, this.#stopping.signal]);
+    const judged = await Promise.all(calls.map((call) => runner.judge(call, stop)));
+    // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
+    if (stop.aborted) return;
     const at = this.#parts.clock.now();
     const records = judged.flatMap((judgement) =>
       judgement.kind === "ready" ? [] : [recordJudgement(now, judgement, at, template)],
@@ -120,10 +141,10 @@ export class Calls {
       const ready = this.#ready.get(id);
       if (ready === undefined) continue;
       const slot = this.#parts.slots.tryTake();
-      if (slot === null) this.#track(id, this.#runLater(runner, ready, template));
+      if (slot === null) this.#track(ready.call, this.#runLater(runner, ready, template));
       else starting.push({ ready, slot });
     }
-    for (const started of await this.#begin(starting)) this.#track(started.call.id, this.#runCall(runner, started, template));
+    for (const started of await this.#begin(starting)) this.#track(started.call, this.#runCall(runner, started, template));
   }
 
   /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. The others give their places back. */
@@ -183,9 +204,12 @@ export class Calls {
   }
 
   /** What goes on for a call, until it has ended. */
-  #track(callId: string, work: Promise<void>): void {
+  #track({ id: callId, name }: Pick<CallLook, "id" | "name">, work: Promise<void>): void {
+    // What was judged before it ran may lead elsewhere now (invariant 14): links, files, what hooks look at.
+    const mayHaveChanged = this.#parts.tools.get(name)?.readOnly !== true;
     const running = this.#hold.guard(work).finally(() => {
       this.#running.delete(callId);
+      if (mayHaveChanged) this.forgetReady();
       this.#ready.delete(callId);
       this.#knock();
     });

@@ -1,14 +1,18 @@
 import { messageOf } from "../lib/text.ts";
 import type { Hold } from "./hold.ts";
 import { hookAnswer, type Placed } from "./hooks.ts";
+import { ownCodeOf, runOwnCode } from "./own-code.ts";
+import type { AgentParts } from "./parts.ts";
 
 /** Hooks that only look, one after another beside the loop: a slow one holds nothing up but the parking of the agent. */
 export class HooksBeside {
+  readonly #parts: Pick<AgentParts, "log" | "clock" | "logger">;
   readonly #hold: Hold;
   #running: Promise<void> = Promise.resolve();
   #count = 0;
 
-  constructor(hold: Hold) {
+  constructor(parts: Pick<AgentParts, "log" | "clock" | "logger">, hold: Hold) {
+    this.#parts = parts;
     this.#hold = hold;
   }
 
@@ -30,7 +34,9 @@ export class HooksBeside {
 
   async #runOne(place: string, invoke: () => void | Promise<void>): Promise<void> {
     try {
-      await hookAnswer(invoke, this.#hold.lost);
+      const { agentId: id, tenant, createdBy } = this.#hold.lease;
+      const code = ownCodeOf(this.#parts, { id, tenant, createdBy }, `the hook ${place}`, "MODEL");
+      await runOwnCode(code, () => hookAnswer(invoke, this.#hold.lost));
     } catch (error) {
       const message = `the hook ${place} failed: ${messageOf(error)}`;
       this.#hold.send({ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "hook_failed" });

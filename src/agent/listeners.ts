@@ -9,6 +9,7 @@ import { decideApproval, type Decided } from "./commands/decide-approval.ts";
 import type { CommandRefusal } from "./commands/refusal.ts";
 import { parseRule, ruleMatches } from "./gate/rule.ts";
 import { hookAnswer } from "./hooks.ts";
+import { ownCodeOf, runOwnCode } from "./own-code.ts";
 import type { AgentParts } from "./parts.ts";
 
 /** An event as listeners are given it: its body, and where it stands. */
@@ -72,7 +73,9 @@ export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake:
         decide: async (decision) => decide(parts, wake, event.tenant, decision),
         matches: async (approvalId, rule) => matches(parts, approvalId, rule),
       };
-      await hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal);
+      const { agentId: id, tenant, createdBy } = event;
+      const code = ownCodeOf(parts, { id, tenant, createdBy }, `the listener on.${kind}`, "SYSTEM");
+      await runOwnCode(code, () => hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal));
     },
   }));
 }

@@ -49,7 +49,7 @@ export class Loop {
     this.hold = new Hold(parts, lease, startUntil);
     const transcript = new Transcript(parts.sql, lease.agentId);
     this.#transcript = transcript;
-    this.#hooks = new HooksBeside(this.hold);
+    this.#hooks = new HooksBeside(parts, this.hold);
     const beside: Beside = {
       interrupt: () => this.#interrupt.signal,
       knock: () => this.knock(),
@@ -192,6 +192,7 @@ export class Loop {
   #activity(): Activity {
     return {
       isModelRunning: this.#steps.isRunning,
+      isJudging: this.#calls.isJudging,
       runningCalls: this.#calls.running,
       readyCalls: this.#calls.ready,
       repeatableCalls: this.#calls.repeatable,

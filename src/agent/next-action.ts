@@ -5,6 +5,8 @@ import { startable, type Slot } from "./schedule.ts";
 /** What the owner of an agent has under way in memory. */
 export type Activity = {
   readonly isModelRunning: boolean;
+  /** Whether hooks are looking at calls. */
+  readonly isJudging: boolean;
   readonly runningCalls: ReadonlySet<string>;
   /** Calls that passed the gate up to execution, under this lease. */
   readonly readyCalls: ReadonlySet<string>;
@@ -47,7 +49,7 @@ export function nextAction(look: Look, activity: Activity, bounds: Bounds): Acti
   const isBrokenOff = look.lastStep?.state === "STARTED" && !activity.isModelRunning;
   if (orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
   if (look.interruptAt !== null) return { kind: "end turn", reason: "INTERRUPTED" };
-  if (activity.isModelRunning) return { kind: "wait" };
+  if (activity.isModelRunning || activity.isJudging) return { kind: "wait" };
 
   const isAnswering = look.lastMessageKind === "ASSISTANT" && look.calls.length > 0;
   if (isAnswering && look.calls.some((call) => !isFinal(call.state))) return nextOfCalls(look, activity, bounds);

@@ -8,6 +8,7 @@ import type { Look } from "./look.ts";
 import { afterJoins, afterMessage, afterStepEnd, afterStepStart, inOrder, unchanged } from "./look-after.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "./model-call.ts";
 import { costOf, totalTokens, type Model } from "./models/model.ts";
+import { ownCodeOf, runOwnCode } from "./own-code.ts";
 import type { AgentParts } from "./parts.ts";
 import { answerMessage, joinWaiting, newCalls, resultsMessage, stepRow } from "./rows.ts";
 import type { Template } from "./template.ts";
@@ -95,11 +96,9 @@ export class Steps {
   async #answer(now: Look, template: Template, model: Model): Promise<void> {
     const hookStep: HookStep = { agentId: now.id, step: now.stepCount, model: model.name };
     const read = await this.#transcript.modelMessages(now, template.contextMessages);
-    const messages = await beforeModel(
-      template.hooks.preModel,
-      hookStep,
-      read,
-      AbortSignal.any([this.#interrupt(), this.#hold.lost]),
+    const code = ownCodeOf(this.#parts, now, `a preModel hook of step ${now.stepCount}`, "MODEL");
+    const messages = await runOwnCode(code, () =>
+      beforeModel(template.hooks.preModel, hookStep, read, AbortSignal.any([this.#interrupt(), this.#hold.lost])),
     );
     if (!messages.ok) return this.#endHooked(messages.refusal, now);
     const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];

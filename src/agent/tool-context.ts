@@ -26,14 +26,15 @@ export function toolContext(
   hold: Hold,
   { callId, toolName, ended, policy }: CallScope,
 ): Omit<ToolContext, "signal"> {
+  const workspace = guardedWorkspace(parts, agent.workspace, policy);
   return {
     agentId: agent.id,
     callId,
-    workspace: guardedWorkspace(parts, agent.workspace, policy),
+    workspace,
     start: (file, args, options = {}) => {
       if (ended.aborted) throw new Error("the call has ended: nothing is started for it any more");
       const group = parts.groups.start(file, args, {
-        folder: options.folder ?? agent.workspace,
+        folder: options.folder === undefined ? workspace.root : workspace.resolve(options.folder),
         env: { ...inherited(), ...options.env },
       });
       ended.addEventListener("abort", () => group.end(), { once: true });

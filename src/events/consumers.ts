@@ -208,6 +208,9 @@ class Delivery {
   /** Events that were read and not delivered yet, in order; and whether each is. */
   readonly #window: { readonly event: TimelineEvent; isDone: boolean }[] = [];
   readonly #inFlight = new Set<Promise<void>>();
+  /** How many deliveries are tried now; one that was refused and waits for its next try lets another go first. */
+  #trying = 0;
+  #tellChange: () => void = () => {};
   /** Everything up to here is delivered, or given up. */
   #position: number;
   /** Everything up to here was read. */
@@ -253,7 +256,7 @@ class Delivery {
     let isAtHead = false;
     while (!this.#stop.aborted) {
       if (this.#failure !== null) throw this.#failure;
-      if (this.#begun < this.#window.length && this.#inFlight.size < concurrency) {
+      if (this.#begun < this.#window.length && this.#trying < concurrency) {
         this.#begin();
       } else if (!isAtHead && this.#begun === this.#window.length && this.#window.length < WINDOW) {
         this.#drain.lookAgain();
@@ -267,9 +270,13 @@ class Delivery {
       } else {
         // More is of no use while what is there cannot be begun.
         const mayRead = this.#begun === this.#window.length && this.#window.length < WINDOW;
-        const awaited = mayRead ? [...this.#inFlight, this.#drain.more()] : this.#inFlight;
+        const waiting = new AbortController();
+        // What other servers commit rings here for nobody: the log is looked at again as often as a sweep would.
+        const due = delay(this.#times.sweepMs, true, { signal: waiting.signal }).catch(() => false);
+        const awaited = mayRead ? [this.#changed(), this.#drain.more(), due] : [this.#changed(), due];
         await orStopped(Promise.race(awaited), this.#stop).catch(() => {});
-        if (this.#drain.isStale) isAtHead = false;
+        waiting.abort();
+        isAtHead = false;
       }
     }
   }
@@ -278,6 +285,7 @@ class Delivery {
     const entry = this.#window[this.#begun];
     if (entry === undefined) return;
     this.#begun += 1;
+    this.#trying += 1;
     const delivery = this.#deliver(entry.event)
       .then((isDone) => {
         entry.isDone = isDone;
@@ -286,8 +294,26 @@ class Delivery {
       .catch((error: unknown) => {
         this.#failure = error;
       })
-      .finally(() => this.#inFlight.delete(delivery));
+      .finally(() => {
+        this.#trying -= 1;
+        this.#inFlight.delete(delivery);
+        this.#tellChange();
+      });
     this.#inFlight.add(delivery);
+  }
+
+  /** Resolves when a delivery ends, or waits for its next try. */
+  #changed(): Promise<void> {
+    return new Promise((resolve) => (this.#tellChange = resolve));
+  }
+
+  /** Waits before the next try. Meanwhile others are tried, unless they must come in order. */
+  async #pause(waitMs: number): Promise<void> {
+    const isOrdered = this.#consumer.concurrency === 1;
+    if (!isOrdered) this.#trying -= 1;
+    this.#tellChange();
+    await delay(waitMs, undefined, { signal: this.#stop }).catch(() => {});
+    if (!isOrdered) this.#trying += 1;
   }
 
   /** Moves the position over what is delivered without a hole. */
@@ -329,7 +355,7 @@ class Delivery {
           `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${messageOf(error)}); trying again`,
         );
         const wait = Math.min(lastRetryMs, firstRetryMs * 2 ** (tries - 1)) * (0.8 + Math.random() * 0.4);
-        await delay(wait, undefined, { signal: this.#stop }).catch(() => {});
+        await this.#pause(wait);
         if (this.#stop.aborted) return false;
       }
     }

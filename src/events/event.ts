@@ -166,6 +166,7 @@ export type EventBody =
       readonly message: string;
       readonly detail: string | null;
     }
+  | { readonly kind: "INTERRUPT_REQUESTED"; readonly requestedBy: ActorRef; readonly note: string | null }
   | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
   | {
       readonly kind: "STORAGE_FAILURE";
@@ -247,6 +248,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TOKEN_USAGE: "MONITOR",
   TOOL_EXECUTED: "MONITOR",
   ERROR: "MONITOR",
+  INTERRUPT_REQUESTED: "MONITOR",
   AGENT_RESUMED: "MONITOR",
   STORAGE_FAILURE: "MONITOR",
   TODO_CHANGED: "MONITOR",

@@ -4,7 +4,13 @@ import type { CursorRefusal } from "../events/cursor.ts";
 
 /** Codes of top-level errors that are the client's to mend. */
 export type ErrorCode =
-  CursorRefusal["code"] | "BAD_USER_INPUT" | "NOT_FOUND" | "UNAUTHENTICATED" | "FORBIDDEN" | "TOO_MANY_OPERATIONS";
+  | CursorRefusal["code"]
+  | "BAD_USER_INPUT"
+  | "NOT_FOUND"
+  | "UNAUTHENTICATED"
+  | "FORBIDDEN"
+  | "TOO_MANY_OPERATIONS"
+  | "DOCUMENT_TOO_LARGE";
 
 /** An error that is shown to the client as it is. */
 export function clientError(code: ErrorCode, message: string): GraphQLError {

@@ -226,6 +226,15 @@ eventType("STORAGE_FAILURE").implement({
   }),
 });
 
+eventType("INTERRUPT_REQUESTED").implement({
+  description: "Somebody asked for the end of the running turn: nothing of it starts any more.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    requestedBy: t.field({ type: ActorRef, resolve: ({ body }) => body.requestedBy }),
+    note: t.string({ nullable: true, description: "Why.", resolve: ({ body }) => body.note }),
+  }),
+});
+
 eventType("AGENT_RESUMED").implement({
   description: "The agent goes on after its server stopped; calls whose outcome is unknown were sealed.",
   interfaces: [TimelineEvent],

@@ -6,13 +6,27 @@ import type { Access } from "./access.ts";
  * Why a request is refused for where it comes from, or null. Web pages of other origins may not connect, and a server
  * without actors answers to loopback names only: otherwise any page in the operator's browser could drive agents.
  */
-export function originProblem({ headers }: IncomingMessage, { authentication, allowedOrigins }: Access): string | null {
+export function originProblem({ headers, url }: IncomingMessage, { authentication, allowedOrigins }: Access): string | null {
   const host = headers.host ?? "";
   if (authentication.kind === "local" && !isLoopback(hostname(host)))
     return `Host ${JSON.stringify(host)} is not this machine: connect to 127.0.0.1 or localhost, or configure actors`;
   const { origin } = headers;
+  if (isForeignRead(headers, url ?? "/"))
+    return "operations of other web pages are not answered: open this page itself, or send a POST with an allowed Origin";
   if (origin === undefined || allowedOrigins.includes(origin) || originHost(origin) === host) return null;
   return `Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`;
+}
+
+/**
+ * Whether a page of another site sends an operation in a way that carries no Origin, such as an image or a script: browsers
+ * say so in Sec-Fetch-Site, older ones in Referer. That the address is opened as a page, without an operation, is allowed.
+ */
+function isForeignRead(headers: IncomingMessage["headers"], url: string): boolean {
+  const [path, query = ""] = url.split("?", 2);
+  if (path !== "/graphql" || !new URLSearchParams(query).has("query")) return false;
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined) return site !== "same-origin" && site !== "none";
+  return headers.referer !== undefined && originHost(headers.referer) !== headers.host;
 }
 
 function hostname(host: string): string {

@@ -44,6 +44,7 @@ export async function startServer(
   const subscribe = subscribePages(mask, whileAway);
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
+  const ready = askedRarely(probes.ready);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -54,7 +55,7 @@ export async function startServer(
         case "/healthz":
           return answer(response, 200, "ok");
         case "/readyz":
-          return void probes.ready().then(
+          return void ready().then(
             () => answer(response, 200, "ready"),
             () => answer(response, 503, "the database does not answer"),
           );
@@ -86,6 +87,22 @@ export async function startServer(
       clearTimeout(timer);
       await yoga.dispose();
     },
+  };
+}
+
+/** How long an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
+const READY_MS = 1_000;
+
+/** The answer of a question, asked again only after READY_MS. */
+function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
+  let last: { readonly at: number; readonly answer: Promise<unknown> } | null = null;
+  return () => {
+    if (last === null || performance.now() - last.at >= READY_MS) {
+      const answer = ask();
+      answer.catch(() => {});
+      last = { at: performance.now(), answer };
+    }
+    return last.answer;
   };
 }
 

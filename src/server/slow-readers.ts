@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
@@ -55,18 +56,19 @@ export class SlowReaders {
 
   /** Watches a WebSocket. Whoever reads answers pings; who does not is told with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
-    let isAnswered = true;
+    /** What the last ping asked back: a pong that nobody asked for says nothing of what is read. */
+    let asked: Buffer | null = null;
     const pinging = setInterval(() => {
-      if (isAnswered) {
-        isAnswered = false;
-        webSocket.ping();
+      if (asked === null) {
+        asked = randomBytes(8);
+        webSocket.ping(asked);
         return;
       }
       clearInterval(pinging);
       this.#endLater(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON));
     }, this.#times.stallMs);
-    webSocket.on("pong", () => {
-      isAnswered = true;
+    webSocket.on("pong", (answer) => {
+      if (asked?.equals(answer) === true) asked = null;
     });
     webSocket.once("close", () => clearInterval(pinging));
   }

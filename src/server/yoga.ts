@@ -1,6 +1,7 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { GraphQLError } from "graphql";
-import { createYoga, type YogaServerInstance } from "graphql-yoga";
+import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
+import type { Actor, Identity } from "../agent/actor.ts";
 import { withDelegators } from "../agent/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
@@ -8,14 +9,15 @@ import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken, mayStillDecide, type Identify } from "./authenticate.ts";
 import { makeContext, type Admission, type SharedContext } from "./context.ts";
+import { boundedDocuments, documentCaches } from "./documents.ts";
 import { WALK } from "./graphiql.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
 
-/** What the transport adds: who a WebSocket was opened by. */
-export type TransportContext = { readonly socketIdentify?: Identify };
+/** What the transport adds: who a WebSocket was opened by, or who sends a request. */
+export type TransportContext = { readonly socketIdentify?: Identify; identified?: Identity };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
 export function makeYoga(
@@ -32,28 +34,61 @@ export function makeYoga(
     renderGraphiQL,
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
-    plugins: [{ onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) }],
+    plugins: [
+      strangersRefused(access, mask),
+      boundedDocuments,
+      { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
+    ],
+    parserAndValidationCache: documentCaches(),
     maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
-    context: async ({ socketIdentify, request }) => {
-      const byHeader: Identify = () =>
-        authenticate(access.authentication, bearerToken(request.headers.get("authorization")), request.headers);
-      const identify = socketIdentify ?? byHeader;
-      const admission: Admission = async () => {
-        const identity = await identify();
-        return identity === null
+    context: async ({ socketIdentify, identified, request }) => {
+      const identify = socketIdentify ?? (() => identifyRequest(access, request));
+      const admit = async (identity: Identity | null): Promise<Actor | null> =>
+        identity === null
           ? null
           : withDelegators(shared.parts.sql, identity, shared.parts.clock.now(), (id) =>
               mayStillDecide(access.authentication, identity.tenant, id),
             );
-      };
-      const actor = await admission();
-      if (actor === null)
-        throw clientError(
-          "UNAUTHENTICATED",
-          "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.",
-        );
+      const admission: Admission = async () => admit(await identify());
+      const actor = await admit(identified ?? (await identify()));
+      if (actor === null) throw unauthenticated();
       return makeContext(shared, actor, admission);
     },
   });
+}
+
+function identifyRequest({ authentication }: Access, { headers }: Request): Promise<Identity | null> {
+  return authenticate(authentication, bearerToken(headers.get("authorization")), headers);
+}
+
+function unauthenticated(): GraphQLError {
+  return clientError(
+    "UNAUTHENTICATED",
+    "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.",
+  );
+}
+
+/** Refuses strangers before anything that they sent is read, parsed or kept. The page of GraphiQL may load: it asks nothing. */
+function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError): Plugin<object, TransportContext> {
+  return {
+    onRequest: async ({ request, url, serverContext, endResponse, fetchAPI }) => {
+      const isPage = request.method === "GET" && !url.searchParams.has("query");
+      if (isPage || request.method === "OPTIONS") return;
+      const refuse = (error: GraphQLError, status: number): void =>
+        endResponse(
+          new fetchAPI.Response(JSON.stringify({ errors: [error] }), {
+            status,
+            headers: { "content-type": "application/json; charset=utf-8" },
+          }),
+        );
+      try {
+        const identity = await identifyRequest(access, request);
+        if (identity === null) refuse(unauthenticated(), 401);
+        else serverContext.identified = identity;
+      } catch (error) {
+        refuse(mask(error), 500);
+      }
+    },
+  };
 }

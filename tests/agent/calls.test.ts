@@ -46,7 +46,7 @@ it("a call gives its place back where its EXECUTING cannot be committed: nothing
     interrupt: () => signal,
     knock: () => {},
     offer: () => false,
-    hooks: new HooksBeside(hold),
+    hooks: new HooksBeside(parts, hold),
   });
   await ours.judge([call], seen, { ...template, permission });
   for (let attempt = 0; attempt < 3; attempt += 1)

@@ -23,6 +23,32 @@ async function numbers({ stdout }: ReturnType<ToolContext["start"]>): Promise<nu
 }
 
 describe("programs that tools start", () => {
+  it("start in a folder of the workspace where one is named, and in no other", async () => {
+    const said: string[] = [];
+    const tool = ownTool("where", async (_input, { start }) => {
+      for (const folder of ["docs", "..", "/etc"]) {
+        try {
+          for await (const chunk of start("/bin/pwd", [], { folder }).stdout) said.push(String(chunk).trim());
+        } catch (error) {
+          said.push(error instanceof Error ? error.name : "");
+        }
+      }
+      return { output: "done", details: null };
+    });
+    const app = await startTestApp({
+      model: playedModel(
+        () => calls("where"),
+        () => says("done"),
+      ),
+      config: { tools: [tool] },
+      template: { permission: { mode: "auto" } },
+    });
+    await mkdir(join(app.workspace, "docs"));
+    const client = connect(app.url);
+    await client.turn((await client.createAgent()).id, "go");
+    expect(said).toEqual([join(app.workspace, "docs"), "PathRefused", "PathRefused"]);
+  });
+
   it("run in the workspace without the server's secrets, and die with their call, as a group, however it ends", async () => {
     const groups: number[][] = [];
     const said: string[] = [];

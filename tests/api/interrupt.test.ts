@@ -3,7 +3,9 @@ import { InterruptAgentDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { rowId } from "../../src/resolvers/global-id.ts";
 import { ownTool } from "../support/tools.ts";
+import { aroundWrites, beforeCommit, goesTo } from "../support/writes.ts";
 
 async function interrupt(client: TestClient, agentId: string, note: string | null = null): Promise<void> {
   const { interruptAgent } = await client.get(InterruptAgentDocument, { input: { agentId, note } });
@@ -79,6 +81,106 @@ describe("interruptAgent", () => {
     );
     expect(results?.map((block) => block.tool_use_id)).toEqual(["call-first-0", "call-second-1", "call-later-2"]);
     expect(JSON.stringify(results)).toContain("enough");
+  });
+
+  it("while a hook looks at a call stops the waiting for it, and seals the call with the note", async () => {
+    const looking = Promise.withResolvers<void>();
+    let runs = 0;
+    const tool = ownTool("effect", () => {
+      runs += 1;
+      return { output: "ran", details: null };
+    });
+    const hook = (): Promise<undefined> => {
+      looking.resolve();
+      return new Promise<never>(() => {});
+    };
+    const app = await startTestApp({
+      model: playedModel(
+        () => calls("effect"),
+        () => says("Hello."),
+      ),
+      config: { tools: [tool] },
+      template: { permission: { mode: "auto" }, hooks: { preToolUse: [hook] } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await looking.promise;
+    await interrupt(client, agent.id, "enough");
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "ToolEnd")).toMatchObject([
+      { call: { state: "SEALED", error: { message: expect.stringContaining("enough") } } },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "INTERRUPTED" }]);
+    expect(runs).toBe(0);
+  });
+
+  it("lets nothing start that its owner had decided to start before (A8, invariant 14)", async () => {
+    let runs = 0;
+    const tool = ownTool("effect", () => {
+      runs += 1;
+      return { output: "ran", details: null };
+    });
+    let late: () => Promise<void> = async () => {};
+    const app = await startTestApp({
+      model: playedModel(
+        () => calls("effect"),
+        () => says("Hello."),
+      ),
+      config: { tools: [tool] },
+      template: { permission: { mode: "auto" } },
+      overrides: {
+        sql: (sql) =>
+          beforeCommit(
+            sql,
+            (change) => goesTo("EXECUTING", change),
+            () => late(),
+          ),
+      },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    late = () => interrupt(client, agent.id, "stop");
+    await client.send(agent.id, "go");
+    const events = await client.until(agent.id, "DONE");
+    expect(runs).toBe(0);
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
+    expect(ofType(events, "InterruptRequested")).toMatchObject([{ note: "stop", requestedBy: { kind: "USER" } }]);
+  });
+
+  it("whose answer was lost is not done again to the next turn (A15)", async () => {
+    let afterwards: () => Promise<void> = async () => {};
+    let isLost = false;
+    const app = await startTestApp({
+      model: playedModel(
+        () => hangsAfter("first"),
+        () => says("second"),
+      ),
+      overrides: {
+        sql: (sql) =>
+          aroundWrites(sql, async ({ change }, write) => {
+            const rows = await write();
+            if (change?.interrupt === undefined || isLost) return rows;
+            isLost = true;
+            await afterwards();
+            throw Object.assign(new Error("Connection terminated unexpectedly"), { code: "08006" });
+          }),
+      },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    afterwards = async () => {
+      app.wake(rowId("Agent", agent.id) ?? "");
+      await client.until(agent.id, "DONE");
+      await client.send(agent.id, "next");
+    };
+    await interrupt(client, agent.id);
+    await expect.poll(async () => (await client.agent(agent.id)).state).toBe("READY");
+    const events = await client.events(agent.id);
+    expect(ofType(events, "Done").map(({ reason }) => reason)).toEqual(["INTERRUPTED", "COMPLETED"]);
+    expect(ofType(events, "InterruptRequested")).toHaveLength(1);
   });
 
   it("twice is once", async () => {

@@ -398,7 +398,10 @@ describe("hooks (A4, A5, D28)", () => {
       { input: { path: "a.txt" } },
     ]);
     expect(await run([() => ({ result: { output: 5n, details: null } as never })])).toMatchObject([
-      { state: "COMPLETED", output: expect.stringContaining("cannot be told") },
+      { state: "DENIED", error: { message: expect.stringContaining("its result is not") } },
+    ]);
+    expect(await run([() => ({ decision: "deny", reason: "no", input: { path: "b.txt" } }) as never])).toMatchObject([
+      { state: "DENIED", startedAt: null, error: { message: expect.stringContaining("no") } },
     ]);
     expect(await run([() => ({ result: { output: "from the hook", details: null } })], "deny")).toMatchObject([
       { state: "DENIED" },

@@ -11,7 +11,14 @@ const TIMES: ConsumerTimes = { leaseMs: 600, sweepMs: 50, firstRetryMs: 5, lastR
 /** A log with an agent, and servers that deliver from it. */
 async function world() {
   const { sql } = await testDatabase();
-  const log = new EventLog(sql);
+  let reads = 0;
+  const log = new EventLog({
+    ...sql,
+    query: (statement, values) => {
+      if (statement.name === "read_tenant") reads += 1;
+      return sql.query(statement, values);
+    },
+  });
   await log.begin("acme");
   const agent = await insertAgent(log, "acme");
   const errors: string[] = [];
@@ -21,6 +28,8 @@ async function world() {
     sql,
     log,
     errors,
+    /** How often the first server has read the log. */
+    reads: () => reads,
     append: (from: number, to: number, tenant = "acme", agentId = agent.agentId) =>
       log.append(tenant, [
         {
@@ -33,7 +42,11 @@ async function world() {
           })),
         },
       ]),
-    serve: async (deliver: (step: number, signal: AbortSignal) => Promise<void>, options: Partial<Consumer> = {}) => {
+    serve: async (
+      deliver: (step: number, signal: AbortSignal) => Promise<void>,
+      options: Partial<Consumer> = {},
+      times: ConsumerTimes = TIMES,
+    ) => {
       nodes += 1;
       const consumer: Consumer = {
         name: "test",
@@ -48,7 +61,7 @@ async function world() {
       const consumers = await Consumers.start(
         { node: `node ${nodes}`, sql, log: nodes === 1 ? log : new EventLog(sql), logger },
         [consumer],
-        TIMES,
+        times,
       );
       onTestFinished(() => consumers.close());
       return consumers;
@@ -133,6 +146,47 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     await serve(async (step) => void again.push(step), { concurrency: 8 });
     await expect.poll(() => again.length).toBe(30);
     expect(new Set(again)).toEqual(new Set(numbers(1, 30)));
+  });
+
+  it("an event that fails holds back nothing that another server commits meanwhile (A3)", async () => {
+    const { append, serve, sql, reads } = await world();
+    const seen: number[] = [];
+    const failed = Promise.withResolvers<void>();
+    await serve(
+      async (step) => {
+        if (step === 1) {
+          failed.resolve();
+          throw new Error("never");
+        }
+        seen.push(step);
+      },
+      { concurrency: 8 },
+      { ...TIMES, firstRetryMs: 60_000, lastRetryMs: 60_000 },
+    );
+    await append(1, 1);
+    await failed.promise;
+    // The server has looked at the log once more, and found nothing.
+    await expect.poll(reads).toBeGreaterThan(1);
+    const [agent] = await sql.query<{ id: string }>({ name: "a", text: "SELECT id FROM agent" }, []);
+    const body = { kind: "STEP_COMPLETE", step: 2, durationMs: 1, stopReason: "end_turn" } as const;
+    await new EventLog(sql).append("acme", [
+      { agentId: agent?.id ?? "", createdBy: "anna", fence: null, events: [{ at: new Date(), body }] },
+    ]);
+    await expect.poll(() => seen, { timeout: 2_000 }).toEqual([2]);
+  });
+
+  it("as many events as are tried at once may fail, and others go on (A3)", async () => {
+    const { append, serve } = await world();
+    const seen: number[] = [];
+    await serve(
+      async (step) => {
+        if (step <= 4) throw new Error("never");
+        seen.push(step);
+      },
+      { concurrency: 2 },
+    );
+    await append(1, 10);
+    await expect.poll(() => seen.toSorted((a, b) => a - b)).toEqual(numbers(5, 10));
   });
 
   it("a consumer that hears no signal holds the close up no more", async () => {

@@ -112,6 +112,15 @@ export function connect(url: string, token?: string) {
       if (!agent) throw new Error(`there is no agent ${id}`);
       return agent;
     },
+    /** All events of the agent so far. */
+    events: async (agentId: string): Promise<PageEvent[]> => {
+      const events: PageEvent[] = [];
+      for await (const page of timeline({ agentId, since: "0" })) {
+        events.push(...page.events);
+        if (page.caughtUp) break;
+      }
+      return events;
+    },
     /** All events of the agent after `since`, up to and with the first of this kind. */
     until: async (agentId: string, kind: PageEvent["kind"], since = "0"): Promise<PageEvent[]> => {
       const events: PageEvent[] = [];

@@ -1,6 +1,6 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { maySteer, type Actor } from "../actor.ts";
+import { actorRef, maySteer, type Actor } from "../actor.ts";
 import type { AgentParts } from "../parts.ts";
 import { findAgent } from "./find-agent.ts";
 import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
@@ -24,11 +24,25 @@ export async function interruptAgent(
     });
   if (note !== null && note.length > NOTE_CHARACTERS)
     return refused({ code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` });
-  const at = parts.clock.now().toISOString();
-  await parts.log.commit(
+  const at = parts.clock.now();
+  const said = note === null ? null : storable(note);
+  const { outcome } = await parts.log.commit(
     actor.tenant,
-    { agentId: found.value.id, createdBy: found.value.createdBy, fence: null, events: [] },
-    { wake: true, interrupt: { at, ...(note === null ? {} : { note: storable(note) }) } },
+    {
+      agentId: found.value.id,
+      createdBy: found.value.createdBy,
+      fence: null,
+      events: [{ at, body: { kind: "INTERRUPT_REQUESTED", requestedBy: actorRef(actor), note: said } }],
+    },
+    { wake: true, interrupt: { at: at.toISOString(), ...(said === null ? {} : { note: said }) } },
   );
-  return accepted({ id: found.value.id });
+  switch (outcome) {
+    case "COMMITTED":
+    // The turn has ended meanwhile: there is nothing to interrupt.
+    case "CONFLICT":
+      return accepted({ id: found.value.id });
+    case "FENCED":
+    case "KEY_USED":
+      throw new Error(`an interrupt could not be stored: ${outcome}`);
+  }
 }

@@ -1,7 +1,8 @@
-import { isJsonObject, toJson } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
-import { hookAnswer, hookCall, hooksFor, type Hooks, type PreToolUseAnswer } from "../hooks.ts";
+import { hookAnswer, hookCall, hooksFor, type Hooks } from "../hooks.ts";
+import { readPreToolUseAnswer, type PreToolUseSaid } from "../hook-answers.ts";
 import type { ToolResult } from "../tools/tool.ts";
 import { PathRefused, type Workspace } from "../tools/workspace.ts";
 import { isStricter, judge, type Explanation, type Policy, type Verdict } from "./policy.ts";
@@ -64,28 +65,31 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
       ...judged,
       explanation: considering(judged.explanation, place, verdict, reason),
     });
-    let answer: PreToolUseAnswer;
+    let answer: PreToolUseSaid;
     try {
       const { call } = judged;
-      answer = await hookAnswer(() => run(hookCall(call)), scope.signal);
-      if (answer !== undefined && !isJsonObject(answer)) throw new Error("it answered something else than an object");
+      answer = readPreToolUseAnswer(await hookAnswer(() => run(hookCall(call)), scope.signal));
     } catch (error) {
       return denied(said("deny", `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`));
     }
-    if (answer === undefined) {
-      judged = said("no match", "");
-    } else if ("result" in answer) {
-      return accepted({ ...said("allow", "a hook answered in the tool's place"), kind: "answered", result: answer.result });
-    } else if ("input" in answer) {
-      const rewritten = rewrite(judged, answer.input, place, scope);
-      if (rewritten.explanation.verdict === "deny") return denied(rewritten);
-      judged = rewritten;
-    } else if (answer.decision === "deny") {
-      return denied(said("deny", answer.reason ?? `a hook forbids ${first.call.tool.name}`));
-    } else if (answer.decision === "ask") {
-      judged = said("ask", answer.reason ?? `a hook asks for ${first.call.tool.name}`);
-    } else {
-      return denied(said("deny", "a hook answered neither ask, deny, result nor input"));
+    switch (answer.kind) {
+      case "nothing":
+        judged = said("no match", "");
+        break;
+      case "ask":
+        judged = said("ask", answer.reason ?? `a hook asks for ${first.call.tool.name}`);
+        break;
+      case "deny":
+        return denied(said("deny", answer.reason ?? `a hook forbids ${first.call.tool.name}`));
+      case "unreadable":
+        return denied(said("deny", `a hook failed (${answer.problem}), and what a hook cannot judge does not run`));
+      case "result":
+        return accepted({ ...said("allow", "a hook answered in the tool's place"), kind: "answered", result: answer.result });
+      case "input": {
+        const rewritten = rewrite(judged, answer.input, place, scope);
+        if (rewritten.explanation.verdict === "deny") return denied(rewritten);
+        judged = rewritten;
+      }
     }
   }
   const { verdict, reason } = judged.explanation;
@@ -93,10 +97,9 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
 }
 
 /** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
-function rewrite(before: Judged, input: unknown, place: string, scope: PermissionScope): Judged {
+function rewrite(before: Judged, input: JsonObject, place: string, scope: PermissionScope): Judged {
   const { call, explanation } = before;
-  const given = toJson(input);
-  const validated = validate({ tool: call.tool, request: { ...withoutInput(call.request), form: "json", input: given ?? null } });
+  const validated = validate({ tool: call.tool, request: { ...withoutInput(call.request), form: "json", input } });
   if (!validated.ok) {
     const problems = validated.refusal.type === "invalid_params" ? issueLines(validated.refusal.issues).join("; ") : "";
     return {

@@ -34,7 +34,8 @@ export type ToolContext = {
   /**
    * Starts a program, without a shell, in a process group of its own: it is killed, with all that it started, when the
    * call ends, however it ends, and when the server dies. Its environment is PATH, LANG, TZ and TMPDIR of the server's,
-   * and `env`; its folder is the workspace where none is given.
+   * and `env`; `folder` is a path of the workspace, which is its folder where none is given. Throws PathRefused for a
+   * folder that the agent may not read.
    */
   start(
     file: string,

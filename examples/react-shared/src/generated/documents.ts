@@ -187,6 +187,7 @@ export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'ExecutionCompleted', cursor: string }
       | { __typename: 'ExecutionFailed', cursor: string }
       | { __typename: 'ExecutionStarted', cursor: string }
+      | { __typename: 'InterruptRequested', cursor: string }
       | { __typename: 'MessageReceived', messageId: string, text: string, cursor: string, sentBy: { id: string } }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { id: string } | null }

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { startServerProcess } from "../support/server-process.ts";
+
+const TOKEN_HASH = createHash("sha256").update("secret").digest("hex");
+const MEGABYTE = 1024 * 1024;
+
+async function memoryOf(url: string): Promise<number> {
+  const metrics = await (await fetch(url.replace("/graphql", "/metrics"))).text();
+  return Number(/^process_resident_memory_bytes (\d+)/m.exec(metrics)?.[1]);
+}
+
+async function post(url: string, query: string): Promise<{ status: number; text: string; ms: number }> {
+  const began = performance.now();
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  return { status: response.status, text: await response.text(), ms: performance.now() - began };
+}
+
+describe("strangers (A1, invariant 13)", () => {
+  it("are refused before anything of theirs is read, parsed or kept", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(
+      join(folder, "triplane.config.ts"),
+      `export default { models: { m: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
+        templates: { assistant: { model: "m", systemPrompt: "x" } }, workspaceRoots: ["."],
+        actors: [{ id: "anna", tokenHash: "${TOKEN_HASH}", tenant: "one", roles: ["admin"] }] };`,
+    );
+    const server = await startServerProcess({
+      TRIPLANE_DATA_DIR: join(folder, "data"),
+      TRIPLANE_CONFIG: join(folder, "triplane.config.ts"),
+    });
+    await post(server.url, "{ __typename }");
+    const before = await memoryOf(server.url);
+    for (let index = 0; index < 20; index += 1) {
+      const { status, text } = await post(server.url, `{ ${"__typename ".repeat((4 * MEGABYTE) / 11)} a${index}: __typename }`);
+      expect(status).toBe(401);
+      expect(JSON.parse(text)).toMatchObject({ errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+    }
+    expect((await memoryOf(server.url)) - before).toBeLessThan(50 * MEGABYTE);
+    const get = await fetch(`${server.url}?query=${encodeURIComponent("{ __typename }")}`);
+    expect(get.status).toBe(401);
+    // The page of GraphiQL asks nothing by itself.
+    expect((await fetch(server.url, { headers: { accept: "text/html" } })).status).toBe(200);
+  });
+});
+
+describe("documents", () => {
+  it("are bounded in bytes and in tokens, on every transport", async () => {
+    const app = await startTestApp();
+    const large = `{ ${"__typename ".repeat(20_000)} }`;
+    const many = `{ ${"a ".repeat(6_000)} }`;
+    for (const query of [large, many]) {
+      const { status, text } = await post(app.url, query);
+      expect(status, text).toBe(200);
+      expect(JSON.parse(text)).toMatchObject({ errors: [{ extensions: { code: "DOCUMENT_TOO_LARGE" } }] });
+    }
+    const next = connect(app.url).iterate(large).next();
+    await expect(next.catch((error: unknown) => JSON.stringify(error))).resolves.toContain("DOCUMENT_TOO_LARGE");
+  });
+});
+
+describe("pages of other sites", () => {
+  it("run no operation by what carries no Origin; the page of GraphiQL may be opened from them", async () => {
+    const app = await startTestApp();
+    const query = `${app.url}?query=${encodeURIComponent("{ __typename }")}`;
+    const status = async (url: string, headers: Record<string, string>): Promise<number> =>
+      (await fetch(url, { headers: { accept: "*/*", ...headers } })).status;
+    expect(await status(query, { "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await status(query, { "sec-fetch-site": "same-site" })).toBe(403);
+    expect(await status(query, { referer: "https://evil.example/page" })).toBe(403);
+    expect(await status(query, { "sec-fetch-site": "same-origin" })).toBe(200);
+    expect(await status(query, {})).toBe(200);
+    expect(await status(app.url, { "sec-fetch-site": "cross-site", accept: "text/html" })).toBe(200);
+  });
+});
