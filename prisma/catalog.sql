@@ -8,6 +8,7 @@ AS $function$
 DECLARE
   v_base bigint;
   v_count int := cardinality(p_kinds);
+  v_locked text[];
   v_numbers int[];
   v_seqs int[];
 BEGIN
@@ -15,10 +16,15 @@ BEGIN
   IF cardinality(p_agents) = 1 AND NOT p_retry THEN
     SELECT a.seq INTO base_seq FROM agent a
     WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
-    FOR NO KEY UPDATE;
+    FOR NO KEY UPDATE SKIP LOCKED;
     agent := p_agents[1];
-    fenced := NOT FOUND;
-    IF FOUND AND v_count > 0 THEN
+    fenced := false;
+    IF NOT FOUND THEN
+      fenced := NULLIF(NOT EXISTS (
+        SELECT FROM agent a
+        WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
+      ), false);
+    ELSIF v_count > 0 THEN
       SELECT greatest(base_seq, max(e.seq)) INTO base_seq FROM event e WHERE e.agent_id = p_agents[1];
       PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
       SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)) INTO base_position FROM tenant_log l WHERE l.tenant = p_tenant;
@@ -35,13 +41,13 @@ BEGIN
     RETURN;
   END IF;
 
-  PERFORM 1 FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE;
+  v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
 
   IF p_retry THEN
     SELECT min(e.position) - 1 INTO v_base FROM event e WHERE e.append_id = p_append;
     IF v_base IS NOT NULL THEN
       RETURN QUERY
-        SELECT a.id, e.seq IS NULL, e.seq - 1, v_base
+        SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, v_base
         FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
       RETURN;
     END IF;
@@ -51,7 +57,8 @@ BEGIN
          sum((SELECT count(*) FROM unnest(p_event_agents) AS x(number) WHERE x.number = g.number))
   INTO v_numbers, v_seqs, v_count
   FROM unnest(p_agents, p_epochs) WITH ORDINALITY AS g(id, epoch, number)
-  JOIN agent a ON a.id = g.id AND a.tenant = p_tenant AND (g.epoch IS NULL OR (a.lease_epoch = g.epoch AND a.lease_owner = p_owner));
+  JOIN agent a ON a.id = g.id AND a.tenant = p_tenant AND (g.epoch IS NULL OR (a.lease_epoch = g.epoch AND a.lease_owner = p_owner))
+  WHERE a.id = ANY (v_locked);
 
   IF v_count > 0 THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
@@ -65,7 +72,7 @@ BEGIN
   END IF;
 
   RETURN QUERY
-    SELECT p_agents[g.number], b.number IS NULL, b.seq, v_base
+    SELECT p_agents[g.number], CASE WHEN b.number IS NOT NULL THEN false WHEN p_agents[g.number] = ANY (v_locked) THEN true END, b.seq, v_base
     FROM generate_subscripts(p_agents, 1) AS g(number) LEFT JOIN unnest(v_numbers, v_seqs) AS b(number, seq) ON b.number = g.number;
 END
 $function$;

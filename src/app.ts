@@ -69,6 +69,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       (given) => overrides.sql?.(given) ?? given,
     ) as [Sql, Sql, Sql];
     const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS, reads);
+    log.onLongRetry((problem, sinceMs) =>
+      logger.warn(`a write of an agent is tried again since ${Math.round(sinceMs / 1_000)} s (${problem})`),
+    );
     let committed = 0;
     log.onCommitted((tenant, events) => {
       committed += events.length;
@@ -118,6 +121,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
         metric("triplane_agents_held", "gauge", runner.size),
         metric("triplane_events_waiting", "gauge", log.waiting.events),
+        metric("triplane_write_retries_total", "counter", log.retries),
         metric("triplane_events_of_unknown_kinds_total", "counter", log.unknownEvents),
         metric("triplane_storage_outage", "gauge", log.outage === null ? 0 : 1),
         metric("triplane_subscriptions", "gauge", tails.followers),

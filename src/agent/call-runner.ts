@@ -56,7 +56,10 @@ export type Judgement =
   | { readonly kind: "refused"; readonly call: CallLook; readonly refusal: Refusal; readonly stages: Stages };
 
 /** Something that operators should know of a call that ran. */
-export type CallWarning = { readonly detail: "slow_tool" | "hook_failed" | "output_not_kept"; readonly message: string };
+export type CallWarning = {
+  readonly detail: "slow_tool" | "events_left_out" | "hook_failed" | "output_not_kept";
+  readonly message: string;
+};
 
 /** What became of an execution. */
 export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warnings: readonly CallWarning[] } & (
@@ -156,6 +159,7 @@ export class CallRunner {
     const { tool } = ready.confirmed.call;
     const timeoutMs = tool.timeoutMs ?? this.#agent.toolTimeoutMs ?? this.#template.toolTimeoutMs;
     const ending = new AbortController();
+    const leftOut = { events: 0 };
     const started = performance.now();
     const end = clock.begin("execution");
     const executed = await execute(ready.confirmed, {
@@ -167,17 +171,32 @@ export class CallRunner {
         toolName: tool.name,
         ended: ending.signal,
         policy: this.#policy,
+        leftOut,
       }),
     });
     ending.abort(ENDED);
     end();
     const durationMs = performance.now() - started;
     const { slowToolMs } = this.#template;
-    const slow: CallWarning[] =
-      durationMs > slowToolMs
-        ? [{ detail: "slow_tool", message: `${tool.name} took ${Math.round(durationMs)} ms; the limit is ${slowToolMs}` }]
-        : [];
-    if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warnings: slow };
+    const warnings: CallWarning[] = [
+      ...(durationMs > slowToolMs
+        ? [
+            {
+              detail: "slow_tool",
+              message: `${tool.name} took ${Math.round(durationMs)} ms; the limit is ${slowToolMs}`,
+            } as const,
+          ]
+        : []),
+      ...(leftOut.events > 0
+        ? [
+            {
+              detail: "events_left_out",
+              message: `${leftOut.events} events that ${tool.name} emitted were left out, since it did not wait for room: await emit()`,
+            } as const,
+          ]
+        : []),
+    ];
+    if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warnings };
     const hooked = await this.#afterUse(
       executed.value.call,
       executed.value.answer,
@@ -191,7 +210,7 @@ export class CallRunner {
       keptOutputBytes: kept.bytes,
       stages: clock.stages,
       durationMs,
-      warnings: [...slow, ...hooked.warnings, ...kept.warnings],
+      warnings: [...warnings, ...hooked.warnings, ...kept.warnings],
     };
   }
 

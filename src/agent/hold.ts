@@ -52,11 +52,7 @@ export class Hold {
     this.lease = lease;
     this.#startUntil = startUntil;
     this.#outbox = new Outbox(lease, parts.log, parts.appender, (reason) => {
-      if (reason === "FULL")
-        parts.logger.error(
-          `agent ${lease.agentId} stops: ${parts.log.waiting.events} events wait for the database, and no more are kept; it goes on when its lease has run out`,
-        );
-      else if (reason !== "FENCED")
+      if (reason !== "FENCED")
         parts.logger.error(
           `the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`,
           reason,
@@ -167,6 +163,16 @@ export class Hold {
     if (this.lost.aborted) return;
     if (this.#kept.length === 0) this.#outbox.send({ at: this.#parts.clock.now(), body });
     else this.keep({ change: {}, events: [body], after: unchanged, stored: () => {}, orElse: async () => {} });
+  }
+
+  /** Whether the agent has used up its share of the room for what is not committed yet. */
+  get isFull(): boolean {
+    return this.#outbox.isFull;
+  }
+
+  /** Resolves as soon as the agent has room for more, when `signal` aborts, or when the hold is lost. */
+  async room(signal: AbortSignal): Promise<void> {
+    if (this.isFull) await this.#outbox.room(AbortSignal.any([signal, this.lost]));
   }
 
   /** Moves to a breakpoint with what is written next, at the latest when the loop of events turns. */

@@ -33,8 +33,12 @@ const RENEW: Statement = {
   name: "renew_leases",
   text: `WITH held AS (
       SELECT a.id FROM agent a JOIN unnest($3::text[], $4::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch
-      WHERE a.lease_owner = $1 ORDER BY a.id FOR NO KEY UPDATE OF a
+      WHERE a.lease_owner = $1 ORDER BY a.id FOR NO KEY UPDATE OF a SKIP LOCKED
     ) UPDATE agent a SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000) FROM held WHERE a.id = held.id RETURNING a.id`,
+};
+const HELD: Statement = {
+  name: "held_leases",
+  text: `SELECT a.id FROM agent a JOIN unnest($2::text[], $3::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch WHERE a.lease_owner = $1`,
 };
 const RELEASE: Statement = {
   name: "release_lease",
@@ -65,11 +69,21 @@ export async function unownedAgents(sql: Sql, free: Free): Promise<string[]> {
   return (await sql.query<{ id: string }>(UNOWNED, [free === "RUN_OUT"])).map((row) => row.id);
 }
 
-/** Renews the leases that are still this node's. Answers their agents. */
+/** Renews the leases that are still this node's, and whose rows nobody else holds now. Answers their agents. */
 export async function renew(sql: Sql, node: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
   const rows = await sql.query<{ id: string }>(RENEW, [
     node,
     ttlMs,
+    leases.map((lease) => lease.agentId),
+    leases.map((lease) => lease.epoch),
+  ]);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** The agents of those of the leases that are still this node's, renewed or not. */
+export async function stillHeld(sql: Sql, node: string, leases: readonly Lease[]): Promise<Set<string>> {
+  const rows = await sql.query<{ id: string }>(HELD, [
+    node,
     leases.map((lease) => lease.agentId),
     leases.map((lease) => lease.epoch),
   ]);

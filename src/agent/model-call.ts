@@ -49,6 +49,7 @@ export async function callModel(
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
         if (event.type !== "end") {
           speech.take(event);
+          await hold.room(signal);
           continue;
         }
         if (event.stopReason === "refusal")
@@ -174,13 +175,20 @@ async function* untilAborted(
     else ending.addEventListener("abort", end, { once: true });
   });
   ended.catch(() => {});
-  const timer = setTimeout(() => silence.abort(new ModelError("silent", `the model said nothing for ${idleMs} ms`)), idleMs);
+  let isHeard = false;
+  const timer = setTimeout(() => {
+    if (isHeard) silence.abort(new ModelError("silent", `the model said nothing for ${idleMs} ms`));
+    else timer.refresh();
+  }, idleMs);
   const events = model.stream(request, ending, () => timer.refresh())[Symbol.asyncIterator]();
   try {
     for (;;) {
       timer.refresh();
+      isHeard = true;
       const next = await Promise.race([events.next(), ended]);
       if (next.done === true) return;
+      // While what it said waits for room, nobody listens.
+      isHeard = false;
       yield next.value;
     }
   } finally {

@@ -3,7 +3,8 @@ import { patient, type Outage } from "../db/outage.ts";
 import { messageOf } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
 import { reportOutage } from "./outage-report.ts";
-import { claim, release, renew, signals, unownedAgents, type Free, type Lease } from "./lease.ts";
+import type { Hold } from "./hold.ts";
+import { claim, release, renew, signals, stillHeld, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -13,6 +14,9 @@ const SWEEP_MS = { heard: 1_000, unheard: 250 };
 const EXPIRY_MS = 1_000;
 /** How long running tools may go on when the node closes, in ms. */
 const CLOSING_MS = 8_000;
+
+/** When leases are asked for that could not be renewed since others hold their rows, in ms after the try before. */
+const LOCKED_MS = [0, 20, 100, 500];
 
 type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number };
 
@@ -190,17 +194,41 @@ export class Runner {
     }
   }
 
-  /** Renews the leases that are still this node's; the others are lost. */
+  /**
+   * Renews the leases that are still this node's; the others are lost. A row that somebody else holds for a moment is asked
+   * for again; one that is held for longer is this node's until another takes it, but nothing new starts under it.
+   */
   async #renewHeld(): Promise<void> {
-    const holds = [...this.#held.values()].map(({ loop }) => loop.hold);
-    if (holds.length === 0) return;
-    const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
-    const leases = holds.map(({ lease }) => lease);
-    const renewed = await renew(this.#parts.leases, this.#parts.node, leases, this.#parts.leaseTimes);
-    for (const hold of holds) {
-      if (renewed.has(hold.lease.agentId)) hold.extend(startUntil);
-      else hold.lose();
+    let left = [...this.#held.values()].map(({ loop }) => loop.hold);
+    for (const waitMs of LOCKED_MS) {
+      if (left.length === 0) return;
+      await delay(waitMs);
+      left = await this.#renewSome(left);
     }
+    const { leases, node } = this.#parts;
+    const held = await stillHeld(
+      leases,
+      node,
+      left.map(({ lease }) => lease),
+    );
+    for (const hold of left) if (!held.has(hold.lease.agentId)) hold.lose();
+  }
+
+  /** Those of the holds whose leases could not be renewed. */
+  async #renewSome(holds: readonly Hold[]): Promise<Hold[]> {
+    const { leases, node, leaseTimes } = this.#parts;
+    const startUntil = performance.now() + leaseTimes.startMs;
+    const renewed = await renew(
+      leases,
+      node,
+      holds.map(({ lease }) => lease),
+      leaseTimes,
+    );
+    return holds.filter((hold) => {
+      const isRenewed = renewed.has(hold.lease.agentId);
+      if (isRenewed) hold.extend(startUntil);
+      return !isRenewed;
+    });
   }
 
   /**

@@ -17,6 +17,8 @@ export type CallScope = {
   readonly toolName: string;
   readonly ended: AbortSignal;
   readonly policy: Policy;
+  /** Counts what the tool emitted beyond its agent's share of the room, since it did not wait. */
+  readonly leftOut: { events: number };
 };
 
 /** What a tool may use while it runs, still without its signal. */
@@ -24,7 +26,7 @@ export function toolContext(
   parts: AgentParts,
   agent: Look,
   hold: Hold,
-  { callId, toolName, ended, policy }: CallScope,
+  { callId, toolName, ended, policy, leftOut }: CallScope,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(parts, agent.workspace, policy);
   return {
@@ -42,7 +44,9 @@ export function toolContext(
     },
     todos: todoList(parts.sql, agent, hold, ended),
     emit: (eventType, eventData) => {
-      if (!ended.aborted)
+      if (ended.aborted) return Promise.resolve();
+      if (hold.isFull) leftOut.events += 1;
+      else
         hold.send({
           kind: "TOOL_CUSTOM_EVENT",
           callId,
@@ -50,6 +54,7 @@ export function toolContext(
           eventType: headBytes(eventType, 200),
           eventData: customData(eventData),
         });
+      return hold.room(ended);
     },
   };
 }

@@ -47,8 +47,12 @@ export function cancellingQuery(pool: pg.Pool, cancelling: pg.Pool): pg.Pool["qu
 
 async function onConnection<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
+  // A connection that breaks is told to its statement; without a listener it would end the process.
+  const ignore = (): void => {};
+  client.on("error", ignore);
   try {
     const result = await work(client);
+    client.off("error", ignore);
     client.release();
     return result;
   } catch (error) {

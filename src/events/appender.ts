@@ -1,4 +1,5 @@
-import { encodePart, type AgentEvents, type AppendOutcome, type EncodedPart, type EventLog } from "./log.ts";
+import { StorageUnavailable } from "../db/sql.ts";
+import { encodePart, type AgentEvents, type AppendOutcome, type EncodedPart, type EventLog, type TriedAppend } from "./log.ts";
 
 /** The most events of one append. */
 const BATCH_EVENTS = 1_000;
@@ -9,9 +10,11 @@ type Waiting = {
   readonly reject: (error: unknown) => void;
 };
 
+type Failed = { readonly outcome: "FAILED"; readonly error: unknown };
+
 /**
  * Brings the events of a node's agents into the log together: one append of a tenant at a time, since the tenant's log
- * row admits no more; what comes meanwhile goes with the next.
+ * lock admits no more; what comes meanwhile goes with the next. An agent whose row is locked by others waits by itself.
  */
 export class Appender {
   readonly #log: EventLog;
@@ -39,21 +42,38 @@ export class Appender {
     const queue = this.#waiting.get(tenant) ?? [];
     while (queue.length > 0) {
       const batch = takeBatch(queue);
-      try {
-        const outcomes = await this.#log.appendEncoded(
-          tenant,
-          batch.map((waiting) => waiting.part),
-        );
-        batch.forEach((waiting, index) => {
-          const outcome = outcomes[index];
-          if (outcome === undefined) waiting.reject(new Error("an append answered fewer outcomes than it had agents"));
-          else waiting.resolve(outcome);
-        });
-      } catch (error) {
-        batch.forEach((waiting) => waiting.reject(error));
-      }
+      const outcomes = await this.#try(tenant, batch);
+      batch.forEach((waiting, index) => {
+        const tried = outcomes[index];
+        if (tried === undefined) waiting.reject(new Error("an append answered fewer outcomes than it had agents"));
+        else if (tried.outcome === "LOCKED") void this.#appendAlone(tenant, waiting);
+        else if (tried.outcome === "FAILED") waiting.reject(tried.error);
+        else waiting.resolve(tried);
+      });
     }
     this.#waiting.delete(tenant);
+  }
+
+  /** Tries a batch. What the database refuses of several agents together is tried by itself: it concerns one of them. */
+  async #try(tenant: string, batch: readonly Waiting[]): Promise<readonly (TriedAppend | Failed)[]> {
+    try {
+      return await this.#log.tryAppend(
+        tenant,
+        batch.map(({ part }) => part),
+      );
+    } catch (error) {
+      const isForAll = batch.length === 1 || error instanceof StorageUnavailable;
+      return batch.map(() => (isForAll ? { outcome: "FAILED", error } : { outcome: "LOCKED" }));
+    }
+  }
+
+  /** Appends what could not go with others, while the others go on. */
+  async #appendAlone(tenant: string, { part, resolve, reject }: Waiting): Promise<void> {
+    try {
+      resolve(await this.#log.appendEncoded(tenant, part));
+    } catch (error) {
+      reject(error);
+    }
   }
 }
 

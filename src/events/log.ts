@@ -2,7 +2,15 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
 import { patient } from "../db/outage.ts";
-import { isConnectionLost, isContention, sqlState, storageError, type Sql, type Statement } from "../db/sql.ts";
+import {
+  isConnectionLost,
+  isContention,
+  sqlState,
+  storageError,
+  StorageUnavailable,
+  type Sql,
+  type Statement,
+} from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
 import { decodeEvent, encodeEvent, isKnownKind, type EncodedEvent, type EventRow } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
@@ -32,6 +40,9 @@ export function encodePart(part: AgentEvents): EncodedPart {
 /** What became of one agent's part of an append. */
 export type AppendOutcome =
   { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[] } | { readonly outcome: "FENCED" };
+
+/** The same of one try: of an agent whose row somebody else holds nothing was written. */
+export type TriedAppend = AppendOutcome | { readonly outcome: "LOCKED" };
 
 /** What became of a change. Everything but COMMITTED changed nothing. */
 export type CommitOutcome =
@@ -68,6 +79,10 @@ const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 /** Waits between tries of an append whose answer was lost, in ms; what is fenced is tried on and on after the last. */
 const RETRIES = [10, 50, 200, 500, 1_000];
 const LAST_RETRY = 2_000;
+/** How often it is said that a write is tried for long, in ms. */
+const TELL_MS = 10_000;
+/** How often a row that others hold for long is asked for, in ms. */
+const LOCKED_RETRY = 250;
 
 const APPEND: Statement = {
   name: "append_events",
@@ -141,7 +156,7 @@ const OPEN_BLOCKS: Statement = {
     ) said GROUP BY 1, 2 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY block`,
 };
 
-type Placement = { agent: string; fenced: boolean; base_seq: number; base_position: string | number };
+type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
 type HeadRow = { log_id: string; epoch: string; floor: string | number };
 type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
 
@@ -157,6 +172,8 @@ export class EventLog {
   readonly #reads: Sql;
   readonly #begun = new Set<string>();
   #unknownEvents = 0;
+  #retries = 0;
+  readonly #retryListeners = new Set<(problem: string, sinceMs: number) => void>();
   readonly #listeners = new Set<(tenant: string, events: readonly TimelineEvent[]) => void>();
 
   /** Followers and pages read by `reads`, so that no commit waits for them. */
@@ -177,6 +194,16 @@ export class EventLog {
     return this.#unknownEvents;
   }
 
+  /** How often a write of the holder of a lease was tried again after the first waits. */
+  get retries(): number {
+    return this.#retries;
+  }
+
+  /** Calls the listener, each TELL_MS at most, with what the database says to a write that is tried for long, and since how many ms. */
+  onLongRetry(listener: (problem: string, sinceMs: number) => void): void {
+    this.#retryListeners.add(listener);
+  }
+
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
   onOutage(listener: () => void): () => void {
     return this.#sql.outages.onChange(listener);
@@ -188,12 +215,33 @@ export class EventLog {
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
-  append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
-    return this.appendEncoded(tenant, parts.map(encodePart));
+  async append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
+    const encoded = parts.map(encodePart);
+    const tried = await this.tryAppend(tenant, encoded);
+    return Promise.all(
+      encoded.map(async (part, index) => {
+        const outcome = tried[index];
+        return outcome === undefined || outcome.outcome === "LOCKED" ? this.appendEncoded(tenant, part) : outcome;
+      }),
+    );
   }
 
-  /** The same, of one server's leases, and of events that are encoded already: so that one that cannot be encoded concerns its agent only. */
-  async appendEncoded(tenant: string, parts: readonly EncodedPart[]): Promise<AppendOutcome[]> {
+  /**
+   * Appends the events of one agent, of which nothing else is appended meanwhile. Waits for the agent's row where another
+   * transaction holds it; who holds no lease does not do so for ever.
+   */
+  async appendEncoded(tenant: string, part: EncodedPart): Promise<AppendOutcome> {
+    for (let attempt = 0; ; attempt += 1) {
+      const [tried = { outcome: "LOCKED" }] = await this.tryAppend(tenant, [part]);
+      if (tried.outcome !== "LOCKED") return tried;
+      if (part.fence === null && attempt === RETRIES.length)
+        throw new StorageUnavailable(`the row of agent ${part.agentId} is locked by others`);
+      await delay(RETRIES[attempt] ?? LOCKED_RETRY);
+    }
+  }
+
+  /** Tries to append events of several agents of one tenant and of one server's leases, each of which stands for itself. */
+  async tryAppend(tenant: string, parts: readonly EncodedPart[]): Promise<TriedAppend[]> {
     const encoded = parts.map((part) => part.events);
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
     const append = randomUUID();
@@ -212,10 +260,11 @@ export class EventLog {
       ]),
     );
     const placed = new Map(rows.map((row) => [row.agent, row]));
-    let position = Number(rows.find((row) => !row.fenced)?.base_position ?? 0);
-    const outcomes = parts.map((part, number): AppendOutcome => {
+    let position = Number(rows.find((row) => row.fenced === false)?.base_position ?? 0);
+    const outcomes = parts.map((part, number): TriedAppend => {
       const place = placed.get(part.agentId);
-      if (place === undefined || place.fenced) return { outcome: "FENCED" };
+      if (place === undefined || place.fenced === true) return { outcome: "FENCED" };
+      if (place.fenced === null) return { outcome: "LOCKED" };
       const events = (encoded[number] ?? []).map((event, index) =>
         placedEvent(tenant, part, event, position + index + 1, place.base_seq + index + 1),
       );
@@ -366,6 +415,8 @@ export class EventLog {
    */
   async #retrying<Row>(isHeld: boolean, write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
     let lost = false;
+    const began = performance.now();
+    let told = began;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await write(lost);
@@ -373,6 +424,11 @@ export class EventLog {
         if (isConnectionLost(error)) lost = true;
         else if (!isContention(error)) throw error;
         if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw storageError(error);
+        if (attempt >= RETRIES.length) this.#retries += 1;
+        if (performance.now() - told >= TELL_MS) {
+          told = performance.now();
+          this.#retryListeners.forEach((listener) => listener(messageOf(error), told - began));
+        }
         await delay(RETRIES[attempt] ?? LAST_RETRY);
         if (isHeld) await this.#sql.outages.over();
       }

@@ -4,6 +4,7 @@ import { StorageUnavailable } from "../db/sql.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";
 import type { AgentEvents, CommitOutcome, EventLog } from "./log.ts";
+import type { WaitingShare } from "./waiting-events.ts";
 
 /** Whose events an outbox holds, under which lease. */
 export type OutboxOwner = {
@@ -17,15 +18,15 @@ export type OutboxOwner = {
 /** Events that are neither committed nor lost, and the kind of the first of them. */
 export type WaitingOfAgent = { readonly events: number; readonly first: EventKind | null };
 
-/** Why an outbox takes nothing any more: another owner, no room while the database is away, or what the database said. */
-export type LossReason = "FENCED" | "FULL" | Error;
+/** Why an outbox takes nothing any more: another owner, or what the database said. */
+export type LossReason = "FENCED" | Error;
 
 /** Events that go together, with the columns of the agent that change with them. */
-type Batch = { readonly events: EventDraft[]; patch: AgentPatch };
+type Batch = { readonly events: EventDraft[]; readonly patch: AgentPatch; readonly releases: (() => void)[] };
 
 /**
  * The way of one agent's events into the log, in order: one write of the agent at a time. What is sent within one turn
- * of the event loop, or while a write is under way, goes together; a commit carries what waits in front of it.
+ * of the event loop, or while a write is under way, goes together, adjacent text as one event; a commit carries what waits in front of it.
  */
 export class Outbox {
   readonly #owner: OutboxOwner;
@@ -37,20 +38,32 @@ export class Outbox {
   #turn: Promise<void> = Promise.resolve();
   /** Something before was fenced or lost: nothing may be written behind it. */
   #isLost = false;
-  #waiting: WaitingOfAgent = { events: 0, first: null };
+  readonly #share: WaitingShare;
+  #first: EventKind | null = null;
   #lostEvents = 0;
 
-  /** `onLost` hears that an event was fenced, could not be written, or found no room: the agent must not be advanced further. */
+  /** `onLost` hears that an event was fenced, or could not be written: the agent must not be advanced further. */
   constructor(owner: OutboxOwner, log: EventLog, appender: Appender, onLost: (reason: LossReason) => void) {
     this.#owner = owner;
     this.#log = log;
     this.#appender = appender;
     this.#tell = onLost;
+    this.#share = log.waiting.share();
   }
 
   /** What waits now. */
   get waiting(): WaitingOfAgent {
-    return this.#waiting;
+    return { events: this.#share.events, first: this.#share.events === 0 ? null : this.#first };
+  }
+
+  /** Whether the agent has used up its share of the room for what is not committed yet. */
+  get isFull(): boolean {
+    return this.#share.isFull;
+  }
+
+  /** Resolves as soon as the agent has room for more, or when `signal` aborts. */
+  room(signal: AbortSignal): Promise<void> {
+    return this.#share.room(signal);
   }
 
   /** How many events another owner's epoch, or the database, refused. */
@@ -63,17 +76,20 @@ export class Outbox {
     await this.#turn;
   }
 
-  /** Sends an event, with columns of the agent that it reports. Returns at once. */
+  /** Sends an event, with columns of the agent that it reports. Returns at once. Text goes on in the event that waits, where one does. */
   send(event: EventDraft, patch: AgentPatch = {}): void {
-    const release = this.#take([event]);
-    if (release === null) return;
     if (this.#open !== null) {
-      this.#open.events.push(event);
+      const { events } = this.#open;
+      const merged = mergedText(events.at(-1), event);
+      const release = merged === null ? this.#take([event]) : this.#share.takeMore(event.body);
+      if (merged === null) events.push(event);
+      else events[events.length - 1] = merged;
       Object.assign(this.#open.patch, patch);
-      void this.#turn.then(release);
+      this.#open.releases.push(release);
       return;
     }
-    const batch: Batch = { events: [event], patch: { ...patch } };
+    const release = this.#take([event]);
+    const batch: Batch = { events: [event], patch: { ...patch }, releases: [release] };
     this.#open = batch;
     this.#turn = this.#turn
       .then(() => macrotask())
@@ -81,7 +97,7 @@ export class Outbox {
         if (this.#open === batch) this.#open = null;
         return this.#write(batch);
       })
-      .finally(release);
+      .finally(() => releaseAll(batch));
   }
 
   /**
@@ -94,11 +110,11 @@ export class Outbox {
     settle: (outcome: CommitOutcome | null) => void = () => {},
   ): Promise<CommitOutcome> {
     const release = this.#take(events);
-    if (release === null) {
-      settle(null);
-      return Promise.resolve({ outcome: "FENCED" });
-    }
-    const carried: Batch = { events: this.#open?.events.splice(0) ?? [], patch: this.#open?.patch ?? {} };
+    const carried: Batch = {
+      events: this.#open?.events.splice(0) ?? [],
+      patch: this.#open?.patch ?? {},
+      releases: [...(this.#open?.releases.splice(0) ?? []), release],
+    };
     this.#open = null;
     const result = this.#turn
       .then(() => this.#commit(change, events, carried))
@@ -112,7 +128,7 @@ export class Outbox {
           throw error;
         },
       )
-      .finally(release);
+      .finally(() => releaseAll(carried));
     this.#turn = settled(result);
     return result;
   }
@@ -124,21 +140,9 @@ export class Outbox {
     return result;
   }
 
-  /** Room for events on this node. Where there is none the agent stops: what it did not say is found by its next owner. */
-  #take(events: readonly EventDraft[]): (() => void) | null {
-    const release = this.#log.waiting.take(events.map(({ body }) => body));
-    if (release === null) {
-      // What was taken before is still written.
-      this.#lostEvents += events.length;
-      this.#tell("FULL");
-      return null;
-    }
-    this.#waiting = { events: this.#waiting.events + events.length, first: this.#waiting.first ?? events[0]?.body.kind ?? null };
-    return () => {
-      release();
-      const left = this.#waiting.events - events.length;
-      this.#waiting = { events: left, first: left === 0 ? null : this.#waiting.first };
-    };
+  #take(events: readonly EventDraft[]): () => void {
+    if (this.#share.events === 0) this.#first = events[0]?.body.kind ?? null;
+    return this.#share.take(events.map(({ body }) => body));
   }
 
   /** What a commit that changed nothing carried goes by itself. Where the outcome is unknown, nothing is sent again. */
@@ -189,6 +193,24 @@ export class Outbox {
     const { agentId, createdBy, owner, epoch } = this.#owner;
     return { agentId, createdBy, fence: { owner, epoch }, events };
   }
+}
+
+/** The most text that one event carries, in characters: well below what fits into an event. */
+const MERGED_CHARACTERS = 8_000;
+
+/** Text that follows text of the same block, as one event at the time of the first; null where they stay two. */
+function mergedText(before: EventDraft | undefined, { body }: EventDraft): EventDraft | null {
+  if (before === undefined) return null;
+  const first = before.body;
+  if (first.kind !== "TEXT_CHUNK" && first.kind !== "THINK_CHUNK") return null;
+  if (body.kind !== first.kind || body.step !== first.step || body.block !== first.block) return null;
+  const delta = first.delta + body.delta;
+  return delta.length > MERGED_CHARACTERS ? null : { at: before.at, body: { ...first, delta } };
+}
+
+/** Gives back the room of what is committed or lost. */
+function releaseAll({ releases }: Batch): void {
+  for (const release of releases.splice(0)) release();
 }
 
 function isEmpty(patch: AgentPatch): boolean {

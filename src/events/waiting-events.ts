@@ -1,33 +1,23 @@
-import type { EventBody, EventKind } from "./event.ts";
+import type { EventBody } from "./event.ts";
 
-/** What may wait for the database on one node: so many events, and so many bytes of their text. */
+/** What may wait for the database on one node, of all its agents: so many events, and so many bytes of their text. */
 export type WaitingLimits = { readonly events: number; readonly bytes: number };
 
 /** The limits of production. */
 export const WAITING_LIMITS: WaitingLimits = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** What events that report no decision and no effect may take of it: the rest is kept for those that do. */
-const UNCRITICAL_SHARE = 0.75;
-
-const CRITICAL: ReadonlySet<EventKind> = new Set([
-  "TOOL_END",
-  "DONE",
-  "PERMISSION_REQUIRED",
-  "PERMISSION_DECIDED",
-  "AGENT_RESUMED",
-  "STATE_CHANGED",
-  "BREAKPOINT_CHANGED",
-  "ERROR",
-]);
+/** What each agent has room for, however many others wait. */
+const LEAST: WaitingLimits = { events: 50, bytes: 512 * 1024 };
 
 /**
- * Counts the events of all agents of a node that are not committed yet: few while the database answers, all that
- * happens while it does not. When they are too many nothing more is taken, and the agent that would go on stops.
+ * Counts the events of all agents of a node that are not committed yet: few while the database answers, all that happens
+ * while it does not. The room is shared out among the agents that have something waiting, so that none takes another's
+ * (invariant 13). Who could go on without end (a model that speaks, a tool that emits) waits for room; what must be
+ * written once is always taken, since each agent has little of that under way at a time.
  */
 export class WaitingEvents {
   readonly #limits: WaitingLimits;
-  #events = 0;
-  #bytes = 0;
+  readonly #sharing = new Set<WaitingShare>();
 
   constructor(limits: WaitingLimits) {
     this.#limits = limits;
@@ -35,22 +25,74 @@ export class WaitingEvents {
 
   /** How many wait. */
   get events(): number {
+    return [...this.#sharing].reduce((sum, share) => sum + share.events, 0);
+  }
+
+  /** The room of one agent. */
+  share(): WaitingShare {
+    return new WaitingShare(this.#sharing, this.#limits);
+  }
+}
+
+/** The room of one agent for events that are not committed yet. */
+export class WaitingShare {
+  readonly #sharing: Set<WaitingShare>;
+  readonly #limits: WaitingLimits;
+  readonly #waiting = new Set<() => void>();
+  #events = 0;
+  #bytes = 0;
+
+  constructor(sharing: Set<WaitingShare>, limits: WaitingLimits) {
+    this.#sharing = sharing;
+    this.#limits = limits;
+  }
+
+  /** How many events of the agent wait. */
+  get events(): number {
     return this.#events;
   }
 
-  /** Takes room for events that wait together; where nothing waits, for any. Returns its release; null where there is none. */
-  take(bodies: readonly EventBody[]): (() => void) | null {
+  /** Whether the agent has used up its share. */
+  get isFull(): boolean {
+    const others = Math.max(1, this.#sharing.size);
+    return (
+      this.#events >= Math.max(LEAST.events, this.#limits.events / others) ||
+      this.#bytes >= Math.max(LEAST.bytes, this.#limits.bytes / others)
+    );
+  }
+
+  /** Takes room for events that are written together. Returns its release. */
+  take(bodies: readonly EventBody[]): () => void {
     const events = bodies.length;
     const bytes = bodies.reduce((sum, body) => sum + sizeOf(body), 0);
-    const share = bodies.some(({ kind }) => CRITICAL.has(kind)) ? 1 : UNCRITICAL_SHARE;
-    const isFull = this.#events + events > this.#limits.events * share || this.#bytes + bytes > this.#limits.bytes * share;
-    if (isFull && this.#events > 0) return null;
+    this.#move(events, bytes);
+    return () => this.#move(-events, -bytes);
+  }
+
+  /** Takes room for text that goes on in an event that waits already. Returns its release. */
+  takeMore(body: EventBody): () => void {
+    const bytes = sizeOf(body);
+    this.#move(0, bytes);
+    return () => this.#move(0, -bytes);
+  }
+
+  /** Resolves as soon as there is room, or when `signal` aborts. */
+  async room(signal: AbortSignal): Promise<void> {
+    while (this.isFull && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.add(resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      this.#waiting.delete(resolve);
+    }
+  }
+
+  #move(events: number, bytes: number): void {
     this.#events += events;
     this.#bytes += bytes;
-    return () => {
-      this.#events -= events;
-      this.#bytes -= bytes;
-    };
+    if (this.#events > 0) this.#sharing.add(this);
+    else this.#sharing.delete(this);
+    if (bytes < 0 && !this.isFull) this.#waiting.forEach((resolve) => resolve());
   }
 }
 

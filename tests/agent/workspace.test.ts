@@ -26,7 +26,7 @@ async function runTool(
     workspace: new Workspace(folder),
     signal,
     todos: { read: async () => todos, write: async (list) => void todos.splice(0, todos.length, ...list) },
-    emit: () => {},
+    emit: async () => {},
     start: () => {
       throw new Error("no built-in tool starts a program");
     },

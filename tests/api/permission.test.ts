@@ -297,7 +297,13 @@ describe("hooks before a call (A4, A19, A21, D28)", () => {
     ],
     ["an answer that is no object denies", (() => true) as never, { mode: "auto" }, "DENIED", "something else than an object"],
     ["an input with NUL denies", give({ path: "a\0b" }), { mode: "auto" }, "DENIED", "must not contain NUL"],
-    ["an answer of no known form denies", (() => ({ decision: "allow" })) as never, { mode: "auto" }, "DENIED", "neither ask"],
+    [
+      "an answer of no known form denies",
+      (() => ({ decision: "allow" })) as never,
+      { mode: "auto" },
+      "DENIED",
+      "neither a decision",
+    ],
   ] as const)("%s", async (_name, hook, permission, state, text) => {
     const { row } = await call(READ, { permission, hooks: { preToolUse: [hook] } });
     expect(row.state).toBe(state);

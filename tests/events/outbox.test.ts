@@ -43,10 +43,10 @@ const end = (text: string): EventDraft => ({
 describe("outbox", () => {
   it("keeps the order: deltas never come after their TEXT_CHUNK_END", async () => {
     const { log, outbox: box } = await outbox();
-    for (let index = 0; index < 50; index += 1) box.send(chunk(`${index}`));
+    for (let index = 0; index < 50; index += 1) box.send(chunk(index === 0 ? "0" : ` ${index}`));
     await box.commit({}, [end("all")]);
     const events = await readAll(log, everything("one"));
-    expect(deltas(events)).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`));
+    expect(deltas(events).join("")).toBe(Array.from({ length: 50 }, (_, index) => `${index}`).join(" "));
     expect(events.at(-1)?.body.kind).toBe("TEXT_CHUNK_END");
   });
 
@@ -62,7 +62,7 @@ describe("outbox", () => {
     }
     await box.commit({}, [end("all")]);
     expect(statements.filter((name) => name === "append_events" || name === "commit_change").length).toBeLessThanOrEqual(3);
-    expect(await readAll(log, everything("one"))).toHaveLength(102);
+    expect(await readAll(log, everything("one"))).toHaveLength(2);
   });
 
   it("carries nothing away with a commit that is refused", async () => {

@@ -42,8 +42,11 @@ export type ToolContext = {
     args: readonly string[],
     options?: { readonly folder?: string; readonly env?: Readonly<Record<string, string>> },
   ): GroupedProcess;
-  /** Reports something of the tool's own as a TOOL_CUSTOM_EVENT. */
-  emit(eventType: string, eventData: Json): void;
+  /**
+   * Reports something of the tool's own as a TOOL_CUSTOM_EVENT. Resolves when there is room for more: what a tool that does
+   * not wait for that emits beyond its agent's share is left out, and an ERROR of severity WARN says how many.
+   */
+  emit(eventType: string, eventData: Json): Promise<void>;
 };
 
 /** The agent's todo list. */
