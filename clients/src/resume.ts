@@ -53,13 +53,16 @@ export function optionsFor<Operation>(
 const SERVER_FAILURES = 8;
 /** Close codes of graphql-transport-ws after which the same again would end the same: the client breaks the protocol. */
 const FATAL_CLOSE_CODES: ReadonlySet<number> = new Set([4004, 4005, 4400, 4401, 4406, 4409, 4429]);
-/** Answers that may be another the next time. */
-const PASSING_CODES: ReadonlySet<unknown> = new Set([
-  "STORAGE_UNAVAILABLE",
-  "INTERNAL_SERVER_ERROR",
-  "TOO_MANY_OPERATIONS",
-  // A new connection may come with a new token.
-  "UNAUTHENTICATED",
+/** Answers that would be the same the next time. One that the client does not know may come from a newer server, and is tried again. */
+const FINAL_CODES: ReadonlySet<unknown> = new Set([
+  undefined,
+  "FORBIDDEN",
+  "NOT_FOUND",
+  "BAD_USER_INPUT",
+  "BAD_REQUEST",
+  "DOCUMENT_TOO_LARGE",
+  "GRAPHQL_PARSE_FAILED",
+  "GRAPHQL_VALIDATION_FAILED",
 ]);
 
 /**
@@ -103,7 +106,7 @@ export function resume<Data>(
     if (isCursorCode(code)) return fail(new ResumeError(code, errors[0]?.message ?? code, cursor, errors));
     // A database that is away comes back, however long that takes.
     if (code !== "STORAGE_UNAVAILABLE") serverFailures += 1;
-    if (PASSING_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
+    if (!FINAL_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
     end();
     tell({ kind: "ended", cursor, error: errors });
     guarded(() => sink.next({ errors }));

@@ -1,3 +1,4 @@
+import { ApprovalKind } from "../db/generated/enums.ts";
 import type { Statement } from "../db/sql.ts";
 import { callStep, closedEvent, endEvents, type CallStep } from "./call-record.ts";
 import { refusalText, toolCallError } from "./gate/refusal.ts";
@@ -22,7 +23,7 @@ const SWEEP = 100;
 const FIND: Statement = {
   name: "find_expired_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 ORDER BY random() LIMIT ${SWEEP}`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 AND p.kind::text = ANY ($2) ORDER BY random() LIMIT ${SWEEP}`,
 };
 
 /**
@@ -31,7 +32,7 @@ const FIND: Statement = {
  */
 export async function expireApprovals(parts: AgentParts): Promise<readonly string[]> {
   const at = parts.clock.now();
-  const rows = await parts.sql.query<{ expiring: Expiring }>(FIND, [at]);
+  const rows = await parts.sql.query<{ expiring: Expiring }>(FIND, [at, Object.keys(ApprovalKind)]);
   for (const { expiring } of rows) {
     try {
       await expireApproval(parts, expiring, at);

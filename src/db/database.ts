@@ -7,6 +7,7 @@ import { PrismaPGlite } from "pglite-prisma-adapter";
 import { messageOf } from "../lib/text.ts";
 import { PrismaClient } from "./generated/client.ts";
 import { lockFolder } from "./lock-file.ts";
+import { isUnknownValue, onlyKnown } from "./known-values.ts";
 import { connectionName } from "./connected-servers.ts";
 import {
   migrate,
@@ -45,6 +46,8 @@ export type Database = {
   /** What people and followers read. */
   readonly reads: Sql;
   readonly prisma: Reader;
+  /** How often rows were left out of a read since a newer version wrote values that this one does not know. */
+  readonly unknownRows: () => number;
   /** The version of the schema that this server knows: its connections say it. */
   readonly version: string;
   /** Applies what only makes things faster, while the server serves. Never rejects; ends when the database closes. */
@@ -85,7 +88,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
     const run = { times: MIGRATION_TIMES, tell, signal: new AbortController().signal };
     await migrate(connection, migrations, run);
     await migrateFaster(connection, migrations, run);
-    const prisma = new PrismaClient({ adapter: new PrismaPGlite(client) });
+    const { prisma, unknownRows } = reader(new PrismaPGlite(client));
     const sql = watched(
       async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
       new OutageWatch(() => client.query("SELECT 1")),
@@ -96,6 +99,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
       leases: sql,
       reads: sql,
       prisma,
+      unknownRows,
       version: schemaVersion(migrations),
       makeFaster: async () => {},
       close: async () => {
@@ -108,6 +112,36 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
     await unlock();
     throw error;
   }
+}
+
+/**
+ * Prisma's client for reads. Rows with values that this version does not know are left out: a newer one that shares the
+ * database may write them. They are looked for from the first read on that met one, since that is not for nothing.
+ */
+function reader(adapter: PrismaPg | PrismaPGlite): {
+  readonly prisma: PrismaClient;
+  readonly unknownRows: () => number;
+} {
+  let reads = 0;
+  const client = new PrismaClient({ adapter }).$extends({
+    query: {
+      $allModels: {
+        $allOperations: async ({ model, args, query }) => {
+          if (reads === 0) {
+            try {
+              return await query(args);
+            } catch (error) {
+              if (!isUnknownValue(error)) throw error;
+            }
+          }
+          reads += 1;
+          return query(onlyKnown(model, args) as typeof args);
+        },
+      },
+    },
+  });
+  // The extension changes no type: what it reads has the same form.
+  return { prisma: client as unknown as PrismaClient, unknownRows: () => reads };
 }
 
 async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell: (message: string) => void): Promise<Database> {
@@ -126,7 +160,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     await end();
     throw error;
   }
-  const prisma = new PrismaClient({ adapter: new PrismaPg(readPool) });
+  const { prisma, unknownRows } = reader(new PrismaPg(readPool));
   let faster = Promise.resolve();
   return {
     config,
@@ -134,6 +168,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     leases,
     reads,
     prisma,
+    unknownRows,
     version,
     makeFaster: (told) => {
       faster = withConnection(config.url, version, closing.signal, (connection) =>

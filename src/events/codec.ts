@@ -1,6 +1,16 @@
 import { isJsonObject, mapStrings, storableJson, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
-import { CHANNEL_OF, type EventBody, type EventDraft, type EventKind, type TimelineEvent } from "./event.ts";
+import { AgentState, ApprovalDecision, ApprovalKind, ApprovalState, Breakpoint, ToolCallState } from "../db/generated/enums.ts";
+import {
+  CHANNEL_OF,
+  DONE_REASONS,
+  ERROR_PHASES,
+  ERROR_SEVERITIES,
+  type EventBody,
+  type EventDraft,
+  type EventKind,
+  type TimelineEvent,
+} from "./event.ts";
 import type { Channel } from "./channel.ts";
 
 /** The largest payload of one event in bytes. */
@@ -35,13 +45,56 @@ export function encodeEvent(draft: EventDraft): EncodedEvent {
   return { channel: CHANNEL_OF[kind], kind, payload: stored, at: draft.at.toISOString(), body };
 }
 
-/** Whether this version knows the kind: a newer server that shares the database may write others. */
-export function isKnownKind(kind: string): kind is EventKind {
-  return Object.hasOwn(CHANNEL_OF, kind);
+type Values = readonly { readonly path: readonly string[]; readonly known: object }[];
+
+const CALL = valuesOf({
+  "call.state": ToolCallState,
+  "call.approval.state": ApprovalState,
+  "call.approval.decision": ApprovalDecision,
+});
+
+/** Where kinds have values of which a newer version may have more; absent and null are known. */
+const VALUES: { readonly [Kind in EventKind]?: Values } = {
+  TOOL_START: CALL,
+  TOOL_END: CALL,
+  TOOL_ERROR: CALL,
+  TOOL_EXECUTED: CALL,
+  DONE: valuesOf({ reason: named(DONE_REASONS) }),
+  PERMISSION_REQUIRED: valuesOf({ "request.kind": ApprovalKind, "request.call.state": ToolCallState }),
+  PERMISSION_DECIDED: valuesOf({ decision: ApprovalDecision, approvalState: ApprovalState }),
+  PERMISSION_CLOSED: valuesOf({ approvalState: ApprovalState }),
+  STATE_CHANGED: valuesOf({ previousState: AgentState, state: AgentState }),
+  BREAKPOINT_CHANGED: valuesOf({ previousBreakpoint: Breakpoint, breakpoint: Breakpoint }),
+  ERROR: valuesOf({ severity: named(ERROR_SEVERITIES), phase: named(ERROR_PHASES) }),
+};
+
+function valuesOf(known: Readonly<Record<string, object>>): Values {
+  return Object.entries(known).map(([path, values]) => ({ path: path.split("."), known: values }));
+}
+
+function named(values: readonly string[]): object {
+  return Object.fromEntries(values.map((value) => [value, value]));
+}
+
+/** The event of a row, or null where this version does not know its kind, or one of its values: a newer server wrote it. */
+export function decodeKnownEvent(tenant: string, row: EventRow): TimelineEvent | null {
+  if (!Object.hasOwn(CHANNEL_OF, row.kind)) return null;
+  const event = decodeEvent(tenant, row);
+  const values = VALUES[event.body.kind] ?? [];
+  return values.every(({ path, known }) => isKnownAt(event.body, path, known)) ? event : null;
+}
+
+function isKnownAt(body: object, path: readonly string[], known: object): boolean {
+  let value: unknown = body;
+  for (const field of path) {
+    if (typeof value !== "object" || value === null) return true;
+    value = (value as Readonly<Record<string, unknown>>)[field];
+  }
+  return value === null || value === undefined || (typeof value === "string" && Object.hasOwn(known, value));
 }
 
 /** The event of a row. Rows are written by `encodeEvent` only, so that their form is known. */
-export function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
+function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
   return {
     tenant,
     agentId: row.agent_id,

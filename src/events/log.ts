@@ -12,7 +12,7 @@ import {
   type Statement,
 } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
-import { decodeEvent, encodeEvent, isKnownKind, type EncodedEvent, type EventRow } from "./codec.ts";
+import { decodeKnownEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
 import { inScope, type Scope } from "./scope.ts";
@@ -392,9 +392,9 @@ export class EventLog {
   }
 
   #decode(tenant: string, rows: readonly EventRow[]): TimelineEvent[] {
-    const known = rows.filter(({ kind }) => isKnownKind(kind));
+    const known = rows.flatMap((row) => decodeKnownEvent(tenant, row) ?? []);
     this.#unknownEvents += rows.length - known.length;
-    return known.map((row) => decodeEvent(tenant, row));
+    return known;
   }
 
   #announce(tenant: string, events: readonly TimelineEvent[]): void {

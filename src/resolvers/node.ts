@@ -7,16 +7,19 @@ export async function mayReadNode({ prisma, actor }: Context, type: string, id: 
   if (!ROW_ID.test(id)) return false;
   const mayRead = (agent: { tenant: string; createdBy: string } | null | undefined): boolean =>
     agent !== null && agent !== undefined && maySee(actor, agent);
-  const select = { tenant: true, createdBy: true } as const;
+  // With what a newer version may have written: what would not be read is no node.
+  const select = { tenant: true, createdBy: true, state: true, breakpoint: true } as const;
   switch (type as NodeType) {
     case "Agent":
       return mayRead(await prisma.agent.findUnique({ where: { id }, select }));
     case "Approval":
-      return mayRead((await prisma.approval.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
+      return mayRead(
+        (await prisma.approval.findUnique({ where: { id }, select: { kind: true, state: true, agent: { select } } }))?.agent,
+      );
     case "Message":
-      return mayRead((await prisma.message.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
+      return mayRead((await prisma.message.findUnique({ where: { id }, select: { kind: true, agent: { select } } }))?.agent);
     case "ToolCall":
-      return mayRead((await prisma.toolCall.findUnique({ where: { id }, select: { agent: { select } } }))?.agent);
+      return mayRead((await prisma.toolCall.findUnique({ where: { id }, select: { state: true, agent: { select } } }))?.agent);
     case "AllowRule": {
       const rule = await prisma.allowRule.findUnique({ where: { id }, select: { tenant: true } });
       return rule?.tenant === actor.tenant && readsTenant(actor);

@@ -204,9 +204,9 @@ describe("tools that misbehave (invariant 9)", () => {
   });
 
   it("one that emits reports its own events, also such that are too large", async () => {
-    const tool = ownTool("emits", (_input, context) => {
-      context.emit("progress", { percent: 50 });
-      context.emit("huge", "x".repeat(100_000));
+    const tool = ownTool("emits", async (_input, context) => {
+      await context.emit("progress", { percent: 50 });
+      await context.emit("huge", "x".repeat(100_000));
       return { output: "ok", details: null };
     });
     const { events } = await turnWith([{ tool: "emits" }], { config: { tools: [tool] } });

@@ -1,59 +1,105 @@
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createAgent, send, turnOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
+import { checkSeqs, createAgent, send, turnOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
 import { NODE_READY } from "../node.ts";
 import { checkGapless, query, startPostgres } from "../postgres.ts";
-import { start, startPath, type TrialProcess } from "../processes.ts";
+import { ask, start, startPath, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { watchAll } from "../watchers.ts";
-import { layOutPrevious } from "./previous.ts";
+import { layOutNext, layOutPrevious } from "./lay-out.ts";
 
 /**
- * `npm run trial:versions`: a server of the version before the newest migration runs under load while one of this version
- * starts, migrates, and shares the database; then the older is killed, and its agents go on at the newer. The counts of
- * trial:log hold for subscribers of both, every turn ends, and the older version, started anew, refuses the newer schema
- * and says why. With --planted the migration takes a column away that the older server writes.
+ * `npm run trial:versions`: two upgrades under load.
+ *
+ * The first is from the version before, started by its own `src/main.ts`: while it is connected this version does not start
+ * where a migration says that it must not, and names it; afterwards it starts and goes on with the agents; the older one,
+ * started anew, refuses the newer schema.
+ *
+ * The second is to a next version, laid out with a kind of event, a state, an approval kind, an error code and a need of
+ * its agents more. Both serve the same agents; subscribers of each are given everything that their server knows, once, in
+ * order; when a server of the next is killed, this version leaves the agents alone that need more than it knows.
+ *
+ * With --planted a migration takes a column away that this version writes.
  */
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const AGENTS = 6;
 const SUBSCRIPTIONS = 10;
 
 await trialInFolder("versions", runVersions);
 
 async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
-  const previous = join(folder, "previous");
-  const migration = await layOutPrevious(previous);
   const postgres = await startPostgres();
   const env = {
+    PORT: "0",
     DATABASE_URL: postgres.url,
     TRIPLANE_CONFIG: fileURLToPath(new URL("versions.config.ts", import.meta.url)),
     TRIPLANE_DATA_DIR: folder,
   };
-  const older = await startPath(join(previous, "trial-server.ts"), NODE_READY, env, () => {}, previous);
-  const agents: TrialAgent[] = [];
-  for (let index = 0; index < AGENTS; index += 1) agents.push(await createAgent(older.said));
-  const watchers = [watchAll(older.said, SUBSCRIPTIONS, fail)];
-  const turns = { ended: 0 };
-  const loading = load([older.said], agents, turns, fail);
-  await delay(2_000);
+  const previous = join(folder, "previous");
+  const migration = await layOutPrevious(previous);
+  const agents = await checkStop(previous, env, fail);
 
-  const newer = await start("trials/server.ts", NODE_READY, env);
-  if (isPlanted) await query(postgres.url, "ALTER TABLE agent RENAME COLUMN signal TO signals");
-  loading.urls.push(newer.said);
-  watchers.push(watchAll(newer.said, SUBSCRIPTIONS, fail));
-  await delay(isShort ? 8_000 : 300_000);
-  await loading.stop();
+  const ours = await start("trials/server.ts", NODE_READY, env);
   await checkRefused(previous, env, fail);
-  const both = await Promise.all(watchers.map((all) => all.check(newer.said)));
-  if (new Set(both.map(({ events }) => events)).size !== 1) fail("the subscribers of both were not given the same");
-  const resumed = await checkTakeover(older, newer, agents, fail);
+  while (agents.length < AGENTS) agents.push(await createAgent(ours.said));
+  const turns = { ended: 0 };
+  const loading = load([ours.said], agents, turns, fail);
+  const watchers = [watchAll(ours.said, SUBSCRIPTIONS, fail, "leaves kinds out")];
+  const next = join(folder, "next");
+  await layOutNext(next);
+  const theirs = await startPath(join(next, "trials/server.ts"), NODE_READY, env, () => {}, next);
+  if (isPlanted) await query(postgres.url, "ALTER TABLE agent RENAME COLUMN signal TO signals");
+  loading.urls.push(theirs.said);
+  watchers.push(watchAll(theirs.said, SUBSCRIPTIONS, fail));
+  await delay(isPlanted ? 2_000 : isShort ? 8_000 : 300_000);
+  await loading.stop();
+  const [left, all] = await Promise.all(watchers.map((watched) => watched.check(theirs.said)));
+  await checkLeftOut(postgres.url, left?.events, all?.events, fail);
+  const resumed = await checkNeeds(
+    postgres.url,
+    ours,
+    theirs,
+    () => startPath(join(next, "trials/server.ts"), NODE_READY, env, () => {}, next),
+    agents,
+    fail,
+  );
+  await checkUnknownRows(postgres.url, ours.said, agents, fail);
 
-  for (const agent of agents) await checkAgent(newer.said, agent, fail);
   const events = await checkGapless(postgres.url, fail);
-  const given = (await watchers[1]?.check(newer.said))?.events;
-  if (given !== events) fail(`subscribers were given ${given} of ${events} events`);
-  for (const all of watchers) all.end();
-  return `${migration} applied under load: ${turns.ended} turns, ${events} events, ${resumed} agents went on at the newer server when the older was killed`;
+  for (const watched of watchers) watched.end();
+  return `${migration} refused while the version before was connected, and applied after it; beside a next version ${turns.ended} turns, ${events} events, ${resumed} agents left to the next version when its server was killed`;
+}
+
+/** While the version before is connected this one does not start, and names it. Gives agents that the older has worked on. */
+async function checkStop(previous: string, env: Readonly<Record<string, string>>, fail: TrialRun["fail"]): Promise<TrialAgent[]> {
+  const older = await startPath(join(previous, "src/main.ts"), NODE_READY, env, () => {}, previous);
+  const agents = [await createAgent(older.said), await createAgent(older.said)];
+  for (const agent of agents) {
+    await send(older.said, agent, "go");
+    await until("a turn ends", async () => (await turnOf(older.said, agent)).state === "READY", 20_000);
+  }
+  const said = await refusalOf(ROOT, env);
+  if (!/servers of the version before are connected \(triplane/.test(said))
+    fail(`beside the version before this one said: ${said}`);
+  older.child.kill("SIGTERM");
+  await older.exited;
+  return agents;
+}
+
+/** The older version does not start on the newer schema, and says what to do. */
+async function checkRefused(previous: string, env: Readonly<Record<string, string>>, fail: TrialRun["fail"]): Promise<void> {
+  const said = await refusalOf(previous, env);
+  if (!said.includes("start a newer version of the server")) fail(`the older version, started anew, said: ${said}`);
+}
+
+/** What a server of the version in `folder` says that does not start. */
+function refusalOf(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { ...process.env, ...env }, timeout: 20_000 };
+    execFile(process.execPath, [join(folder, "src/main.ts")], options, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
 }
 
 /** Keeps every agent busy, by all servers in turn. */
@@ -67,18 +113,10 @@ function load(
   const stopping = new AbortController();
   const working = Promise.all(
     agents.map(async (agent, index) => {
-      for (let turn = 1; !stopping.signal.aborted; turn += 1) {
-        const url = all[(turn + index) % all.length] ?? "";
-        await send(url, agent, "go");
-        const other = all[(turn + index + 1) % all.length] ?? "";
-        await until(
-          "a turn ends",
-          async () => {
-            const { state, turn: begun } = await turnOf(other, agent);
-            return state === "READY" && begun === turn;
-          },
-          15_000,
-        );
+      const begun = (await turnOf(all[0] ?? "", agent)).turn;
+      for (let count = 1; !stopping.signal.aborted; count += 1) {
+        await send(all[(count + index) % all.length] ?? "", agent, "go");
+        await ended(all[(count + index + 1) % all.length] ?? "", agent, begun + count, 15_000);
         turns.ended += 1;
       }
     }),
@@ -92,40 +130,74 @@ function load(
   };
 }
 
-/** The older version does not start on the newer schema, and says what to do. */
-async function checkRefused(previous: string, env: Readonly<Record<string, string>>, fail: TrialRun["fail"]): Promise<void> {
-  const again = await startPath(join(previous, "trial-server.ts"), /^(refused|listens).*/, env, () => {}, previous);
-  if (!again.said.includes("start a newer version of the server")) fail(`the older version, started anew, said: ${again.said}`);
-  await again.exited;
+/** Waits until the agent has ended this turn. */
+async function ended(url: string, agent: TrialAgent, turn: number, timeoutMs: number): Promise<void> {
+  await until(
+    `turn ${turn} of agent ${agent.row} ends`,
+    async () => {
+      const now = await turnOf(url, agent);
+      return now.state === "READY" && now.turn === turn;
+    },
+    timeoutMs,
+  );
 }
 
-/** What the older server had begun goes on at the newer one. */
-async function checkTakeover(
-  older: TrialProcess,
-  newer: TrialProcess,
+/** Subscribers of this version were given all but the events of the next one's kind. */
+async function checkLeftOut(url: string, left = 0, all = 0, fail: TrialRun["fail"]): Promise<void> {
+  const [row] = await query(url, "SELECT count(*)::int AS unknown FROM event WHERE kind = 'NEXT_HAPPENED'");
+  const { unknown } = row as { unknown: number };
+  if (unknown === 0) fail("the next version wrote no event of its own kind");
+  if (left !== all - unknown)
+    fail(`subscribers of this version were given ${left} events, of ${all} with ${unknown} of a kind that it does not know`);
+}
+
+/** When the server of the next version is killed, its agents wait for another of it: this one does not know what they need. */
+async function checkNeeds(
+  url: string,
+  ours: TrialProcess,
+  theirs: TrialProcess,
+  startAnother: () => Promise<TrialProcess>,
   agents: readonly TrialAgent[],
   fail: TrialRun["fail"],
 ): Promise<number> {
-  const before = await Promise.all(agents.map(async (agent) => (await turnOf(newer.said, agent)).turn));
-  await Promise.all(agents.map((agent) => send(older.said, agent, "go")));
-  await older.kill();
+  const before = await Promise.all(agents.map(async (agent) => (await turnOf(ours.said, agent)).turn));
+  await Promise.all(agents.map((agent) => send(theirs.said, agent, "go")));
+  await theirs.kill();
+  // Twice the time of a lease: whoever may take them has done so by then.
+  await delay(3_000);
+  const rows = (await query(
+    url,
+    "SELECT id, lease_owner AS owner FROM agent WHERE needs > 0 AND state = 'WORKING' AND lease_until < clock_timestamp()",
+  )) as readonly { id: string }[];
+  if (rows.length === 0) fail("no agent was left that needs more than this version knows");
+  const another = await startAnother();
   for (const [index, agent] of agents.entries())
-    await until(
-      "the turn ends",
-      async () => {
-        const { state, turn } = await turnOf(newer.said, agent);
-        return state === "READY" && turn === (before[index] ?? 0) + 1;
-      },
-      15_000,
-    ).catch((error: unknown) => fail(String(error)));
-  return agents.length;
+    await ended(another.said, agent, (before[index] ?? 0) + 1, 20_000).catch((error: unknown) => fail(String(error)));
+  for (const agent of agents) await checkAgent(another.said, agent, fail);
+  return rows.length;
+}
+
+/** An agent in a state that this version does not know is null by its id and left out of lists; others are read as ever. */
+async function checkUnknownRows(
+  url: string,
+  server: string,
+  agents: readonly TrialAgent[],
+  fail: TrialRun["fail"],
+): Promise<void> {
+  const [agent] = agents;
+  if (agent === undefined) throw new Error("there are agents");
+  await query(url, `UPDATE agent SET state = 'DREAMING' WHERE id = '${agent.row}'`);
+  const { agent: one, agents: list } = await ask<{ agent: object | null; agents: { nodes: readonly { id: string }[] } }>(
+    server,
+    `query($id: ID!) { agent(id: $id) { id } agents(first: 50) { nodes { id state } } }`,
+    { id: agent.id },
+  );
+  if (one !== null || list.nodes.length !== agents.length - 1)
+    fail(`an agent in an unknown state was answered: ${JSON.stringify(one)}, and ${list.nodes.length} in the list`);
 }
 
 async function checkAgent(url: string, agent: TrialAgent, fail: TrialRun["fail"]): Promise<void> {
-  const events = await timelineOf(url, agent);
-  events.forEach(({ seq }, index) => {
-    if (seq !== index + 1) fail(`agent ${agent.row}: seq ${seq} is where ${index + 1} should be`);
-  });
+  checkSeqs(agent, await timelineOf(url, agent), fail);
   const problem = await unpaired(url, agent);
   if (problem !== null) fail(problem);
 }

@@ -1,4 +1,4 @@
-import type { ApprovalDecision, ApprovalKind, ApprovalState } from "../../db/generated/enums.ts";
+import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { maySee, mayDecide, type Actor } from "../actor.ts";
@@ -44,12 +44,12 @@ const FIND: Statement = {
         FROM decision d WHERE d.approval_id = p.id),
       'requesters', (SELECT coalesce(json_agg(DISTINCT m.created_by), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER'
         WHERE t.id = p.tool_call_id)) AS found
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.kind::text = ANY ($2)`,
 };
 
 /** The approval, where the actor may see it. One that they may not see is answered like one that does not exist. */
 export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<Result<FoundApproval, CommandRefusal>> {
-  const [row] = await sql.query<{ found: FoundApproval }>(FIND, [id]);
+  const [row] = await sql.query<{ found: FoundApproval }>(FIND, [id, Object.keys(ApprovalKind)]);
   if (row !== undefined && maySee(actor, row.found)) return accepted(row.found);
   return refused({
     code: "NOT_FOUND",

@@ -1,0 +1,110 @@
+import {
+  ActorKind,
+  AgentState,
+  ApprovalDecision,
+  ApprovalKind,
+  ApprovalState,
+  Breakpoint,
+  MessageKind,
+  StepState,
+  ToolCallState,
+} from "./generated/enums.ts";
+
+/** Where rows have values of a kind that a newer version may add to, and what else is read with them. */
+type Known = {
+  readonly columns: Readonly<Record<string, { readonly values: Readonly<Record<string, string>>; readonly nullable?: true }>>;
+  readonly lists: Readonly<Record<string, string>>;
+  readonly rows: Readonly<Record<string, string>>;
+};
+
+const KNOWN: Readonly<Record<string, Known>> = {
+  Agent: {
+    columns: { state: { values: AgentState }, breakpoint: { values: Breakpoint }, createdByKind: { values: ActorKind } },
+    lists: { steps: "Step", messages: "Message", toolCalls: "ToolCall", approvals: "Approval" },
+    rows: {},
+  },
+  Step: { columns: { state: { values: StepState } }, lists: {}, rows: { agent: "Agent" } },
+  Message: {
+    columns: { kind: { values: MessageKind }, createdByKind: { values: ActorKind, nullable: true } },
+    lists: {},
+    rows: { agent: "Agent" },
+  },
+  ToolCall: { columns: { state: { values: ToolCallState } }, lists: { approvals: "Approval" }, rows: { agent: "Agent" } },
+  Approval: {
+    columns: { kind: { values: ApprovalKind }, state: { values: ApprovalState } },
+    lists: { decisions: "Decision" },
+    rows: { agent: "Agent", toolCall: "ToolCall" },
+  },
+  Decision: {
+    columns: { decision: { values: ApprovalDecision }, actorKind: { values: ActorKind } },
+    lists: {},
+    rows: { approval: "Approval" },
+  },
+};
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** Whether a read failed since a row has a value that this version does not know. */
+export function isUnknownValue(error: unknown): boolean {
+  return error instanceof Error && /not found in enum/.test(error.message);
+}
+
+/**
+ * The arguments of a read, with the condition that every value of the rows is known, of the rows that are read along, too:
+ * an unknown one is left out of lists, and null where it is asked for by its id.
+ */
+export function onlyKnown(model: string, args: Query): Query {
+  const known = KNOWN[model];
+  if (known === undefined) return args;
+  const { where, ...rest } = nested(known, args);
+  return { ...rest, where: { ...(where as object | undefined), AND: [...and(where), ...conditions(known, args)] } };
+}
+
+function and(where: unknown): readonly unknown[] {
+  const given = (where as { AND?: unknown } | undefined)?.AND;
+  return given === undefined ? [] : Array.isArray(given) ? given : [given];
+}
+
+/** That the row's own values are known, and those of the rows that it is read with. */
+function conditions(known: Known, args: Query): readonly object[] {
+  const own = Object.entries(known.columns).map(([column, { values, nullable }]) => {
+    const isKnown = { [column]: { in: Object.values(values) } };
+    return nullable === true ? { OR: [{ [column]: null }, isKnown] } : isKnown;
+  });
+  const read = Object.entries(known.rows).flatMap(([relation, of]) => {
+    const asked = askedFor(args, relation);
+    const its = KNOWN[of];
+    return asked === null || its === undefined ? [] : [{ [relation]: { AND: conditions(its, asked) } }];
+  });
+  return [...own, ...read];
+}
+
+function askedFor(args: Query, relation: string): Query | null {
+  for (const part of ["include", "select"]) {
+    const asked = (args[part] as Query | undefined)?.[relation];
+    if (asked !== undefined && asked !== false) return asked === true ? {} : (asked as Query);
+  }
+  return null;
+}
+
+/** The same of what is read along: lists have a condition of their own. */
+function nested(known: Known, args: Query): Query {
+  const parts = ["include", "select"].flatMap((part) => {
+    const asked = args[part] as Query | undefined;
+    if (asked === undefined) return [];
+    const changed = Object.entries(asked).map(([relation, value]) => {
+      const list = known.lists[relation];
+      const row = known.rows[relation];
+      if (value === false || (list === undefined && row === undefined)) return [relation, value];
+      const below = value === true ? {} : (value as Query);
+      const its = KNOWN[list ?? row ?? ""];
+      return [relation, list === undefined ? (its === undefined ? value : orTrue(nested(its, below))) : onlyKnown(list, below)];
+    });
+    return [[part, Object.fromEntries(changed)]];
+  });
+  return { ...args, ...Object.fromEntries(parts) };
+}
+
+function orTrue(args: Query): Query | true {
+  return Object.keys(args).length === 0 ? true : args;
+}

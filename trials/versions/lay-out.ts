@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/**
+ * Lays the version before the newest migrations out in `folder`, from the history of this repository: what a server runs
+ * that was started before an upgrade. Gives the name of the newest migration, which came with those.
+ */
+export async function layOutPrevious(folder: string): Promise<string> {
+  const entries = await readdir(join(ROOT, "prisma/migrations"), { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const newest = names.sort().at(-1) ?? "";
+  const path = `prisma/migrations/${newest}/migration.sql`;
+  const [added = ""] = run("git", ["log", "--format=%H", "--diff-filter=A", "-1", "--", path]).split("\n");
+  if (added === "")
+    throw new Error(`the history does not say when ${newest} was added: run the trial in a clone with the whole history`);
+  await mkdir(folder, { recursive: true });
+  const archive = join(folder, "previous.tar");
+  run("git", ["archive", "--output", archive, `${added}^`]);
+  run("tar", ["-xf", archive, "-C", folder]);
+  await makeRunnable(folder);
+  return newest;
+}
+
+/** The next version, as changes of this one: a kind of event, a state, an approval kind and an error code more, and a way of waiting that its owner must know. */
+const NEXT: readonly { readonly file: string; readonly before: string; readonly after: string }[] = [
+  { file: "prisma/schema.prisma", before: "  PAUSED\n", after: "  PAUSED\n  DREAMING\n" },
+  { file: "prisma/schema.prisma", before: "  OUTCOME_UNKNOWN\n", after: "  OUTCOME_UNKNOWN\n  QUESTION\n" },
+  {
+    file: "src/events/event.ts",
+    before: `  | { readonly kind: "AGENT_RESUMED";`,
+    after: `  | { readonly kind: "NEXT_HAPPENED" }\n  | { readonly kind: "AGENT_RESUMED";`,
+  },
+  {
+    file: "src/events/event.ts",
+    before: `  AGENT_RESUMED: "MONITOR",`,
+    after: `  NEXT_HAPPENED: "MONITOR",\n  AGENT_RESUMED: "MONITOR",`,
+  },
+  {
+    file: "src/schema/event.ts",
+    before: `eventType("AGENT_RESUMED")`,
+    after: `eventType("NEXT_HAPPENED").implement({ interfaces: [TimelineEvent] });\n\neventType("AGENT_RESUMED")`,
+  },
+  { file: "src/agent/lease.ts", before: "const KNOWN_NEEDS = 0;", after: "const KNOWN_NEEDS = 1;" },
+  {
+    file: "src/agent/turns.ts",
+    before: "change: { agent: { ...moved.patch, turn,",
+    after: "change: { agent: { ...moved.patch, needs: 1, turn,",
+  },
+  {
+    file: "src/agent/turns.ts",
+    before: "interruptAt: null, interruptNote: null }",
+    after: "interruptAt: null, interruptNote: null, needs: 0 }",
+  },
+  {
+    file: "src/agent/turns.ts",
+    before: `events: [...moved.events, { kind: "DONE",`,
+    after: `events: [...moved.events, { kind: "NEXT_HAPPENED" }, { kind: "DONE",`,
+  },
+  {
+    file: "src/resolvers/timeline.ts",
+    before: "  checkUntil(args);\n",
+    after: `  checkUntil(args);\n  if (Math.random() < 0.2) throw clientError("NEXT_CODE" as "NOT_FOUND", "not now");\n`,
+  },
+];
+
+const NEXT_MIGRATION = `-- Servers of the version before may run beside it.
+ALTER TYPE "agent_state" ADD VALUE 'DREAMING';
+ALTER TYPE "approval_kind" ADD VALUE 'QUESTION';
+`;
+
+/** Lays a next version out in `folder`: this one as it stands, with NEXT. */
+export async function layOutNext(folder: string): Promise<void> {
+  for (const file of run("git", ["ls-files"]).split("\n")) {
+    const from = join(ROOT, file);
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    // What was removed and is not committed yet is no part of it.
+    await cp(from, join(folder, file)).catch(() => {});
+  }
+  for (const { file, before, after } of NEXT) {
+    const path = join(folder, file);
+    const text = await readFile(path, "utf8");
+    if (!text.includes(before))
+      throw new Error(`the next version changes ${JSON.stringify(before)} of ${file}, which is not there`);
+    await writeFile(path, text.replace(before, after));
+  }
+  await mkdir(join(folder, "prisma/migrations/99990101000000_next"), { recursive: true });
+  await writeFile(join(folder, "prisma/migrations/99990101000000_next/migration.sql"), NEXT_MIGRATION);
+  await makeRunnable(folder);
+}
+
+async function makeRunnable(folder: string): Promise<void> {
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  // Prisma's command line insists on an engine that it does not need to generate.
+  run(process.execPath, [join(ROOT, "node_modules/prisma/build/index.js"), "generate"], folder, {
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+  });
+}
+
+function run(command: string, args: readonly string[], cwd: string = ROOT, env: Readonly<Record<string, string>> = {}): string {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    env: { ...process.env, PATH: `${join(ROOT, "node_modules/.bin")}:${process.env["PATH"]}`, ...env },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")}: ${stderr}`);
+  return stdout.trim();
+}
