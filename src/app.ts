@@ -125,6 +125,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("triplane_events_of_unknown_kinds_total", "counter", log.unknownEvents),
         metric("triplane_reads_without_unknown_rows_total", "counter", database.unknownRows()),
         metric("triplane_storage_outage", "gauge", log.outage === null ? 0 : 1),
+        metric("triplane_tail_bytes", "gauge", tails.bytes),
         metric("triplane_subscriptions", "gauge", tails.followers),
         metric("triplane_slow_readers_closed_total", "counter", slowReaders.closed),
         metric("triplane_tools_running", "gauge", parts.slots.load.running),

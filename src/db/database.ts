@@ -135,7 +135,7 @@ function reader(adapter: PrismaPg | PrismaPGlite): {
             }
           }
           reads += 1;
-          return query(onlyKnown(model, args) as typeof args);
+          return query(onlyKnown(model, args));
         },
       },
     },

@@ -41,13 +41,14 @@ const UNDELIVERED: Statement = {
   text: `SELECT e.position::float8 AS position FROM consumer c JOIN event e ON e.tenant = c.tenant AND e.position > c.position
     WHERE c.tenant = $1 AND c.name = $2 AND e.position <= $3 AND e.kind = ANY ($4) ORDER BY e.position LIMIT 1`,
 };
-/** Where the first block begins whose end lies beyond $2 and has its text only in its deltas. */
+/** Where the first block of the positions after $2 up to $3 begins whose end lies beyond $4, and has its text only in its deltas. */
 const SPLIT_BLOCK: Statement = {
   name: "retention_split_block",
-  text: `SELECT min(b.position)::float8 AS position FROM event e, LATERAL (SELECT s.position FROM event s WHERE s.agent_id = e.agent_id AND s.position < e.position
-        AND s.kind = replace(e.kind, '_END', '_START') AND s.payload ->> 'step' = e.payload ->> 'step' AND s.payload ->> 'block' = e.payload ->> 'block' ORDER BY s.position DESC LIMIT 1) b
-    WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $2::bigint + ${CHUNK} AND e.kind IN ('TEXT_CHUNK_END', 'THINK_CHUNK_END')
-      AND e.payload ->> 'text' IS NULL AND b.position <= $2`,
+  text: `SELECT min(s.position)::float8 AS position FROM event s, LATERAL (SELECT e.position, e.payload ->> 'text' AS text FROM event e
+      WHERE e.agent_id = s.agent_id AND e.position > s.position AND e.kind = replace(s.kind, '_START', '_END')
+        AND e.payload ->> 'step' = s.payload ->> 'step' AND e.payload ->> 'block' = s.payload ->> 'block' ORDER BY e.position LIMIT 1) e
+    WHERE s.tenant = $1 AND s.position > $2 AND s.position <= $3 AND s.kind IN ('TEXT_CHUNK_START', 'THINK_CHUNK_START')
+      AND e.position > $4 AND e.text IS NULL`,
 };
 const MOVE_FLOOR: Statement = {
   name: "retention_floor",
@@ -169,15 +170,20 @@ function cutoff(keptMs: number | null, now: Date): Date | null {
 
 /** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
 async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, readers, now }: RetentionRun): Promise<number> {
-  let end = floor;
-  for await (const [, last] of oldChunks(sql, tenant, floor, cutoff(policy.eventsMs, now))) end = last;
+  const chunks: (readonly [number, number])[] = [];
+  for await (const chunk of oldChunks(sql, tenant, floor, cutoff(policy.eventsMs, now))) chunks.push(chunk);
+  let end = chunks.at(-1)?.[1] ?? floor;
   if (end === floor) return floor;
   for (const { name, kinds } of readers) {
     const [first] = await sql.query<{ position: number }>(UNDELIVERED, [tenant, name, end, kinds]);
     if (first !== undefined) end = Math.min(end, first.position - 1);
   }
-  const [split] = await sql.query<{ position: number | null }>(SPLIT_BLOCK, [tenant, end]);
-  return Math.max(floor, Math.min(end, (split?.position ?? Infinity) - 1));
+  // The first block that would be split is in the first chunk that has one.
+  for (const [after, last] of chunks) {
+    const [split] = await sql.query<{ position: number | null }>(SPLIT_BLOCK, [tenant, after, Math.min(last, end), end]);
+    if (split !== undefined && split.position !== null) return Math.max(floor, split.position - 1);
+  }
+  return Math.max(floor, end);
 }
 
 /** The chunks of the log in which deltas are old, and were not looked at before. */

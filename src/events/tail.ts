@@ -4,8 +4,10 @@ import type { TimelineEvent } from "./event.ts";
 import type { EventLog, LogPage } from "./log.ts";
 import { inScope, scopeKey, type Scope } from "./scope.ts";
 
-/** What a tail keeps at most, in bytes of payload. Half of it is dropped when it is full. */
-const KEPT_BYTES = 8 * 1024 * 1024;
+/** What a tail keeps at most, in bytes. Half of it is dropped when it is full. */
+const KEPT_BYTES = 16 * 1024 * 1024;
+/** What an event holds in memory besides the text of its payload, in bytes: its objects, its date, the strings of its row. */
+const EVENT_BYTES = 600;
 /** The bounds of a page that is answered from memory. */
 const PAGE = { events: 500, bytes: 256 * 1024 };
 /** Pages from memory that are kept for others who ask for the same. */
@@ -14,6 +16,14 @@ const KEPT_PAGES = 16;
 const SKIPPED_POSITIONS = 10_000;
 /** How often waiting followers are looked through for that, in positions. */
 const SKIP_CHECK = 1_000;
+
+/** The memory that all tails of a server share. */
+export type TailBudget = {
+  /** A tail holds so many bytes more, or less. */
+  moved(tail: Tail, bytes: number): void;
+  /** Somebody was answered from it. */
+  used(tail: Tail): void;
+};
 
 type Waiter = { readonly after: number; readonly wake: (page: LogPage) => void };
 /** Those who wait for the same. */
@@ -27,6 +37,7 @@ type Group = { readonly scope: Scope; readonly waiters: Set<Waiter> };
  */
 export class Tail {
   readonly #log: EventLog;
+  readonly #budget: TailBudget;
   readonly #everything: Scope;
   #head: LogHead;
   #floor: number;
@@ -34,15 +45,16 @@ export class Tail {
   #bytes = 0;
   /** Own commits beyond a hole, by the position after which they lie. */
   readonly #ahead = new Map<number, readonly TimelineEvent[]>();
-  /** By agent, or null for all agents, and by scope. */
-  readonly #waiters = new Map<string | null, Map<string, Group>>();
+  /** By whose events they are, an agent's, a creator's or everybody's, and by scope. */
+  readonly #waiters = new Map<string, Map<string, Group>>();
   /** Pages answered from memory since the tail last grew. */
   readonly #pages = new Map<string, LogPage>();
   #reading: Promise<void> | null = null;
   #isStale = false;
 
-  constructor(log: EventLog, head: LogHead) {
+  constructor(log: EventLog, head: LogHead, budget: TailBudget) {
     this.#log = log;
+    this.#budget = budget;
     this.#head = head;
     this.#floor = head.position;
     this.#everything = { tenant: head.tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
@@ -75,6 +87,7 @@ export class Tail {
   /** A page of the scope after `after`: from memory where it is covered, else from the log. */
   async read(scope: Scope, after: number): Promise<LogPage> {
     const isCovered = after >= this.#floor && after <= this.#head.position;
+    if (isCovered) this.#budget.used(this);
     return isCovered ? this.#pageOnce(scope, after) : this.#log.read(scope, after);
   }
 
@@ -96,10 +109,10 @@ export class Tail {
       const waiter: Waiter = { after, wake: settle };
       const timer = setTimeout(giveUp, patience);
       signal.addEventListener("abort", giveUp);
-      const groups = this.#waiters.get(scope.agentId) ?? new Map<string, Group>();
+      const groups = this.#waiters.get(whoseOf(scope)) ?? new Map<string, Group>();
       const group = groups.get(scopeKey(scope)) ?? { scope, waiters: new Set() };
       group.waiters.add(waiter);
-      this.#waiters.set(scope.agentId, groups.set(scopeKey(scope), group));
+      this.#waiters.set(whoseOf(scope), groups.set(scopeKey(scope), group));
     });
   }
 
@@ -111,11 +124,11 @@ export class Tail {
   }
 
   #leave(scope: Scope, waiter: Waiter): void {
-    const groups = this.#waiters.get(scope.agentId);
+    const groups = this.#waiters.get(whoseOf(scope));
     const group = groups?.get(scopeKey(scope));
     group?.waiters.delete(waiter);
     if (group?.waiters.size === 0) groups?.delete(scopeKey(scope));
-    if (groups?.size === 0) this.#waiters.delete(scope.agentId);
+    if (groups?.size === 0) this.#waiters.delete(whoseOf(scope));
   }
 
   async #readOn(): Promise<void> {
@@ -123,6 +136,8 @@ export class Tail {
       this.#isStale = false;
       const from = this.#head.position;
       const page = await this.#log.read(this.#everything, from);
+      // Retention may have moved the log's floor: who is behind it must hear that.
+      this.#head = { ...page.head, position: this.#head.position };
       const news = page.events.filter((event) => event.position > this.#head.position);
       if (page.covered - this.#head.position > news.length) this.#startAfter(page.covered, news);
       else this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
@@ -149,9 +164,9 @@ export class Tail {
     if (last === undefined) return;
     const before = this.#head.position;
     this.#events.push(...events);
-    this.#bytes += events.reduce((sum, event) => sum + event.bytes, 0);
     this.#head = { ...this.#head, position: last.position };
     this.#pages.clear();
+    this.#move(events.reduce((sum, event) => sum + heldBytes(event), 0));
     if (this.#bytes > KEPT_BYTES) this.#drop();
     this.#wake(events);
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
@@ -159,20 +174,33 @@ export class Tail {
 
   /** Where the log has holes, since what was there has been removed, nothing before their end is kept in memory. */
   #startAfter(position: number, events: readonly TimelineEvent[]): void {
-    this.#events = [];
-    this.#bytes = 0;
-    this.#floor = position;
     this.#head = { ...this.#head, position };
-    this.#pages.clear();
+    this.dropAll();
     this.#wake(events);
+  }
+
+  /** Keeps nothing of what came before the head: the memory is needed elsewhere. */
+  dropAll(): void {
+    this.#events = [];
+    this.#floor = this.#head.position;
+    this.#pages.clear();
+    this.#move(-this.#bytes);
+  }
+
+  #move(bytes: number): void {
+    this.#bytes += bytes;
+    this.#budget.moved(this, bytes);
   }
 
   #drop(): void {
     let count = 0;
-    while (this.#bytes > KEPT_BYTES / 2 && count < this.#events.length) {
-      this.#bytes -= this.#events[count]?.bytes ?? 0;
+    let freed = 0;
+    for (const event of this.#events) {
+      if (this.#bytes - freed <= KEPT_BYTES / 2) break;
+      freed += heldBytes(event);
       count += 1;
     }
+    this.#move(-freed);
     this.#events = this.#events.slice(count);
     this.#floor += count;
   }
@@ -180,7 +208,8 @@ export class Tail {
   #wake(events: readonly TimelineEvent[]): void {
     const found = new Map<Group, TimelineEvent[]>();
     for (const event of events) {
-      for (const groups of [this.#waiters.get(event.agentId), this.#waiters.get(null)]) {
+      for (const whose of [`agent ${event.agentId}`, `creator ${event.createdBy}`, EVERYBODY]) {
+        const groups = this.#waiters.get(whose);
         for (const group of groups?.values() ?? []) {
           if (!inScope(group.scope, event)) continue;
           const own = found.get(group);
@@ -248,6 +277,19 @@ export class Tail {
   #emptyPage(after: number): LogPage {
     return { head: this.#head, events: [], covered: Math.max(after, this.#head.position), outage: null };
   }
+}
+
+const EVERYBODY = "everybody";
+
+/** Whose events a scope is about: those who wait are looked for by that. */
+function whoseOf({ agentId, createdBy }: Scope): string {
+  if (agentId !== null) return `agent ${agentId}`;
+  return createdBy === null ? EVERYBODY : `creator ${createdBy}`;
+}
+
+/** About how much an event holds in memory, in bytes. */
+function heldBytes({ bytes }: TimelineEvent): number {
+  return bytes * 2 + EVENT_BYTES;
 }
 
 function pageKey(scope: Scope, after: number): string {

@@ -4,10 +4,13 @@ import { messageOf } from "../lib/text.ts";
 import type { Bell } from "./bell.ts";
 import type { TimelineEvent } from "./event.ts";
 import type { EventLog, StorageOutage } from "./log.ts";
-import { Tail } from "./tail.ts";
+import { Tail, type TailBudget } from "./tail.ts";
 
 /** How often the logs' positions are compared with the tails', in ms, while the bell is heard and while it is not. */
 const POLL_MS = { heard: 1_000, unheard: 250 };
+
+/** What the tails of all tenants may hold together, in bytes. */
+const KEPT_BYTES = 192 * 1024 * 1024;
 
 type Kept = { readonly tail: Promise<Tail>; followers: number };
 
@@ -19,12 +22,22 @@ export class Tails {
   readonly #log: EventLog;
   readonly #bell: Bell;
   readonly #logger: Logger;
+  readonly #keptBytes: number;
   readonly #kept = new Map<string, Kept>();
+  /** The tails, the one that was used last at the end, with what each holds. */
+  readonly #held = new Map<Tail, number>();
+  #bytes = 0;
+  readonly #budget: TailBudget = {
+    moved: (tail, bytes) => this.#moved(tail, bytes),
+    used: (tail) => this.#used(tail),
+  };
   readonly #closing = new AbortController();
   readonly #ends: readonly (() => void)[];
   readonly #polling: Promise<void>;
 
-  constructor(log: EventLog, bell: Bell, logger: Logger) {
+  /** The tails of all tenants together hold `keptBytes` at most. */
+  constructor(log: EventLog, bell: Bell, logger: Logger, keptBytes = KEPT_BYTES) {
+    this.#keptBytes = keptBytes;
     this.#log = log;
     this.#bell = bell;
     this.#logger = logger;
@@ -43,17 +56,27 @@ export class Tails {
     return [...this.#kept.values()].reduce((sum, { followers }) => sum + followers, 0);
   }
 
+  /** What all tails hold now, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** The tenant's tail, kept until `release` is called as often as `keep` was. */
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
     const kept = this.#kept.get(tenant) ?? {
-      tail: this.#log.head(tenant).then((head) => new Tail(this.#log, head)),
+      tail: this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget)),
       followers: 0,
     };
     this.#kept.set(tenant, kept);
     kept.followers += 1;
     const release = (): void => {
       kept.followers -= 1;
-      if (kept.followers === 0 && this.#kept.get(tenant) === kept) this.#kept.delete(tenant);
+      if (kept.followers > 0 || this.#kept.get(tenant) !== kept) return;
+      this.#kept.delete(tenant);
+      void kept.tail.then(
+        (tail) => tail.dropAll(),
+        () => {},
+      );
     };
     try {
       const tail = await kept.tail;
@@ -74,6 +97,26 @@ export class Tails {
   /** Whether the database is away now. */
   get outage(): StorageOutage | null {
     return this.#log.outage;
+  }
+
+  /** Those that were not used for longest are emptied where all hold too much: their followers read the log. */
+  #moved(tail: Tail, bytes: number): void {
+    this.#bytes += bytes;
+    const held = (this.#held.get(tail) ?? 0) + bytes;
+    if (held === 0) this.#held.delete(tail);
+    else this.#held.set(tail, held);
+    while (this.#bytes > this.#keptBytes) {
+      const [oldest] = this.#held.keys();
+      if (oldest === undefined) return;
+      oldest.dropAll();
+    }
+  }
+
+  #used(tail: Tail): void {
+    const held = this.#held.get(tail);
+    if (held === undefined) return;
+    this.#held.delete(tail);
+    this.#held.set(tail, held);
   }
 
   #tell(): void {

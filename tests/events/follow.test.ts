@@ -182,6 +182,33 @@ describe("follow", () => {
     await pages.return();
   });
 
+  it("keeps the tails of all tenants within one budget, and gives everybody everything all the same (A12)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const budget = 200_000;
+    const tails = new Tails(log, silentBell(), silentLogger, budget);
+    onTestFinished(() => tails.close());
+    const tenants = ["one", "two", "three", "four"];
+    const agents = await Promise.all(tenants.map((tenant) => insertAgent(log, tenant)));
+    const followers = tenants.map((tenant) => follow(tails, { scope: everything(tenant), after: 0, until: null }));
+    for (const pages of followers) await pages.next();
+    for (let round = 0; round < 10; round += 1)
+      for (const [index, tenant] of tenants.entries()) {
+        const agent = agents[index];
+        if (agent === undefined) throw new Error("each tenant has an agent");
+        await log.append(tenant, [
+          { ...agent, fence: null, events: Array.from({ length: 100 }, (_, at) => chunk(`${round}.${at}`)) },
+        ]);
+        expect(tails.bytes).toBeLessThanOrEqual(budget);
+      }
+    for (const pages of followers) {
+      const events = await take(pages, 1_000);
+      expect(events.map(({ position }) => position)).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 1));
+      await pages.return();
+    }
+    await expect.poll(() => tails.bytes).toBe(0);
+  });
+
   it("hears other nodes by the bell, and by the poll when the bell is dead (R4)", async () => {
     const { sql, url } = await testDatabase();
     const writer = node(sql, postgresBell(url, "0", "writer", silentLogger));

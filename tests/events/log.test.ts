@@ -19,6 +19,35 @@ function losingAnswers(sql: Sql, times: number): Sql {
   });
 }
 
+describe("what an agent with a long history costs (A11)", () => {
+  it("open blocks and the text of a block are read from where they begin", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    await sql.query(
+      {
+        name: "fill",
+        text: `INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
+          SELECT 'one', n, $1, n, 'PROGRESS', 'TEXT_CHUNK', json_build_object('step', n / 100, 'block', 0, 'delta', 'some words'), now() FROM generate_series(1, 150000) n`,
+      },
+      [agent.agentId],
+    );
+    const at = new Date();
+    const start = { at, body: { kind: "TEXT_CHUNK_START", step: 7, block: 0 } as const };
+    const delta = (text: string) => ({ at, body: { kind: "TEXT_CHUNK", step: 7, block: 0, delta: text } as const });
+    const complete = { at, body: { kind: "STEP_COMPLETE", step: 6, durationMs: 1, stopReason: "end_turn" } as const };
+    await log.append("one", [{ ...agent, fence: null, events: [complete, start, delta("Hel"), delta("lo")] }]);
+    const { position } = await log.head("one");
+    const began = performance.now();
+    expect(await log.openBlocks(agent.agentId, 7)).toEqual([{ block: 0, kind: "text", text: "Hello" }]);
+    expect(await log.blockText("TEXT_CHUNK", { agentId: agent.agentId, position: position + 1 }, { step: 7, block: 0 })).toBe(
+      "Hello",
+    );
+    // The whole history takes some hundreds of milliseconds.
+    expect(performance.now() - began).toBeLessThan(100);
+  });
+});
+
 describe("append", () => {
   it("gives gap-free positions per tenant and gap-free seqs per agent (invariant 2)", async () => {
     const { sql } = await testDatabase();

@@ -79,6 +79,30 @@ describe("retention", () => {
     expect((await log.head("one")).floor).toBe(1);
   });
 
+  it("keeps the whole of a text whose end comes many events of others later (A14)", async () => {
+    const { sql, log, say } = await oldLog();
+    const start: EventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
+    await say(40, delta("a", 7), start, delta("long"));
+    const other = await insertAgent(log, "one");
+    for (let index = 0; index < 6; index += 1)
+      await log.append("one", [
+        { ...other, fence: null, events: Array.from({ length: 1_000 }, () => ({ at: daysAgo(1), body: delta("x") })) },
+      ]);
+    await say(1, end(null));
+    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, readers: [], now: NOW };
+    expect(await applyRetention(sql, run, GOING)).toMatchObject([{ newFloor: 1, events: 1 }]);
+  });
+
+  it("lets an agent of which every event is gone go on with its next seq, and the log with its next position", async () => {
+    const { sql, log, say } = await oldLog();
+    await say(40, delta("a"), delta("b"));
+    await applyRetention(sql, { policy: { ...NONE, eventsMs: DAY }, readers: [], now: NOW }, GOING);
+    expect(await readAll(log, everything("one"))).toEqual([]);
+    expect(await log.head("one")).toMatchObject({ floor: 2, position: 2 });
+    await say(0, delta("c"));
+    expect(await readAll(log, everything("one"))).toMatchObject([{ position: 3, seq: 3 }]);
+  });
+
   it("is no hole for followers: they go on after it, and one that would miss events is told (invariant 2)", async () => {
     const { sql, log, say } = await oldLog();
     const tails = new Tails(log, silentBell(), silentLogger);
