@@ -23,7 +23,7 @@ export async function fanOut(url: string): Promise<Figure> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   const log = new EventLog(database.sql);
   const bell = postgresBell(url, database.version, "bench", silentLogger);
-  log.onCommitted((tenant) => bell.ring(tenant));
+  log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const ours = await startServerProcess("triplane-server.ts", url);
   const pages: string[] = [];

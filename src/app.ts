@@ -21,6 +21,7 @@ import { forgottenCount } from "./forgotten.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./lib/process-groups.ts";
+import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { startServer } from "./server/server.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./server/webhooks.ts";
@@ -73,9 +74,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       logger.warn(`a write of an agent is tried again since ${Math.round(sinceMs / 1_000)} s (${problem})`),
     );
     let committed = 0;
-    log.onCommitted((tenant, events) => {
+    log.onCommitted((tenant, events, isSignal) => {
       committed += events.length;
-      bell.ring(tenant);
+      bell.ring({ tenant, isSignal });
     });
     const tails = new Tails(log, bell, logger);
     closing.push(() => tails.close());
@@ -96,6 +97,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       templates: settings.templates,
       models: overrides.models ?? settings.models,
       tools: settings.tools,
+      agentLimit: settings.agentLimit,
       slots: new ToolSlots(settings.toolLimits),
       outputs: new KeptOutputs(join(dataFolder, "outputs")),
       groups,
@@ -114,12 +116,13 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     closing.push(() => consumers.close());
     const housekeeping = new Housekeeping(parts, settings.retention, readers, overrides.housekeepingMs ?? HOUSEKEEPING_MS);
     closing.push(() => housekeeping.close());
-    const shared = { prisma: database.prisma, parts, tails, wake };
+    const shared = { prisma: database.prisma, parts, tails, wake, expensive: new ExpensiveReads() };
     const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
     const metrics = (): string =>
       [
         metric("triplane_uptime_seconds", "gauge", (Date.now() - started) / 1_000),
         metric("triplane_agents_held", "gauge", runner.size),
+        metric("triplane_agents_limit", "gauge", settings.agentLimit),
         metric("triplane_events_waiting", "gauge", log.waiting.events),
         metric("triplane_write_retries_total", "counter", log.retries),
         metric("triplane_events_of_unknown_kinds_total", "counter", log.unknownEvents),

@@ -122,6 +122,7 @@ const config = closed(
         ["url", "secret"],
       ),
     },
+    agentLimit: positive,
     toolLimits: closed({
       running: positive,
       waiting: { type: "integer", minimum: 0 },

@@ -124,10 +124,12 @@ export type TriplaneConfig = {
   readonly hooks?: HooksConfig;
   /** Own code that is given each event of a kind after its commit, at least once. See docs/approvals.md. */
   readonly on?: Listeners;
-  /** Where approvals are announced, by name. */
   /** How long things are kept. Everything, for ever, where omitted; `npm run retention` says what would go. */
   readonly retention?: RetentionConfig;
+  /** Where approvals are announced, by name. */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>;
+  /** How many agents one server advances at a time; others wait, or are another server's. 2,000 where omitted. */
+  readonly agentLimit?: number;
   /** What all agents of one server together may run: 32 tools at once, 256 calls waiting, for 3 minutes where omitted. */
   readonly toolLimits?: Partial<ToolLimits>;
   /** Folders in which agents may work. Without actors it may be omitted: the local administrator may name any folder. */

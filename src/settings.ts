@@ -39,6 +39,7 @@ export type Settings = {
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly modes: ReadonlyMap<string, CustomMode>;
+  readonly agentLimit: number;
   readonly toolLimits: ToolLimits;
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
@@ -102,6 +103,7 @@ export async function makeSettings(environment: Environment, path: string, confi
     webhooks: Object.entries(config.webhooks ?? {}).map(([name, webhook]) =>
       webhookOf(`${path}: webhooks.${name}`, name, webhook),
     ),
+    agentLimit: config.agentLimit ?? 2_000,
     toolLimits: { running: 32, waiting: 256, waitMs: 180_000, ...config.toolLimits },
     workspaceRoots:
       config.workspaceRoots === undefined

@@ -25,9 +25,15 @@ const CLAIM: Statement = {
     WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_owner AS owner, lease_epoch AS epoch`,
 };
+/** By a partial index that has only them (agent_unowned): few, however many work. */
 const UNOWNED: Statement = {
   name: "unowned_agents",
-  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND (lease_owner IS NULL OR ($1 AND lease_until < clock_timestamp())) ORDER BY runnable_at LIMIT 100`,
+  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $1`,
+};
+/** By the index of those that are held. */
+const RUN_OUT: Statement = {
+  name: "run_out_leases",
+  text: `SELECT id FROM agent WHERE lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} ORDER BY lease_until LIMIT $1`,
 };
 const RENEW: Statement = {
   name: "renew_leases",
@@ -48,7 +54,10 @@ const RELEASE_ALL: Statement = {
   name: "release_all_leases",
   text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
 };
-const SIGNALS: Statement = { name: "signals", text: "SELECT id, signal FROM agent WHERE lease_owner = $1" };
+const SIGNALS: Statement = {
+  name: "signals",
+  text: "SELECT id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))",
+};
 
 /** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
 export type Free = "RUN_OUT" | "GIVEN_BACK";
@@ -64,9 +73,14 @@ export async function claim(
   return sql.query<Lease>(CLAIM, [node, ttlMs, agentIds, free === "RUN_OUT"]);
 }
 
-/** Agents that could be advanced and that nobody holds; the longest waiting first. */
-export async function unownedAgents(sql: Sql, free: Free): Promise<string[]> {
-  return (await sql.query<{ id: string }>(UNOWNED, [free === "RUN_OUT"])).map((row) => row.id);
+/** At most `most` agents that could be advanced and were given back, or never held; the longest waiting first. */
+export async function unownedAgents(sql: Sql, most: number): Promise<string[]> {
+  return (await sql.query<{ id: string }>(UNOWNED, [most])).map((row) => row.id);
+}
+
+/** At most `most` agents that could be advanced and whose lease has run out; the longest first. */
+export async function runOutAgents(sql: Sql, most: number): Promise<string[]> {
+  return (await sql.query<{ id: string }>(RUN_OUT, [most])).map((row) => row.id);
 }
 
 /** Renews the leases that are still this node's, and whose rows nobody else holds now. Answers their agents. */
@@ -100,7 +114,8 @@ export async function releaseAll(sql: Sql): Promise<void> {
   await sql.query(RELEASE_ALL, []);
 }
 
-/** How often each agent that this node holds was signalled from outside. */
-export async function signals(sql: Sql, node: string): Promise<Map<string, number>> {
-  return new Map((await sql.query<{ id: string; signal: number }>(SIGNALS, [node])).map((row) => [row.id, row.signal]));
+/** How often each agent that this node holds was signalled from outside: those of some tenants, or all for null. */
+export async function signals(sql: Sql, node: string, tenants: readonly string[] | null): Promise<Map<string, number>> {
+  const rows = await sql.query<{ id: string; signal: number }>(SIGNALS, [node, tenants]);
+  return new Map(rows.map((row) => [row.id, row.signal]));
 }

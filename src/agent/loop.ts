@@ -246,7 +246,7 @@ export class Loop {
     this.hold.lose();
     await this.#settled();
     await release(this.#parts.leases, this.hold.lease);
-    this.#parts.bell.ring(this.hold.lease.tenant);
+    this.#parts.bell.ring({ tenant: this.hold.lease.tenant, isSignal: true });
     return "stopped";
   }
 

@@ -32,6 +32,8 @@ export type AgentParts = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** How many agents this node advances at a time. */
+  readonly agentLimit: number;
   /** The places for running tools, of all agents of this node. */
   readonly slots: ToolSlots;
   readonly outputs: KeptOutputs;

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { patient, type Outage } from "../db/outage.ts";
+import type { Ring } from "../events/bell.ts";
 import { messageOf } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
 import { reportOutage } from "./outage-report.ts";
 import type { Hold } from "./hold.ts";
-import { claim, release, renew, signals, stillHeld, unownedAgents, type Free, type Lease } from "./lease.ts";
+import { claim, release, renew, runOutAgents, signals, stillHeld, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -17,6 +18,9 @@ const CLOSING_MS = 8_000;
 
 /** When leases are asked for that could not be renewed since others hold their rows, in ms after the try before. */
 const LOCKED_MS = [0, 20, 100, 500];
+
+/** The most agents that are claimed at once. */
+const CLAIMED = 100;
 
 type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number };
 
@@ -36,6 +40,11 @@ export class Runner {
   readonly #pending = new Set<Promise<void>>();
   #sweeping: Promise<void> | null = null;
   #isStale = false;
+  #isAllStale = false;
+  /** How many agents are being claimed. */
+  #claiming = 0;
+  /** The tenants that were signalled since the last look. */
+  readonly #rung = new Set<string>();
   /** The outage that goes on, with the agents that this node has held during it. */
   #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
@@ -45,14 +54,14 @@ export class Runner {
     const { bell, sql } = parts;
     this.#parts = parts;
     this.#ends = [
-      bell.listen(() => void this.#sweep()),
+      bell.listen((rings) => this.#hear(rings)),
       sql.outages.first(() => this.#comeBack()),
       sql.outages.onChange(() => this.#changed()),
     ];
     this.#background = Promise.all([
       this.#every(
         () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
-        () => this.#sweep(),
+        () => this.#sweepAll(),
       ),
       this.#every(
         () => EXPIRY_MS,
@@ -97,12 +106,26 @@ export class Runner {
     await Promise.all(this.#pending);
   }
 
+  /** Text of others is nothing to look for. */
+  #hear(rings: readonly Ring[]): void {
+    if (rings.length === 0) return void this.#sweepAll();
+    const tenants = rings.flatMap(({ tenant, isSignal }) => (isSignal ? [tenant] : []));
+    if (tenants.length > 0) void this.#sweep(tenants);
+  }
+
+  /** Once in a while everything is looked for: rings may be lost, and leases run out without one. */
+  #sweepAll(): Promise<void> {
+    this.#isAllStale = true;
+    return this.#sweep([]);
+  }
+
   /**
-   * Takes agents that nobody holds and that could go on, and lets the own ones look that were signalled elsewhere.
-   * Rings that come meanwhile share one more look.
+   * Takes agents that nobody holds and that could go on, and lets the own ones of the tenants look that were signalled
+   * elsewhere. Rings that come meanwhile share one more look.
    */
-  #sweep(): Promise<void> {
+  #sweep(tenants: readonly string[]): Promise<void> {
     this.#isStale = true;
+    for (const tenant of tenants) this.#rung.add(tenant);
     this.#sweeping ??= this.#tracked(this.#lookOn()).finally(() => {
       this.#sweeping = null;
     });
@@ -111,8 +134,11 @@ export class Runner {
 
   async #lookOn(): Promise<void> {
     while (this.#isStale) {
+      const tenants = this.#isAllStale ? null : [...this.#rung];
       this.#isStale = false;
-      await this.#look();
+      this.#isAllStale = false;
+      this.#rung.clear();
+      await this.#look(tenants);
     }
   }
 
@@ -126,12 +152,15 @@ export class Runner {
     }
   }
 
-  async #look(): Promise<void> {
+  /** Looks for the tenants that were rung, or, for null, for everything. */
+  async #look(tenants: readonly string[] | null): Promise<void> {
     if (this.#closing.signal.aborted || this.#outage !== null) return;
+    const { leases, node } = this.#parts;
     try {
-      await this.#claim((await unownedAgents(this.#parts.leases, this.#free())).filter((id) => !this.#held.has(id)));
+      await this.#claimSome((most) => unownedAgents(leases, most));
+      if (tenants === null && this.#free() === "RUN_OUT") await this.#claimSome((most) => runOutAgents(leases, most));
       if (this.#held.size === 0) return;
-      for (const [agentId, signal] of await signals(this.#parts.leases, this.#parts.node)) {
+      for (const [agentId, signal] of await signals(leases, node, tenants)) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
         held.signal = signal;
@@ -142,20 +171,35 @@ export class Runner {
     }
   }
 
+  /** Claims what is found, as far as there is room. What this node holds already is not lost to it yet. */
+  async #claimSome(find: (most: number) => Promise<readonly string[]>): Promise<void> {
+    const most = this.#capacity();
+    if (most > 0) await this.#claim((await find(most)).filter((id) => !this.#held.has(id)));
+  }
+
+  /** How many agents this node may claim at once now. */
+  #capacity(): number {
+    return Math.min(CLAIMED, Math.max(0, this.#parts.agentLimit - this.#held.size - this.#claiming));
+  }
+
   #free(): Free {
     return performance.now() < this.#runOutFrom ? "GIVEN_BACK" : "RUN_OUT";
   }
 
   async #claim(agentIds: readonly string[]): Promise<void> {
-    if (agentIds.length === 0 || this.#closing.signal.aborted) return;
+    const claimed = agentIds.slice(0, this.#capacity());
+    if (claimed.length === 0 || this.#closing.signal.aborted) return;
+    this.#claiming += claimed.length;
     const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
     try {
-      for (const lease of await claim(this.#parts.leases, this.#parts.node, agentIds, this.#parts.leaseTimes, this.#free())) {
+      for (const lease of await claim(this.#parts.leases, this.#parts.node, claimed, this.#parts.leaseTimes, this.#free())) {
         if (this.#closing.signal.aborted) await release(this.#parts.leases, lease);
         else this.#hold(lease, startUntil);
       }
     } catch (error) {
       this.#parts.logger.warn(`an agent could not be claimed (${messageOf(error)}); the next sweep tries again`);
+    } finally {
+      this.#claiming -= claimed.length;
     }
   }
 
@@ -169,7 +213,10 @@ export class Runner {
     );
     const ended = loop.run().then((ending) => {
       if (this.#held.get(lease.agentId)?.loop !== loop) return;
+      const wasFull = this.#capacity() === 0;
       this.#held.delete(lease.agentId);
+      // What there was no place for may go on now.
+      if (wasFull) void this.#sweep([]);
       // What arrived between the parking and now found this loop and could not wake it.
       if (ending === "parked") void this.#tracked(this.#claim([lease.agentId]));
     });

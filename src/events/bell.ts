@@ -3,12 +3,15 @@ import { connectionName } from "../db/connected-servers.ts";
 import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 
+/** A tenant whose log has grown, and whether an agent of it may go on, or must look at its rows. */
+export type Ring = { readonly tenant: string; readonly isSignal: boolean };
+
 /** Tells other nodes that a tenant's log has grown. A hint: it may be lost or ring for nothing, and carries no content. */
 export type Bell = {
   /** Rings on the other nodes within 20 ms. */
-  ring(tenant: string): void;
-  /** Hears the rings of the other nodes; no tenants means that any may have been missed. Returns the end of listening. */
-  listen(listener: (tenants: readonly string[]) => void): () => void;
+  ring(ring: Ring): void;
+  /** Hears the rings of the other nodes; none means that any may have been missed. Returns the end of listening. */
+  listen(listener: (rings: readonly Ring[]) => void): () => void;
   /** Whether rings are heard now. While not, the net beneath (a poll) must be faster. */
   isConnected(): boolean;
   /** Sends what was rung, and ends. */
@@ -20,6 +23,8 @@ const COALESCE_MS = 20;
 const RECONNECT_MS = 500;
 /** A NOTIFY of 8000 bytes or more would fail. */
 const PAYLOAD_BYTES = 7_000;
+const SIGNAL = "!";
+const TEXT = ".";
 
 /** The bell of a deployment of one process: there is nobody else to ring for. */
 export function silentBell(): Bell {
@@ -32,8 +37,9 @@ export function silentBell(): Bell {
  * lock at COMMIT. When the connection is lost it is made again, and listeners are told that they may have missed any.
  */
 export function postgresBell(url: string, version: string, node: string, logger: Logger): Bell {
-  const listeners = new Set<(tenants: readonly string[]) => void>();
-  const rung = new Set<string>();
+  const listeners = new Set<(rings: readonly Ring[]) => void>();
+  /** By tenant, whether any of its rings was a signal. */
+  const rung = new Map<string, boolean>();
   let client: pg.Client | null = null;
   let coalescing: NodeJS.Timeout | null = null;
   let sent = Promise.resolve();
@@ -52,8 +58,8 @@ export function postgresBell(url: string, version: string, node: string, logger:
     });
     next.on("error", () => {});
     next.on("notification", ({ payload }) => {
-      const [sender, ...tenants] = (payload ?? node).split("\n");
-      if (sender !== node) listeners.forEach((listener) => listener(tenants));
+      const [sender, ...lines] = (payload ?? node).split("\n");
+      if (sender !== node) listeners.forEach((listener) => listener(lines.map(ringOf)));
     });
     next.on("end", () => {
       if (client === next) client = null;
@@ -84,15 +90,15 @@ export function postgresBell(url: string, version: string, node: string, logger:
   /** Sends what was rung, one after the other. A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
   async function send(before: Promise<void>): Promise<void> {
     await before;
-    const tenants = [...rung];
+    const lines = [...rung].map(([tenant, isSignal]) => lineOf({ tenant, isSignal }));
     rung.clear();
-    for (const payload of payloads(node, tenants))
+    for (const payload of payloads(node, lines))
       await client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
   }
 
   return {
-    ring(tenant) {
-      rung.add(tenant);
+    ring({ tenant, isSignal }) {
+      rung.set(tenant, isSignal || rung.get(tenant) === true);
       coalescing ??= setTimeout(() => {
         coalescing = null;
         sent = send(sent);
@@ -115,15 +121,24 @@ export function postgresBell(url: string, version: string, node: string, logger:
   };
 }
 
-/** The node and the tenants, a line each, in as many payloads as their size needs. */
-function* payloads(node: string, tenants: readonly string[]): Generator<string> {
+/** A ring as a line: a sign, and the tenant. */
+function lineOf({ tenant, isSignal }: Ring): string {
+  return `${isSignal ? SIGNAL : TEXT}${tenant}`;
+}
+
+function ringOf(line: string): Ring {
+  return { tenant: line.slice(1), isSignal: line.startsWith(SIGNAL) };
+}
+
+/** The node and the rings, a line each, in as many payloads as their size needs. */
+function* payloads(node: string, lines: readonly string[]): Generator<string> {
   let payload = node;
-  for (const tenant of tenants) {
-    if (Buffer.byteLength(payload) + Buffer.byteLength(tenant) + 1 > PAYLOAD_BYTES) {
+  for (const line of lines) {
+    if (Buffer.byteLength(payload) + Buffer.byteLength(line) + 1 > PAYLOAD_BYTES) {
       yield payload;
       payload = node;
     }
-    payload += `\n${tenant}`;
+    payload += `\n${line}`;
   }
   if (payload !== node) yield payload;
 }

@@ -73,6 +73,9 @@ export type LogPage = {
 /** The database does not answer: since when, and how many events of this node wait to be committed. */
 export type StorageOutage = { readonly since: Date; readonly bufferedEvents: number };
 
+/** Is told what was committed, and whether that was a signal to an agent. */
+export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;
+
 /** The bounds of one read. */
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
@@ -181,7 +184,7 @@ export class EventLog {
   #unknownEvents = 0;
   #retries = 0;
   readonly #retryListeners = new Set<(problem: string, sinceMs: number) => void>();
-  readonly #listeners = new Set<(tenant: string, events: readonly TimelineEvent[]) => void>();
+  readonly #listeners = new Set<CommitListener>();
 
   /** Followers and pages read by `reads`, so that no commit waits for them. */
   constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = sql) {
@@ -217,7 +220,7 @@ export class EventLog {
   }
 
   /** Calls the listener with what this node commits, after the commit and in the order of the answers. */
-  onCommitted(listener: (tenant: string, events: readonly TimelineEvent[]) => void): void {
+  onCommitted(listener: CommitListener): void {
     this.#listeners.add(listener);
   }
 
@@ -281,6 +284,7 @@ export class EventLog {
     this.#announce(
       tenant,
       outcomes.flatMap((outcome) => (outcome.outcome === "COMMITTED" ? outcome.events : [])),
+      false,
     );
     return outcomes;
   }
@@ -308,7 +312,7 @@ export class EventLog {
       const events = encoded.map((event, index) =>
         placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
       );
-      this.#announce(tenant, events);
+      this.#announce(tenant, events, change.wake === true);
       return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null, signal: place.signal };
     } catch (error) {
       switch (sqlState(error)) {
@@ -404,8 +408,8 @@ export class EventLog {
     return known;
   }
 
-  #announce(tenant: string, events: readonly TimelineEvent[]): void {
-    if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events));
+  #announce(tenant: string, events: readonly TimelineEvent[], isSignal: boolean): void {
+    if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events, isSignal));
   }
 
   async #query<Row>(statement: Statement, values: readonly unknown[], sql: Sql = this.#reads): Promise<Row[]> {

@@ -43,8 +43,9 @@ export class Tails {
     this.#logger = logger;
     log.onCommitted((tenant, events) => this.#offer(tenant, events));
     this.#ends = [
-      bell.listen((tenants) => {
-        for (const tenant of tenants.length === 0 ? this.#kept.keys() : tenants) void this.#refresh(tenant);
+      bell.listen((rings) => {
+        const tenants = rings.length === 0 ? this.#kept.keys() : rings.map(({ tenant }) => tenant);
+        for (const tenant of tenants) void this.#refresh(tenant);
       }),
       log.onOutage(() => this.#tell()),
     ];

@@ -3,6 +3,7 @@ import type { AgentParts } from "../agent/parts.ts";
 import type { Reader } from "../db/database.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
+import type { ExpensiveReads } from "./expensive-reads.ts";
 
 /** What one operation is answered with. */
 export type Context = {
@@ -10,6 +11,7 @@ export type Context = {
   readonly prisma: Reader;
   readonly parts: AgentParts;
   readonly tails: Tails;
+  readonly expensive: ExpensiveReads;
   /** Lets an agent go on after something was committed for it. */
   readonly wake: (agentId: string) => void;
   /**

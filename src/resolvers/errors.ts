@@ -10,7 +10,8 @@ export type ErrorCode =
   | "UNAUTHENTICATED"
   | "FORBIDDEN"
   | "TOO_MANY_OPERATIONS"
-  | "DOCUMENT_TOO_LARGE";
+  | "DOCUMENT_TOO_LARGE"
+  | "TOO_BUSY";
 
 /** An error that is shown to the client as it is. */
 export function clientError(code: ErrorCode, message: string): GraphQLError {

@@ -49,19 +49,21 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
   if (most < 1 || most > MOST_CALLS)
     throw clientError("BAD_USER_INPUT", `\`first\` must be between 1 and ${MOST_CALLS}, not ${most}`);
   const { agentId, templateIds, names, createdAfter, createdBefore } = request.filter ?? {};
-  const simulation = await simulate(
-    parts,
-    permission,
-    {
-      tenant: actor.tenant,
-      createdBy: visibleCreator(actor),
-      agentId: typeof agentId === "string" ? (rowId("Agent", agentId) ?? "") : null,
-      templateIds: namesIn(templateIds),
-      names: namesIn(names),
-      createdAfter: createdAfter ?? null,
-      createdBefore: createdBefore ?? null,
-    },
-    { after: request.after === null ? null : placeOf(request.after), most },
+  const simulation = await context.expensive.run(context.actor.tenant, () =>
+    simulate(
+      parts,
+      permission,
+      {
+        tenant: actor.tenant,
+        createdBy: visibleCreator(actor),
+        agentId: typeof agentId === "string" ? (rowId("Agent", agentId) ?? "") : null,
+        templateIds: namesIn(templateIds),
+        names: namesIn(names),
+        createdAfter: createdAfter ?? null,
+        createdBefore: createdBefore ?? null,
+      },
+      { after: request.after === null ? null : placeOf(request.after), most },
+    ),
   );
   return { ...simulation, endCursor: simulation.next === null ? null : cursorOf(simulation.next) };
 }

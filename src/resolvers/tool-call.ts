@@ -46,17 +46,19 @@ export type ToolStats = {
 
 /** The statistics of the tool audit, the most used tool first. */
 export async function toolStats(context: Context, filter: ToolCallFilter): Promise<readonly ToolStats[]> {
-  const { prisma } = context;
+  const { prisma, expensive, actor } = context;
   const where = visibleCalls(context, filter);
   const [states, durations] = await Promise.all([
-    prisma.toolCall.groupBy({ by: ["name", "state"], where, _count: { _all: true } }),
-    prisma.toolCall.groupBy({
-      by: ["name"],
-      where: { AND: [where, { startedAt: { not: null }, durationMs: { not: null } }] },
-      _count: { _all: true },
-      _avg: { durationMs: true },
-      _max: { durationMs: true },
-    }),
+    expensive.run(actor.tenant, async () => prisma.toolCall.groupBy({ by: ["name", "state"], where, _count: { _all: true } })),
+    expensive.run(actor.tenant, async () =>
+      prisma.toolCall.groupBy({
+        by: ["name"],
+        where: { AND: [where, { startedAt: { not: null }, durationMs: { not: null } }] },
+        _count: { _all: true },
+        _avg: { durationMs: true },
+        _max: { durationMs: true },
+      }),
+    ),
   ]);
   const names = [...new Set(states.map(({ name }) => name))];
   const stats = names.map((name): ToolStats => {
@@ -82,12 +84,14 @@ export async function slowestCalls(
   selection: Prisma.ToolCallFindManyArgs,
 ): Promise<ToolCall[]> {
   checkPage({ first });
-  return context.prisma.toolCall.findMany({
-    ...selection,
-    where: { AND: [visibleCalls(context, filter), { startedAt: { not: null }, durationMs: { not: null } }] },
-    orderBy: [{ durationMs: "desc" }, { id: "asc" }],
-    take: first,
-  });
+  return context.expensive.run(context.actor.tenant, async () =>
+    context.prisma.toolCall.findMany({
+      ...selection,
+      where: { AND: [visibleCalls(context, filter), { startedAt: { not: null }, durationMs: { not: null } }] },
+      orderBy: [{ durationMs: "desc" }, { id: "asc" }],
+      take: first,
+    }),
+  );
 }
 
 /** The calls of the filter that the actor may see. */

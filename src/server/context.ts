@@ -3,7 +3,7 @@ import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
 /** What all operations share. */
-export type SharedContext = Pick<Context, "prisma" | "parts" | "tails" | "wake">;
+export type SharedContext = Pick<Context, "prisma" | "parts" | "tails" | "wake" | "expensive">;
 
 /** How long an admission counts without being asked again, in ms. */
 const ADMITTED_MS = 5_000;

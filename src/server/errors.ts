@@ -1,5 +1,5 @@
 import { GraphQLError } from "graphql";
-import { StorageUnavailable } from "../db/sql.ts";
+import { sqlState, StorageUnavailable } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
 
 /**
@@ -14,6 +14,8 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       // A library refused an argument, and says so without a code.
       return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
     }
+    if (isTooSlow(cause))
+      return shown(error, "TOO_SLOW", "The database took too long for this: narrow the filter, or ask for less at once.", 200);
     if (cause instanceof StorageUnavailable || isPrismaOutage(cause))
       return shown(
         error,
@@ -24,6 +26,11 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
     logger.error("an operation failed", cause);
     return shown(error, "INTERNAL_SERVER_ERROR", "Unexpected error.", 500);
   };
+}
+
+/** PostgreSQL ended a statement of a reader: it took longer than it may, or who asked has left. */
+function isTooSlow(cause: unknown): boolean {
+  return sqlState(cause) === "57014" || (cause instanceof Error && /canceling statement due to/.test(cause.message));
 }
 
 /** Prisma's codes for a database that cannot be reached, timed out, closed the connection, or gave none. */

@@ -22,7 +22,7 @@ const OPERATIONS = 100;
 /** The socket of somebody who is no longer admitted closes: with a new token they may open another. */
 const NOT_ADMITTED = 4403;
 
-type SocketExtra = { identify: Identify };
+type SocketExtra = { identify: Identify; gone: AbortSignal };
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
@@ -45,6 +45,9 @@ export function serveWebSocket(
         const authorization =
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
         const headers = headersOf(extra.request);
+        const gone = new AbortController();
+        extra.socket.once("close", () => gone.abort());
+        extra.gone = gone.signal;
         extra.identify = () => authenticate(access.authentication, bearerToken(authorization), headers);
         return (await extra.identify()) !== null;
       },
@@ -56,7 +59,7 @@ export function serveWebSocket(
               `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
             ),
           ];
-        const envelope = yoga.getEnveloped({ socketIdentify: extra.identify });
+        const envelope = yoga.getEnveloped({ socketIdentify: extra.identify, socketGone: extra.gone });
         const document = parsed(() => envelope.parse(query));
         if (document instanceof GraphQLError) return [document];
         const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);

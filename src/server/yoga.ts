@@ -2,6 +2,7 @@ import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import type { GraphQLError } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor, Identity } from "../agent/actor.ts";
+import { readFor } from "../db/reader-limits.ts";
 import { withDelegators } from "../agent/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
@@ -16,8 +17,12 @@ import type { Subscribe } from "./subscribe-pages.ts";
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
 
-/** What the transport adds: who a WebSocket was opened by, or who sends a request. */
-export type TransportContext = { readonly socketIdentify?: Identify; identified?: Identity };
+/** What the transport adds: who a WebSocket was opened by, and its end; or who sends a request. */
+export type TransportContext = {
+  readonly socketIdentify?: Identify;
+  readonly socketGone?: AbortSignal;
+  identified?: Identity;
+};
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
 export function makeYoga(
@@ -37,6 +42,7 @@ export function makeYoga(
     plugins: [
       strangersRefused(access, mask),
       boundedDocuments,
+      endedReads,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
     parserAndValidationCache: documentCaches(),
@@ -92,3 +98,13 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
     },
   };
 }
+
+/** What an operation reads is not read on when who asked has left. */
+const endedReads: Plugin<TransportContext & Partial<Context> & { readonly request?: Request }> = {
+  onExecute: ({ executeFn, setExecuteFn, args }) => {
+    const { actor, socketGone, request } = args.contextValue;
+    const signal = socketGone ?? request?.signal;
+    if (actor !== undefined && signal !== undefined)
+      setExecuteFn((given) => readFor({ tenant: actor.tenant, signal }, () => executeFn(given)));
+  },
+};

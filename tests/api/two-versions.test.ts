@@ -50,7 +50,7 @@ describe("beside a newer version (R11)", () => {
     const agent = await client.createAgent();
     const id = rowId("Agent", agent.id) ?? "";
     await sql.query({ name: "n", text: "UPDATE agent SET needs = 1, runnable_at = now() WHERE id = $1" }, [id]);
-    expect(await unownedAgents(sql, "RUN_OUT")).toEqual([]);
+    expect(await unownedAgents(sql, 100)).toEqual([]);
     expect(await claim(sql, node, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
   });
 });

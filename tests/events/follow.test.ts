@@ -12,7 +12,7 @@ import { chunk, deltas, everything, insertAgent } from "../support/log.ts";
 /** A log with its tails, as one node has them. */
 function node(sql: Sql, bell: Bell = silentBell()): { log: EventLog; tails: Tails } {
   const log = new EventLog(sql);
-  log.onCommitted((tenant) => bell.ring(tenant));
+  log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const tails = new Tails(log, bell, silentLogger);
   onTestFinished(async () => {
     await tails.close();

@@ -1,3 +1,4 @@
+import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { describe, expect, it, vi } from "vitest";
@@ -22,7 +23,13 @@ const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admi
 function subscriberOf(app: TestApp) {
   const tails = new Tails(app.parts.log, silentBell(), silentLogger);
   onTestFinished(() => tails.close());
-  const shared: SharedContext = { prisma: app.database.prisma, parts: app.parts, tails, wake: () => {} };
+  const shared: SharedContext = {
+    prisma: app.database.prisma,
+    parts: app.parts,
+    tails,
+    wake: () => {},
+    expensive: new ExpensiveReads(),
+  };
   return async (document: ReturnType<typeof parse>, variables: object, actor: Actor = ADMIN) => {
     const args: ExecutionArgs = {
       schema,
@@ -146,8 +153,10 @@ describe("subscribers who are given the same page", () => {
   it("are answered without an actor: asking who it is fails, rather than showing one person's answer to another (invariant 12)", async () => {
     const app = await startTestApp();
     const tails = vi.fn() as unknown as Tails;
-    const context = makeContext({ prisma: app.database.prisma, parts: app.parts, tails, wake: () => {} }, ADMIN, () =>
-      Promise.resolve(ADMIN),
+    const context = makeContext(
+      { prisma: app.database.prisma, parts: app.parts, tails, wake: () => {}, expensive: new ExpensiveReads() },
+      ADMIN,
+      () => Promise.resolve(ADMIN),
     );
     expect(() => pageContext(context).actor).toThrow("must not depend on who asks");
     expect((await pageContext(context).snapshot()).tenant).toBe("local");

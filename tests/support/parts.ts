@@ -35,6 +35,7 @@ export function testParts(
     templates: new Map([["assistant", { ...testTemplate(), ...template }]]),
     models: new Map([["test", model]]),
     modes: new Map(),
+    agentLimit: 100,
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs: new KeptOutputs("/nowhere"),
     groups: new ProcessGroups(),

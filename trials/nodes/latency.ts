@@ -21,7 +21,7 @@ export async function measureLatency(databaseUrl: string, url: string, seconds: 
   const pools = openPools({ url: databaseUrl, connections: 2, version: TRIAL_VERSION });
   const log = new EventLog(pools.commits);
   const bell = postgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
-  log.onCommitted((tenant) => bell.ring(tenant));
+  log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const client = createClient({ url: url.replace("http", "ws"), webSocketImpl: WebSocket });
   const committed = new Map<string, number>();

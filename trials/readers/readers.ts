@@ -45,7 +45,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   const pools = openPools({ url: postgres.url, connections: 2, version: TRIAL_VERSION });
   const log = new EventLog(pools.commits);
   const bell = postgresBell(postgres.url, TRIAL_VERSION, "writer", { warn: () => {}, error: () => {} });
-  log.onCommitted((tenant) => bell.ring(tenant));
+  log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const healthy = watch(url, HEALTHY);
   const writing = keepWriting(log, agent, healthy.committed);
