@@ -1,6 +1,7 @@
 import { defineConfig } from "./src/config.ts";
 
 export default defineConfig({
+  defaultWorkspace: "examples/workspace",
   models: {
     claude: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/assistant.json" },
   },

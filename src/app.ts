@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Housekeeping, HOUSEKEEPING_MS } from "./agent/housekeeping.ts";
 import { LEASE_TIMES, releaseAll, type LeaseTimes } from "./agent/lease.ts";
 import { listenerConsumers } from "./agent/listeners.ts";
@@ -25,6 +26,7 @@ import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { startServer } from "./server/server.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./server/webhooks.ts";
+import type { Environment } from "./environment.ts";
 import type { Settings } from "./settings.ts";
 
 /** What tests put in the place of parts. Nothing else of the application can be replaced. */
@@ -101,10 +103,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       slots: new ToolSlots(settings.toolLimits),
       outputs: new KeptOutputs(join(dataFolder, "outputs")),
       groups,
-      closedFolders: ["outputs", "pglite"].map((folder) => join(realFolder(dataFolder), folder)),
+      closedPlaces: closedPlaces(settings.environment),
       modes: settings.modes,
       workspaceRoots: settings.workspaceRoots,
       folder: settings.environment.folder,
+      defaultWorkspace: settings.defaultWorkspace,
+      ownWorkspaces: join(realFolder(dataFolder), "workspaces"),
     };
     // Only one process works on the embedded database.
     if (database.config.kind === "embedded") await releaseAll(sql);
@@ -151,6 +155,20 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     await close();
     throw error;
   }
+}
+
+/** The folder of the server's own sources. */
+const ROOT = realpathSync(fileURLToPath(new URL("..", import.meta.url)));
+/** What of it is closed to tools, and what of the folder in which it was started. */
+const SOURCES = ["src", "prisma", "scripts", "clients", "node_modules", ".git", ".triplane", "package.json", "package-lock.json"];
+const ENVIRONMENT = [".env", ".env.local", ".env.production", ".env.development"];
+
+function closedPlaces({ dataFolder, configPath, folder }: Environment): string[] {
+  const sources = SOURCES.map((name) => join(ROOT, name));
+  const environments = [ROOT, realFolder(folder)].flatMap((place) => ENVIRONMENT.map((name) => join(place, name)));
+  // Of the data, each part is closed besides: a workspace below it opens the folder, not them.
+  const data = ["", "outputs", "pglite", "triplane.lock", "triplane.owner"].map((name) => join(realFolder(dataFolder), name));
+  return [...sources, ...environments, ...data, realFolder(configPath)];
 }
 
 /** The real path of a folder that may not be there yet. */

@@ -129,6 +129,7 @@ const config = closed(
       waitMs: { type: "integer", minimum: 1, maximum: MAX_TIMEOUT_MS },
     }),
     workspaceRoots: { ...texts, minItems: 1 },
+    defaultWorkspace: text,
     allowedOrigins: { type: "array", items: { type: "string", pattern: "^https?://[^/]+$" } },
     actors: { type: "array", minItems: 1, items: actor },
     authenticate: { isFunction: true },

@@ -134,6 +134,8 @@ export type TriplaneConfig = {
   readonly toolLimits?: Partial<ToolLimits>;
   /** Folders in which agents may work. Without actors it may be omitted: the local administrator may name any folder. */
   readonly workspaceRoots?: readonly string[];
+  /** The folder in which agents work for whom none is named. Each has an empty one of its own where this is omitted. */
+  readonly defaultWorkspace?: string;
   /** Origins of web pages that may connect, besides the server's own. */
   readonly allowedOrigins?: readonly string[];
   readonly actors?: readonly TokenActor[];

@@ -46,6 +46,8 @@ export type Settings = {
   readonly webhooks: readonly Webhook[];
   /** Real paths; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
+  /** A real path; null where each agent has an empty folder of its own. */
+  readonly defaultWorkspace: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
   /** What the operator should know at the start. */
@@ -111,6 +113,10 @@ export async function makeSettings(environment: Environment, path: string, confi
         : await Promise.all(
             config.workspaceRoots.map((root, index) => rootOf(`${path}: workspaceRoots.${index}`, resolve(folder, root))),
           ),
+    defaultWorkspace:
+      config.defaultWorkspace === undefined
+        ? null
+        : await rootOf(`${path}: defaultWorkspace`, resolve(folder, config.defaultWorkspace)),
     allowedOrigins: config.allowedOrigins ?? [],
     authentication,
     notes,

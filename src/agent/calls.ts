@@ -2,7 +2,9 @@ import { standingRules } from "./allow-rules.ts";
 import { startEvents } from "./call-record.ts";
 import { beginCall, finishCall, recordJudgement, refuseCall, type CallCommit } from "./call-commits.ts";
 import { CallRunner, type CallOutcome, type ReadyCall } from "./call-runner.ts";
+import { someString } from "../lib/json.ts";
 import { everAsks } from "./gate/policy.ts";
+import { isSecretPath } from "./gate/secret-files.ts";
 import type { Entry, Hold } from "./hold.ts";
 import { hooksFor } from "./hooks.ts";
 import type { HooksBeside } from "./hooks-beside.ts";
@@ -105,7 +107,8 @@ export class Calls {
   }
 
   async #judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
-    const standing = everAsks(template.permission) ? await standingRules(this.#parts.sql, this.#parts.tools, now) : [];
+    const mayAsk = everAsks(template.permission) || calls.some(namesSecret);
+    const standing = mayAsk ? await standingRules(this.#parts.sql, this.#parts.tools, now) : [];
     const runner = new CallRunner(this.#parts, template, now, this.#hold, standing);
     const stop = AbortSignal.any([this.#interrupt(), this.#hold.lost, this.#stopping.signal]);
     const judged = await Promise.all(calls.map((call) => runner.judge(call, stop)));
@@ -241,4 +244,9 @@ export class Calls {
       after: afterCalls([call]),
     };
   }
+}
+
+/** Whether a call names a file with secrets, by the name that it is given. */
+function namesSecret({ requestedInput, effectiveInput }: CallLook): boolean {
+  return someString(effectiveInput ?? requestedInput, isSecretPath);
 }

@@ -13,7 +13,7 @@ import { Steps } from "./steps.ts";
 import type { Template } from "./template.ts";
 import { Transcript } from "./transcript.ts";
 import { Turns } from "./turns.ts";
-import { isInRoots } from "./workspace-roots.ts";
+import { isAllowedWorkspace } from "./workspace-roots.ts";
 
 /** What an agent works with. */
 type Configured = { readonly template: Template; readonly model: Model };
@@ -166,9 +166,7 @@ export class Loop {
     if (template === undefined) return { missing: `the template ${templateId}` };
     const model = this.#parts.models.get(name);
     if (model === undefined) return { missing: `the model ${name}` };
-    return isInRoots(this.#parts.workspaceRoots, workspace)
-      ? { template, model }
-      : { missing: `a workspace root around ${workspace}` };
+    return isAllowedWorkspace(this.#parts, workspace) ? { template, model } : { missing: `a workspace root around ${workspace}` };
   }
 
   async #do(action: Exclude<Action, { kind: "park" | "wait" }>, now: Look, template: Template, model: Model): Promise<void> {

@@ -39,12 +39,18 @@ export type AgentParts = {
   readonly outputs: KeptOutputs;
   /** The programs that tools have started on this node. */
   readonly groups: ProcessGroups;
-  /** Real paths of folders that are the server's own: no agent works there, even where they lie in its workspace. */
-  readonly closedFolders: readonly string[];
+  /**
+   * Real paths of folders and files that are the server's own: its data, configuration, environment and sources. Tools do
+   * not reach them, even where they lie in an agent's workspace.
+   */
+  readonly closedPlaces: readonly string[];
   /** The operator's own permission modes, by name. */
   readonly modes: ReadonlyMap<string, CustomMode>;
   /** Real paths of the folders in which agents may work; null where any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
   /** The folder in which the server was started: where relative paths of people start. */
   readonly folder: string;
+  /** Where agents work for whom no folder is named: one folder for all, or, where that is null, each in one of its own below `ownWorkspaces`. */
+  readonly defaultWorkspace: string | null;
+  readonly ownWorkspaces: string;
 };

@@ -6,9 +6,9 @@ import { tokenActor } from "../support/actors.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
-const PERMISSION: PermissionSource = { mode: "auto", deny: ["fs_read(path:.env)"], denyTools: ["todo_write"] };
+const PERMISSION: PermissionSource = { mode: "auto", deny: ["fs_read(path:.private)"], denyTools: ["todo_write"] };
 const CALLS: readonly { tool: string; input: Record<string, Json> }[] = [
-  { tool: "fs_read", input: { path: ".env" } },
+  { tool: "fs_read", input: { path: ".private" } },
   { tool: "fs_read", input: { path: "missing.txt" } },
   { tool: "fs_read", input: { path: "docs/missing.txt" } },
   { tool: "fs_read", input: { pth: "a" } },

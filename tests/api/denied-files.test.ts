@@ -42,7 +42,7 @@ async function content(
 
 const RULES: PermissionSource = {
   mode: "auto",
-  deny: ["fs_read(path:/.env)", "fs_*(path:secrets)", "fs_write(path:locked.txt)", "todo_*"],
+  deny: ["fs_read(path:/.private)", "fs_*(path:secrets)", "fs_write(path:locked.txt)", "todo_*"],
 };
 
 /** A call that tries to reach something, and how it is seen that it did. */
@@ -67,18 +67,18 @@ const write = (path: string, writes: string): Attempt => ({
 
 const ATTEMPTS: readonly Attempt[] = [
   ...[
-    ".env",
-    "./.env",
-    ".//.env",
-    "config/../.env",
-    "config/./../.env",
-    "docs/../config/../.env",
+    ".private",
+    "./.private",
+    ".//.private",
+    "config/../.private",
+    "config/./../.private",
+    "docs/../config/../.private",
     "link.txt",
     "./link.txt",
     "config/../link.txt",
   ].map((path) => read(path)),
-  ...["chain.txt", "here/.env", "here/here/.env", "here/link.txt", "config/up/.env"].map((path) => read(path)),
-  ...[{ limit: 1 }, { offset: 1 }, { offset: 1, limit: 1 }].map((more) => read(".env", more)),
+  ...["chain.txt", "here/.private", "here/here/.private", "here/link.txt", "config/up/.private"].map((path) => read(path)),
+  ...[{ limit: 1 }, { offset: 1 }, { offset: 1, limit: 1 }].map((more) => read(".private", more)),
   ...[
     "secrets/key.txt",
     "./secrets/key.txt",
@@ -89,7 +89,7 @@ const ATTEMPTS: readonly Attempt[] = [
     "here/secrets/key.txt",
     "config/secrets/own.txt",
   ].map((path) => read(path)),
-  ...[".env", ".*", ".e?v", ".[e]nv", "{.env,docs/*}", "**/.env"].map((path) => grep({ path })),
+  ...[".private", ".*", ".pr?vate", ".[p]rivate", "{.private,docs/*}", "**/.private"].map((path) => grep({ path })),
   ...[
     "secrets/key.txt",
     "secrets/*.txt",
@@ -105,9 +105,9 @@ const ATTEMPTS: readonly Attempt[] = [
   grep({ pattern: "top secret", case_sensitive: false }),
   grep({ pattern: "TOP.SECRET", regex: true }),
   grep({ path: "secrets/**", max_results: 1 }),
-  glob({ pattern: ".env" }, /\.env/),
-  glob({ pattern: "*", dot: true }, /\.env/),
-  glob({ pattern: ".e*" }, /\.env/),
+  glob({ pattern: ".private" }, /\.private/),
+  glob({ pattern: "*", dot: true }, /\.private/),
+  glob({ pattern: ".p*" }, /\.private/),
   glob({ pattern: "l*.txt" }, /^link\.txt$/m),
   glob({ pattern: "chain*" }, /chain\.txt/),
   glob({ pattern: "**/*" }, /secrets\/key\.txt/),
@@ -125,23 +125,23 @@ const ATTEMPTS: readonly Attempt[] = [
   write("./locked.txt", "locked.txt"),
   write("docs/../locked.txt", "locked.txt"),
   write("locked-link.txt", "locked.txt"),
-  { tool: "show", input: { files: [".env"] }, sees: /TOP SECRET/ },
+  { tool: "show", input: { files: [".private"] }, sees: /TOP SECRET/ },
   { tool: "show", input: { files: ["docs/readme.md", "link.txt"] }, sees: /TOP SECRET/ },
   { tool: "show", input: { files: ["linked/key.txt"] }, sees: /TOP SECRET/ },
-  { tool: "peek", input: { name: ".env" }, sees: /TOP SECRET/ },
+  { tool: "peek", input: { name: ".private" }, sees: /TOP SECRET/ },
   { tool: "peek", input: { name: "chain.txt" }, sees: /TOP SECRET/ },
   { tool: "peek", input: { name: "linked/deep/note.txt" }, sees: /TOP SECRET/ },
   { tool: "todo_write", input: { todos: [] }, sees: /list/ },
   { tool: "todo_read", input: {}, sees: /list|No/ },
   // Last, since it is also what others read.
-  write("link.txt", ".env"),
-  write(".env", ".env"),
+  write("link.txt", ".private"),
+  write(".private", ".private"),
 ];
 
 /** What is not closed by RULES goes on working beside them. */
 const HARMLESS: readonly Attempt[] = [
   { tool: "fs_read", input: { path: "locked.txt" }, sees: /may be read/ },
-  { tool: "fs_read", input: { path: "config/.env" }, sees: /another file/ },
+  { tool: "fs_read", input: { path: "config/.private" }, sees: /another file/ },
   { tool: "fs_read", input: { path: "docs/readme.md" }, sees: /Welcome/ },
   { tool: "fs_grep", input: { pattern: "Welcome" }, sees: /docs\/readme\.md:1/ },
   { tool: "fs_glob", input: { pattern: "**/*.md" }, sees: /docs\/readme\.md/ },
@@ -152,8 +152,8 @@ const HARMLESS: readonly Attempt[] = [
 async function fill(workspace: string): Promise<void> {
   for (const folder of ["config/secrets", "docs", "secrets/deep"]) await mkdir(join(workspace, folder), { recursive: true });
   const files = {
-    ".env": "TOP SECRET of the root",
-    "config/.env": "another file",
+    ".private": "TOP SECRET of the root",
+    "config/.private": "another file",
     "config/secrets/own.txt": "TOP SECRET of config",
     "docs/readme.md": "Welcome",
     "locked.txt": "may be read",
@@ -162,7 +162,7 @@ async function fill(workspace: string): Promise<void> {
   };
   for (const [path, text] of Object.entries(files)) await writeFile(join(workspace, path), text);
   const links = {
-    "link.txt": ".env",
+    "link.txt": ".private",
     "chain.txt": "link.txt",
     linked: "secrets",
     here: ".",
@@ -217,7 +217,7 @@ describe("a denied file is denied however it is reached (weaknesses of S3, D15)"
     expect((await attempt(ATTEMPTS, { mode: "auto" })).reached).toEqual(names);
     const denied = await attempt(ATTEMPTS, RULES);
     expect(denied.reached).toEqual([]);
-    expect(await readFile(join(denied.app.workspace, ".env"), "utf8")).toBe("TOP SECRET of the root");
+    expect(await readFile(join(denied.app.workspace, ".private"), "utf8")).toBe("TOP SECRET of the root");
   });
 
   it("what the rules do not speak of goes on working", async () => {

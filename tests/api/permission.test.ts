@@ -225,22 +225,22 @@ describe("explainPermission", () => {
   it("answers the verdict, the deciding rule with its place, what was considered, and the values as rules see them", async () => {
     const app = await startTestApp({
       template: {
-        permission: { mode: "auto", deny: ["fs_write", "fs_read(path:.env)"], ask: ["fs_read(path:docs)"] },
+        permission: { mode: "auto", deny: ["fs_write", "fs_read(path:.private)"], ask: ["fs_read(path:docs)"] },
         hooks: { preToolUse: [() => undefined] },
       },
     });
     await mkdir(join(app.workspace, "config"));
-    await writeFile(join(app.workspace, ".env"), "x");
-    await symlink("../.env", join(app.workspace, "config/link"));
+    await writeFile(join(app.workspace, ".private"), "x");
+    await symlink("../.private", join(app.workspace, "config/link"));
     const client = connect(app.url);
     const { id } = await client.createAgent();
     const explain = async (input: Json, tool = "fs_read") => client.ask(ExplainPermissionDocument, { agentId: id, tool, input });
     expect((await explain({ path: "config/link" })).data?.explainPermission).toMatchObject({
       verdict: "DENY",
-      decidedBy: "deny fs_read(path:.env)",
+      decidedBy: "deny fs_read(path:.private)",
       place: "templates.assistant.permission.deny.1",
-      values: { path: [{ kind: "file", names: ["config/link", ".env"], access: "read" }] },
-      considered: [{ rule: "deny fs_read(path:.env)", verdict: "DENY" }],
+      values: { path: [{ kind: "file", names: ["config/link", ".private"], access: "read" }] },
+      considered: [{ rule: "deny fs_read(path:.private)", verdict: "DENY" }],
       hooks: ["templates.assistant.hooks.preToolUse.0"],
     });
     expect((await explain({ path: "docs/a.md" })).data?.explainPermission.verdict).toBe("ASK");
@@ -276,15 +276,15 @@ describe("hooks before a call (A4, A19, A21, D28)", () => {
     ["an input that is not valid denies", give({ pth: "a.txt" }), { mode: "auto" }, "DENIED", "has no parameter"],
     [
       "an input that a rule denies is denied",
-      give({ path: ".env" }),
-      { mode: "auto", deny: ["fs_read(path:.env)"] },
+      give({ path: ".private" }),
+      { mode: "auto", deny: ["fs_read(path:.private)"] },
       "DENIED",
-      "fs_read(path:.env)",
+      "fs_read(path:.private)",
     ],
     [
       "an input that a rule asks for is asked",
-      give({ path: ".env" }),
-      { mode: "auto", ask: ["fs_read(path:.env)"] },
+      give({ path: ".private" }),
+      { mode: "auto", ask: ["fs_read(path:.private)"] },
       "APPROVAL_REQUIRED",
       "",
     ],

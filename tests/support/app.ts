@@ -36,6 +36,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     models: { test: { provider: "scripted", script } },
     templates: { assistant: { systemPrompt: "You are tested.", model: "test", selfApproval: true, ...options.template } },
     workspaceRoots: [workspace],
+    defaultWorkspace: workspace,
     ...options.config,
   };
   const environment = {

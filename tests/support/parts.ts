@@ -39,9 +39,11 @@ export function testParts(
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs: new KeptOutputs("/nowhere"),
     groups: new ProcessGroups(),
-    closedFolders: [],
+    closedPlaces: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     workspaceRoots: null,
     folder: "/tmp",
+    defaultWorkspace: "/tmp",
+    ownWorkspaces: "/nowhere",
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { realpath, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdir, realpath, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actor.ts";
 import type { OwnPermission } from "../gate/agent-policy.ts";
@@ -57,10 +57,9 @@ export async function createAgent(
     return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
   const permission = checkPermission(parts, actor, request.permission);
   if (!permission.ok) return permission;
-  const workspace = await findWorkspace(parts, request.workspace);
-  if (!workspace.ok) return workspace;
-
   const id = randomUUID();
+  const workspace = await findWorkspace(parts, request.workspace, id);
+  if (!workspace.ok) return workspace;
   const at = parts.clock.now();
   await parts.log.begin(actor.tenant);
   const outcome = await parts.log.commit(
@@ -117,17 +116,26 @@ function checkPermission(
   return accepted(permission);
 }
 
-/** The real path of the wanted folder, which must exist, inside of one of the roots where there are any; the first root where none is wanted. */
+/**
+ * The real path of the wanted folder, which must exist, inside of one of the roots where there are any. Where none is
+ * wanted: the configuration's default, or an empty folder of the agent's own.
+ */
 async function findWorkspace(
-  { workspaceRoots: roots, folder }: AgentParts,
+  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces }: AgentParts,
   wanted: string | null,
+  agentId: string,
 ): Promise<Result<string, CommandRefusal>> {
+  if (wanted === null && defaultWorkspace === null) {
+    const own = join(ownWorkspaces, agentId);
+    await mkdir(own, { recursive: true });
+    return accepted(await realpath(own));
+  }
   const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ")})`;
   const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
   if (wanted === "" || wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
-  const real = await realpath(wanted === null ? (roots?.[0] ?? folder) : resolve(folder, wanted)).catch(() => null);
+  const real = await realpath(resolve(folder, wanted ?? defaultWorkspace ?? "")).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
-  if (!isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
+  if (wanted !== null && !isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
   return accepted(real);
 }
 

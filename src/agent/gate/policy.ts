@@ -2,6 +2,7 @@ import { messageOf } from "../../lib/text.ts";
 import type { Access } from "../tools/tool.ts";
 import { closesPath, ruleMatches, type Rule } from "./rule.ts";
 import { namesOf, type RuleValues } from "./rule-values.ts";
+import { isSecretPath } from "./secret-files.ts";
 
 /** What a rule, a list, a mode or a hook says of a call. */
 export const VERDICTS = ["allow", "ask", "deny"] as const;
@@ -105,7 +106,10 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
   );
 }
 
-/** Whether a permission asks for any call. Where it does not, the rules that people have stored change no verdict. */
+/**
+ * Whether a permission asks for calls, but for those that name files with secrets. Where it does not, the rules that people
+ * have stored change no other verdict.
+ */
 export function everAsks({ mode, ask, requireApprovalTools }: Permission): boolean {
   const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";
   return !isSettled || ask.length > 0 || requireApprovalTools.length > 0;
@@ -117,7 +121,7 @@ export function closingRule({ permission, bounds }: Policy, names: readonly stri
   return null;
 }
 
-/** Deny, then allow, then ask, then the mode: the first that decides wins. */
+/** Deny, then allow, then ask, of which files with secrets come first, then the mode: the first that decides wins. */
 function judgeBy(call: PolicyCall, permission: Permission, standing: readonly StandingRule[]): Explanation {
   const { name } = call;
   const { place, mode, allowTools, denyTools, autoAllowTools, requireApprovalTools } = permission;
@@ -145,22 +149,29 @@ function judgeBy(call: PolicyCall, permission: Permission, standing: readonly St
   if (mode.kind === "builtin" && (mode.name === "deny" || (mode.name === "readonly" && !call.readOnly)))
     return decided("deny", `mode ${mode.name}`, `${place}.mode`, `mode ${mode.name} forbids ${name}`);
 
+  const secrets = secretParameters(call);
+  /** Whether a rule may allow the call: one for a file with secrets must name its path. */
+  const mayAllow = ({ conditions }: Rule): boolean =>
+    secrets.every((secret) => conditions.some(({ parameter }) => parameter === secret));
   for (const rule of permission.allow) {
-    if (ruleMatches(rule, name, call.values, "covers"))
+    if (mayAllow(rule) && ruleMatches(rule, name, call.values, "covers"))
       return decided("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`);
     if (rule.isForTool(name)) passed(`allow ${rule.source}`, rule.place);
   }
   for (const rule of standing) {
-    if (ruleMatches(rule, name, call.values, "covers"))
+    if (mayAllow(rule) && ruleMatches(rule, name, call.values, "covers"))
       return {
         ...decided("allow", `always allow ${rule.source}`, rule.place, `${rule.createdBy} always allows ${rule.source}`),
         allowRuleId: rule.id,
       };
   }
   const allowed = autoAllowTools.indexOf(name);
-  if (allowed >= 0)
+  if (allowed >= 0 && secrets.length === 0)
     return decided("allow", "autoAllowTools", `${place}.autoAllowTools.${allowed}`, `autoAllowTools names ${name}`);
   if (autoAllowTools.length > 0) passed("autoAllowTools", `${place}.autoAllowTools`);
+
+  if (secrets.length > 0)
+    return decided("ask", "files with secrets", "built in", "the file mostly holds secrets, and no allow rule names it");
 
   for (const rule of permission.ask) {
     if (ruleMatches(rule, name, call.values, "reaches"))
@@ -210,6 +221,13 @@ function customVerdict(
   } catch (error) {
     return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
   }
+}
+
+/** The parameters by which a call names files that mostly hold secrets. A search leaves such files out by itself. */
+function secretParameters({ values }: PolicyCall): string[] {
+  return Object.entries(values).flatMap(([parameter, list]) =>
+    list.some((value) => value.kind === "file" && namesOf(value).some(isSecretPath)) ? [parameter] : [],
+  );
 }
 
 /** Whether the call names a file that the rule closes, through whatever tool. */

@@ -1,5 +1,5 @@
 import { defineTool } from "./tool.ts";
-import { walk } from "./walk.ts";
+import { leftOutNote, walk } from "./walk.ts";
 
 /** Lists files by pattern. */
 export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean; limit?: number }>({
@@ -25,14 +25,15 @@ export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean;
     const [folder] = workspace.namesOf(cwd);
     const matches: string[] = [];
     let truncated = false;
-    for await (const { path } of walk(workspace, cwd, pattern, dot ?? false, signal)) {
+    const leftOut = { secrets: 0 };
+    for await (const { path } of walk(workspace, cwd, pattern, dot ?? false, signal, leftOut)) {
       truncated = matches.length === limit;
       if (truncated) break;
       matches.push(folder === "." ? path : `${folder}/${path}`);
     }
-    const note = truncated ? `\n[only the first ${limit}: narrow the pattern]` : "";
+    const note = (truncated ? `\n[only the first ${limit}: narrow the pattern]` : "") + leftOutNote(leftOut);
     return {
-      output: matches.length === 0 ? `No file matches ${pattern}.` : matches.join("\n") + note,
+      output: (matches.length === 0 ? `No file matches ${pattern}.` : matches.join("\n")) + note,
       details: { ok: true, pattern, cwd, truncated, count: matches.length, matches },
     };
   },

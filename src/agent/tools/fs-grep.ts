@@ -2,7 +2,7 @@ import { globMatcher, isPattern } from "./glob.ts";
 import { SEARCHED_FILE_BYTES } from "./limits.ts";
 import { literalSearch, regexSearch } from "./line-search.ts";
 import { defineTool } from "./tool.ts";
-import { walk } from "./walk.ts";
+import { leftOutNote, walk } from "./walk.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
 
 /** Searches the lines of files. */
@@ -37,9 +37,10 @@ export const fsGrep = defineTool<{
     const search =
       regex === true ? regexSearch(pattern, caseSensitive ?? true, signal) : literalSearch(pattern, caseSensitive ?? true);
     const isCovered = globMatcher(path, false);
+    const leftOut = { secrets: 0 };
     const matches: { path: string; line: number; column: number; preview: string }[] = [];
     try {
-      for await (const { path: file, isLink } of walk(workspace, ".", path, false, signal)) {
+      for await (const { path: file, isLink } of walk(workspace, ".", path, false, signal, leftOut)) {
         if (isLink && isPattern(path) && !leadsInto(workspace, file, isCovered)) continue;
         const text = await readText(workspace, file);
         if (text === null) continue;
@@ -54,9 +55,9 @@ export const fsGrep = defineTool<{
     const lines = shown.map((match) => `${match.path}:${match.line}:${match.column}: ${match.preview}`);
     return {
       output:
-        shown.length === 0
+        (shown.length === 0
           ? `Nothing matches ${pattern} in ${path}.`
-          : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : ""),
+          : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : "")) + leftOutNote(leftOut),
       details: { ok: true, pattern, path, matches: shown, truncated },
     };
   },

@@ -2,7 +2,8 @@ import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { join } from "node:path";
-import { globMatcher } from "./glob.ts";
+import { isSecretPath } from "../gate/secret-files.ts";
+import { globMatcher, isPattern } from "./glob.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
 
 /** After so many entries of a folder others have their turn. */
@@ -14,9 +15,20 @@ const LEFT_OUT = new Set([".git", "node_modules"]);
 /** A file that was found: its path relative to the folder of the search. */
 export type Found = { readonly path: string; readonly isLink: boolean };
 
+/** Counts what a search leaves out since it mostly holds secrets. */
+export type LeftOut = { secrets: number };
+
+/** The note on what a search left out; empty where that is nothing. */
+export function leftOutNote({ secrets }: LeftOut): string {
+  return secrets === 0
+    ? ""
+    : `\n[${secrets} ${secrets === 1 ? "file or folder that mostly holds" : "files or folders that mostly hold"} secrets left out: name one to read it]`;
+}
+
 /**
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
- * not entered; folders that cannot be read are passed over, and so is all that the workspace closes.
+ * not entered; folders that cannot be read are passed over, and so is all that the workspace closes. What mostly holds
+ * secrets is left out, and counted.
  */
 export async function* walk(
   workspace: Workspace,
@@ -24,10 +36,13 @@ export async function* walk(
   glob: string,
   dot: boolean,
   signal: AbortSignal,
+  leftOut: LeftOut,
 ): AsyncGenerator<Found> {
   if (glob.startsWith("/") || glob.split("/").includes(".."))
     throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
   const isMatch = globMatcher(glob, dot);
+  const isSearch = isPattern(glob);
+  const base = workspace.show(workspace.resolve(folder));
   const named = new Set(glob.split("/"));
 
   async function* enter(real: string, inside: string): AsyncGenerator<Found> {
@@ -39,6 +54,11 @@ export async function* walk(
       }
       const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
       if (isClosed(workspace, join(real, entry.name), entry)) continue;
+      // What is named is asked about before; what a search comes across is left out.
+      if (isSearch && !isSecretPath(base) && isSecretPath(entry.name)) {
+        leftOut.secrets += 1;
+        continue;
+      }
       if (entry.isFile() || entry.isSymbolicLink()) {
         if (isMatch(path)) yield { path, isLink: entry.isSymbolicLink() };
       } else if (

@@ -46,7 +46,7 @@ export type CreateAgentInput = {
   templateId: string | number;
   /** After so long a tool call fails. The template's where omitted. */
   toolTimeoutMs?: number | null | undefined;
-  /** The folder in which the agent works, absolute or relative to where the server was started. The first workspace root where omitted. */
+  /** The folder in which the agent works, absolute or relative to where the server was started. Where omitted: the configuration's default, or else an empty folder of the agent's own. */
   workspace?: string | null | undefined;
 };
 

@@ -1,0 +1,95 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { isSecretPath } from "../../src/agent/gate/secret-files.ts";
+import { Workspace } from "../../src/agent/tools/workspace.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+
+type Permission = NonNullable<NonNullable<TestAppOptions["template"]>["permission"]>;
+
+/** What becomes of one call in a workspace with files that hold secrets. */
+async function outcomeOf(tool: string, input: object, permission: Permission) {
+  const app = await startTestApp({
+    script: {
+      replies: [
+        { when: { result: tool }, say: ["done"] },
+        { when: {}, call: [{ tool, input: input as never }] },
+      ],
+    },
+    template: { permission },
+  });
+  for (const folder of ["app", "keys"]) await mkdir(join(app.workspace, folder));
+  for (const file of ["app/.env", "keys/server.pem", "notes.txt"]) await writeFile(join(app.workspace, file), "TOKEN=1\n");
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  const pages = client.timeline({ agentId: agent.id, since: "0" });
+  for await (const { events } of pages) {
+    const asked = ofType(events, "PermissionRequired")[0];
+    if (asked !== undefined) return { state: "ASKED", output: asked.request.reason };
+    const ended = ofType(events, "ToolEnd")[0];
+    if (ended !== undefined) return { state: ended.call.state, output: ended.call.output ?? "" };
+  }
+  throw new Error("the stream ended");
+}
+
+describe("files with secrets", () => {
+  it.each([
+    ["mode auto asks", { mode: "auto" }, "ASKED"],
+    ["a rule for the tool does not allow them", { mode: "approval", allow: ["fs_read"] }, "ASKED"],
+    ["autoAllowTools does not either", { mode: "approval", autoAllowTools: ["fs_read"] }, "ASKED"],
+    ["a rule that names the path does", { mode: "approval", allow: ["fs_read(path:app/.env)"] }, "COMPLETED"],
+    ["mode deny denies", { mode: "deny" }, "DENIED"],
+    ["a deny rule denies", { mode: "auto", deny: ["fs_read(path:app/.env)"] }, "DENIED"],
+  ] as const)("%s", async (_name, permission, state) => {
+    expect((await outcomeOf("fs_read", { path: "app/.env" }, permission as Permission)).state).toBe(state);
+  });
+
+  it("searches leave them out, and say so", async () => {
+    const grep = await outcomeOf("fs_grep", { pattern: "TOKEN" }, { mode: "auto" });
+    expect(grep.output).toContain("notes.txt:1");
+    expect(grep.output).not.toContain("server.pem");
+    expect(grep.output).toContain("left out");
+    const glob = await outcomeOf("fs_glob", { pattern: "**/*", dot: true }, { mode: "auto" });
+    expect(glob.output).not.toMatch(/\.env|server\.pem/);
+    expect(glob.output).toContain("2 files or folders that mostly hold secrets left out");
+    expect((await outcomeOf("fs_grep", { pattern: "TOKEN", path: "app/.env" }, { mode: "auto" })).state).toBe("ASKED");
+  });
+
+  it("are known by their names", () => {
+    for (const path of [
+      ".env",
+      "a/.env.local",
+      "x.pem",
+      "b/c.KEY",
+      "id_rsa",
+      "id_ed25519.pub",
+      ".npmrc",
+      ".netrc",
+      ".aws/config",
+      "credentials.json",
+    ])
+      expect(isSecretPath(path), path).toBe(true);
+    for (const path of [".env.example", "environment.ts", "monkey", "keys.md", "id_card.txt", "src/credential.ts"])
+      expect(isSecretPath(path), path).toBe(false);
+  });
+});
+
+describe("what is the server's own", () => {
+  it("is closed to tools wherever it lies, but for a workspace of an agent's own below it", async () => {
+    const root = fileURLToPath(new URL("../..", import.meta.url));
+    const app = await startTestApp({ config: { defaultWorkspace: undefined as never } });
+    const { closedPlaces, ownWorkspaces } = app.parts;
+    const whole = new Workspace(root.replace(/\/$/, ""), () => null, closedPlaces);
+    for (const path of ["src/app.ts", "package.json", ".env", "prisma/schema.prisma"])
+      expect(() => whole.resolve(path), path).toThrow(/server's own/);
+    expect(whole.resolve("examples/workspace")).toContain("examples");
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const { data } = await client.post<{ agent: { workspace: string } }>({ query: `{ agent(id: "${agent.id}") { workspace } }` });
+    expect(data?.agent.workspace.startsWith(ownWorkspaces)).toBe(true);
+    await client.turn(agent.id, "hi");
+  });
+});
