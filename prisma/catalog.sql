@@ -8,6 +8,7 @@ AS $function$
 DECLARE
   v_base bigint;
   v_count int := cardinality(p_kinds);
+  v_lost timestamptz;
   v_locked text[];
   v_numbers int[];
   v_seqs int[];
@@ -27,7 +28,10 @@ BEGIN
     ELSIF v_count > 0 THEN
       SELECT greatest(base_seq, max(e.seq)) INTO base_seq FROM event e WHERE e.agent_id = p_agents[1];
       PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
-      SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)) INTO base_position FROM tenant_log l WHERE l.tenant = p_tenant;
+      SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+      IF v_lost IS NOT NULL THEN
+        RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+      END IF;
       IF v_count = 1 THEN
         INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
         VALUES (p_tenant, base_position + 1, p_agents[1], base_seq + 1, p_append, p_channels[1], p_kinds[1], p_payloads[1]::json, p_ats[1]);
@@ -62,7 +66,10 @@ BEGIN
 
   IF v_count > 0 THEN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
-    SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)) INTO v_base FROM tenant_log l WHERE l.tenant = p_tenant;
+    SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO v_base, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+    IF v_lost IS NOT NULL THEN
+      RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+    END IF;
     INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
     SELECT p_tenant, v_base + row_number() OVER batch, p_agents[e.number], b.seq + row_number() OVER own,
            CASE WHEN row_number() OVER own = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at

@@ -1,19 +1,34 @@
 import { randomUUID } from "node:crypto";
+import { connectedServers, type ConnectedServer } from "../src/db/connected-servers.ts";
 import { openDatabase } from "../src/db/database.ts";
 import { readEnvironment } from "../src/environment.ts";
 import { command } from "./command.ts";
 
 /**
  * `npm run restored`: gives every log a new epoch, after a backup was restored or commits were lost in a failover, so that
- * cursors of before are refused. No server may run. Ends with 1 where the database has no log.
+ * cursors of before are refused, and takes the mark of lost commits away. Refuses while a server is connected; `--force`
+ * does it all the same, where a pooler keeps connections of servers that have gone. Ends with 1 where the database has no
+ * log.
  */
 await command(async () => {
   const { database: config } = readEnvironment(process.env);
   const place = config.kind === "embedded" ? `the embedded database in ${config.folder}` : "the PostgreSQL of DATABASE_URL";
   const database = await openDatabase(config);
   try {
+    const query = <Row>(text: string): Promise<Row[]> => database.sql.query<Row>({ name: "connected_servers", text }, []);
+    const servers = config.kind === "embedded" ? [] : (await connectedServers({ query })).filter(isServer);
+    if (servers.length > 0 && !process.argv.includes("--force")) {
+      console.error(
+        `${place}: servers are connected (${servers.map(({ name, address }) => `${name} from ${address}`).join("; ")}), and nothing was done: stop them first, or give --force where a pooler keeps their connections`,
+      );
+      process.exitCode = 1;
+      return;
+    }
     const logs = await database.sql.query<{ tenant: string; epoch: string }>(
-      { name: "restored", text: "UPDATE tenant_log SET epoch = left(md5(epoch || $1), 8) RETURNING tenant, epoch" },
+      {
+        name: "restored",
+        text: "UPDATE tenant_log SET epoch = left(md5(epoch || $1), 8), lost_at = NULL RETURNING tenant, epoch",
+      },
       [randomUUID()],
     );
     for (const { tenant, epoch } of logs) console.log(`the log of tenant ${tenant} begins epoch ${epoch}`);
@@ -27,3 +42,8 @@ await command(async () => {
     await database.close();
   }
 });
+
+/** Commands have connections for commits, too; servers of before said no version. */
+function isServer({ name }: ConnectedServer): boolean {
+  return / (bell|leases)$/.test(name) || !/^triplane \d/.test(name);
+}

@@ -11,7 +11,7 @@ import { KeptOutputs } from "./agent/kept-outputs.ts";
 import { ToolSlots } from "./agent/tool-slots.ts";
 import { Runner } from "./agent/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
-import type { Sql } from "./db/sql.ts";
+import type { Sql, Statement } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
 import { postgresBell, silentBell } from "./events/bell.ts";
 import { CONSUMER_TIMES, Consumers, type ConsumerTimes } from "./events/consumers.ts";
@@ -75,12 +75,17 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     log.onLongRetry((problem, sinceMs) =>
       logger.warn(`a write of an agent is tried again since ${Math.round(sinceMs / 1_000)} s (${problem})`),
     );
+    const compare = async (): Promise<void> => {
+      for (const tenant of await log.compareNewest())
+        logger.error(`the log of tenant ${tenant} lost commits in a failover: stop all servers, and run \`npm run restored\``);
+    };
+    sql.outages.onReconnect(compare);
     let committed = 0;
     log.onCommitted((tenant, events, isSignal) => {
       committed += events.length;
       bell.ring({ tenant, isSignal });
     });
-    const tails = new Tails(log, bell, logger);
+    const tails = new Tails(log, bell, logger, compare);
     closing.push(() => tails.close());
     const { dataFolder } = settings.environment;
     const groups = new ProcessGroups();
@@ -145,7 +150,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const server = await startServer(
       { ...settings, port, host, slowReaders },
       shared,
-      { ready: async () => reads.query({ name: "ready", text: "SELECT 1" }, []), metrics },
+      { ready: async () => reads.query<object>(READY, []).then(refuseLost), metrics },
       logger,
     );
     closing.push(() => server.close());
@@ -155,6 +160,13 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     await close();
     throw error;
   }
+}
+
+/** Answers the tenants whose log lost commits. */
+const READY: Statement = { name: "ready", text: "SELECT tenant FROM tenant_log WHERE lost_at IS NOT NULL LIMIT 1" };
+
+function refuseLost(rows: readonly object[]): void {
+  if (rows.length > 0) throw new Error("a failover lost commits: stop all servers, and run `npm run restored`");
 }
 
 /** The folder of the server's own sources. */

@@ -22,7 +22,7 @@ const KNOWN_NEEDS = 0;
 const CLAIM: Statement = {
   name: "claim_agents",
   text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_owner AS owner, lease_epoch AS epoch`,
 };
 /** By a partial index that has only them (agent_unowned): few, however many work. */

@@ -18,6 +18,7 @@ const PROBE_MS = 250;
 export class OutageWatch {
   readonly #probe: () => Promise<unknown>;
   readonly #firsts = new Set<() => Promise<void>>();
+  readonly #checks = new Set<() => Promise<void>>();
   readonly #listeners = new Set<() => void>();
   #current: Outage | null = null;
   #isAway = false;
@@ -58,6 +59,16 @@ export class OutageWatch {
     return () => this.#firsts.delete(task);
   }
 
+  /** Does `task` each time when the database answers after a connection was lost: it may be another server by now. */
+  onReconnect(task: () => Promise<void>): void {
+    this.#checks.add(task);
+  }
+
+  /** What a check finds concerns itself: it is never the reason why the database counts as away. */
+  async #check(): Promise<void> {
+    await Promise.allSettled([...this.#checks].map((task) => task()));
+  }
+
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -72,7 +83,7 @@ export class OutageWatch {
   async #watch(): Promise<void> {
     const { signal } = this.#givingUp;
     const problem = await this.#problem();
-    if (problem === null) return;
+    if (problem === null) return this.#check();
     this.#set({ since: new Date(), problem });
     while (!signal.aborted && !(await this.#isBack())) {
       this.#isAway = true;
@@ -85,6 +96,7 @@ export class OutageWatch {
   async #isBack(): Promise<boolean> {
     if ((await this.#problem()) !== null) return false;
     this.#isAway = false;
+    await this.#check();
     const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
     return done.every(({ status }) => status === "fulfilled");
   }

@@ -15,6 +15,7 @@ import { messageOf } from "../lib/text.ts";
 import { decodeKnownEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
+import { NewestEvents } from "./newest-events.ts";
 import { inScope, type Scope } from "./scope.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
@@ -35,6 +36,14 @@ export type EncodedPart = Omit<AgentEvents, "events"> & { readonly events: reado
 /** The part with its events as they are stored. Throws where one is too large to be an event. */
 export function encodePart(part: AgentEvents): EncodedPart {
   return { agentId: part.agentId, createdBy: part.createdBy, fence: part.fence, events: part.events.map(encodeEvent) };
+}
+
+/** A failover lost commits of a tenant's log. Nothing of it is read or written before the operator has looked. */
+export class CommitsLost extends Error {
+  override readonly name = "CommitsLost";
+  constructor(tenant: string) {
+    super(`the log of tenant ${tenant} lost commits in a failover: stop all servers, and run \`npm run restored\``);
+  }
 }
 
 /** What became of one agent's part of an append. */
@@ -98,8 +107,8 @@ const COMMIT: Statement = {
 const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
 /** How far the log of a row `l` of tenant_log goes: as far as its newest event, never less far than its floor. `append_events` gives positions by the same rule. */
 export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
-const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
-const HEAD = "log.position AS head, log.log_id, log.epoch, log.floor";
+const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
+const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
 /** The first of the rows, up to the page's bytes, each with how many rows there were. */
 const BOUNDED = (rows: string): string =>
   `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
@@ -167,7 +176,7 @@ const OPEN_BLOCKS: Statement = {
 };
 
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
-type HeadRow = { log_id: string; epoch: string; floor: string | number };
+type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
 type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
 
 /**
@@ -183,6 +192,7 @@ export class EventLog {
   readonly #begun = new Set<string>();
   #unknownEvents = 0;
   #retries = 0;
+  readonly #newest = new NewestEvents();
   readonly #retryListeners = new Set<(problem: string, sinceMs: number) => void>();
   readonly #listeners = new Set<CommitListener>();
 
@@ -322,6 +332,8 @@ export class EventLog {
           return { outcome: "CONFLICT", message: messageOf(error) };
         case "TP003":
           return { outcome: "KEY_USED" };
+        case "TP004":
+          throw new CommitsLost(tenant);
         default:
           throw error;
       }
@@ -358,6 +370,7 @@ export class EventLog {
     await this.begin(tenant);
     const [row] = await this.#query<HeadRow & { position: string }>(READ_HEAD, [tenant]);
     if (row === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
+    if (row.lost_at !== null) throw new CommitsLost(tenant);
     return { tenant, logId: row.log_id, epoch: row.epoch, position: Number(row.position), floor: Number(row.floor) };
   }
 
@@ -385,6 +398,14 @@ export class EventLog {
     return patient(this.#sql).query(OPEN_BLOCKS, [agentId, step]);
   }
 
+  /**
+   * Compares the newest events that this node knows with those that the database has, after a connection was lost: it may
+   * lead to another server by now. Logs that lost commits are marked. Gives their tenants.
+   */
+  compareNewest(): Promise<readonly string[]> {
+    return this.#newest.compare(this.#sql);
+  }
+
   /** Makes sure that the tenant has a log. */
   async begin(tenant: string): Promise<void> {
     if (this.#begun.has(tenant)) return;
@@ -405,10 +426,14 @@ export class EventLog {
   #decode(tenant: string, rows: readonly EventRow[]): TimelineEvent[] {
     const known = rows.flatMap((row) => decodeKnownEvent(tenant, row) ?? []);
     this.#unknownEvents += rows.length - known.length;
+    const last = known.at(-1);
+    if (last !== undefined) this.#newest.saw(last);
     return known;
   }
 
   #announce(tenant: string, events: readonly TimelineEvent[], isSignal: boolean): void {
+    const last = events.at(-1);
+    if (last !== undefined) this.#newest.saw(last);
     if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events, isSignal));
   }
 
@@ -479,6 +504,7 @@ function placedEvent(
 function headOf(tenant: string, rows: readonly PageRow[]): LogHead {
   const [first] = rows;
   if (first === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
+  if (first.lost_at !== null) throw new CommitsLost(tenant);
   return { tenant, logId: first.log_id, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
 }
 

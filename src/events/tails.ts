@@ -23,6 +23,7 @@ export class Tails {
   readonly #bell: Bell;
   readonly #logger: Logger;
   readonly #keptBytes: number;
+  readonly #onShorter: () => Promise<void>;
   readonly #kept = new Map<string, Kept>();
   /** The tails, the one that was used last at the end, with what each holds. */
   readonly #held = new Map<Tail, number>();
@@ -35,8 +36,15 @@ export class Tails {
   readonly #ends: readonly (() => void)[];
   readonly #polling: Promise<void>;
 
-  /** The tails of all tenants together hold `keptBytes` at most. */
-  constructor(log: EventLog, bell: Bell, logger: Logger, keptBytes = KEPT_BYTES) {
+  /** `onShorter` hears of a log that is shorter than it was; the tails of all tenants together hold `keptBytes` at most. */
+  constructor(
+    log: EventLog,
+    bell: Bell,
+    logger: Logger,
+    onShorter: () => Promise<void> = async () => {},
+    keptBytes = KEPT_BYTES,
+  ) {
+    this.#onShorter = onShorter;
     this.#keptBytes = keptBytes;
     this.#log = log;
     this.#bell = bell;
@@ -152,7 +160,10 @@ export class Tails {
       try {
         for (const [tenant, position] of await this.#log.positions([...this.#kept.keys()])) {
           const tail = await this.#kept.get(tenant)?.tail;
-          if (tail !== undefined && position > tail.head.position) void this.#refresh(tenant);
+          if (tail === undefined) continue;
+          if (position > tail.head.position) void this.#refresh(tenant);
+          // A log never becomes shorter by itself.
+          else if (position < tail.head.position) await this.#onShorter();
         }
       } catch (error) {
         this.#logger.warn(`the logs' positions could not be read (${messageOf(error)}); trying again`);

@@ -1,5 +1,6 @@
 import { GraphQLError } from "graphql";
 import { sqlState, StorageUnavailable } from "../db/sql.ts";
+import { CommitsLost } from "../events/log.ts";
 import type { Logger } from "../lib/log.ts";
 
 /**
@@ -14,6 +15,7 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       // A library refused an argument, and says so without a code.
       return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
     }
+    if (cause instanceof CommitsLost) return shown(error, "COMMITS_LOST", cause.message, 503);
     if (isTooSlow(cause))
       return shown(error, "TOO_SLOW", "The database took too long for this: narrow the filter, or ask for less at once.", 200);
     if (cause instanceof StorageUnavailable || isPrismaOutage(cause))

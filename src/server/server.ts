@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../lib/log.ts";
+import { messageOf } from "../lib/text.ts";
 import { whileAway } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
@@ -57,7 +58,7 @@ export async function startServer(
         case "/readyz":
           return void ready().then(
             () => answer(response, 200, "ready"),
-            () => answer(response, 503, "the database does not answer"),
+            (error: unknown) => answer(response, 503, messageOf(error)),
           );
         case "/metrics":
           return answer(response, 200, probes.metrics());

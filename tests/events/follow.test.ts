@@ -186,7 +186,7 @@ describe("follow", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const budget = 200_000;
-    const tails = new Tails(log, silentBell(), silentLogger, budget);
+    const tails = new Tails(log, silentBell(), silentLogger, async () => {}, budget);
     onTestFinished(() => tails.close());
     const tenants = ["one", "two", "three", "four"];
     const agents = await Promise.all(tenants.map((tenant) => insertAgent(log, tenant)));

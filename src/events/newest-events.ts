@@ -1,0 +1,55 @@
+import type { Sql, Statement } from "../db/sql.ts";
+import type { TimelineEvent } from "./event.ts";
+
+/** The most tenants of which the newest event is remembered; the one that was quiet for longest goes. */
+const TENANTS = 10_000;
+
+/** Those of the events that are not there any more as they were. What retention has removed is missed by nobody. */
+const GONE: Statement = {
+  name: "gone_events",
+  text: `SELECT k.tenant FROM unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::timestamptz[]) AS k(tenant, position, agent_id, seq, kind, at)
+    JOIN tenant_log l ON l.tenant = k.tenant LEFT JOIN event e ON e.tenant = k.tenant AND e.position = k.position
+    WHERE k.position > greatest(l.floor, l.compacted) AND l.lost_at IS NULL AND (e.agent_id, e.seq, e.kind, e.at) IS DISTINCT FROM (k.agent_id, k.seq, k.kind, k.at)`,
+};
+const MARK: Statement = {
+  name: "mark_lost",
+  text: "UPDATE tenant_log SET lost_at = coalesce(lost_at, clock_timestamp()) WHERE tenant = ANY ($1)",
+};
+
+/**
+ * Remembers the newest event that this node knows of each tenant, so that it finds out when a failover lost commits: an
+ * event that was there is not there any more, or another stands in its place.
+ */
+export class NewestEvents {
+  readonly #newest = new Map<string, TimelineEvent>();
+
+  /** An event that is committed. */
+  saw(event: TimelineEvent): void {
+    const known = this.#newest.get(event.tenant);
+    if (known !== undefined && known.position >= event.position) return;
+    this.#newest.delete(event.tenant);
+    this.#newest.set(event.tenant, event);
+    const [oldest] = this.#newest.keys();
+    if (this.#newest.size > TENANTS && oldest !== undefined) this.#newest.delete(oldest);
+  }
+
+  /**
+   * Compares what is remembered with the database. Logs that lost commits are marked there, so that no server serves or
+   * writes them. Gives their tenants.
+   */
+  async compare(sql: Sql): Promise<readonly string[]> {
+    const known = [...this.#newest.values()];
+    if (known.length === 0) return [];
+    const rows = await sql.query<{ tenant: string }>(GONE, [
+      known.map(({ tenant }) => tenant),
+      known.map(({ position }) => position),
+      known.map(({ agentId }) => agentId),
+      known.map(({ seq }) => seq),
+      known.map(({ body }) => body.kind),
+      known.map(({ at }) => at.toISOString()),
+    ]);
+    const tenants = rows.map(({ tenant }) => tenant);
+    if (tenants.length > 0) await sql.query(MARK, [tenants]);
+    return tenants;
+  }
+}
