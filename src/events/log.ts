@@ -152,13 +152,19 @@ const BEGIN_LOG: Statement = {
   name: "begin_log",
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
 };
+/**
+ * An agent's events from the newest on, one by one as they are asked for: the planner must not look for what stands near
+ * the end by reading all of them.
+ */
+const BACKWARDS = (before = "true"): string =>
+  `SELECT position, kind, payload FROM event WHERE agent_id = $1 AND ${before} ORDER BY position DESC OFFSET 0`;
 /** From where a block begins: what an agent said before that is not looked at. */
 const BLOCK_TEXT: Statement = {
   name: "block_text",
   text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
     WHERE agent_id = $1 AND kind = $5 AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4
-      AND position > coalesce((SELECT s.position FROM event s WHERE s.agent_id = $1 AND s.position < $2 AND s.kind = $5 || '_START'
-        AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 ORDER BY s.position DESC LIMIT 1), 0)`,
+      AND position > coalesce((SELECT s.position FROM (${BACKWARDS("position < $2")}) s WHERE s.kind = $5 || '_START'
+        AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 LIMIT 1), 0)`,
 };
 
 /**
@@ -170,7 +176,7 @@ const OPEN_BLOCKS: Statement = {
   text: `SELECT block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
       SELECT position, kind, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
       WHERE agent_id = $1 AND (payload ->> 'step')::int = $2
-        AND position > coalesce((SELECT d.position FROM event d WHERE d.agent_id = $1 AND d.kind IN ('STEP_COMPLETE', 'DONE') ORDER BY d.position DESC LIMIT 1), 0)
+        AND position > coalesce((SELECT d.position FROM (${BACKWARDS()}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
         AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
     ) said GROUP BY 1, 2 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY block`,
 };

@@ -32,6 +32,8 @@ describe("what an agent with a long history costs (A11)", () => {
       },
       [agent.agentId],
     );
+    // As autovacuum does by itself, once a table has grown.
+    await sql.query({ name: "analyze", text: "ANALYZE event" }, []);
     const at = new Date();
     const start = { at, body: { kind: "TEXT_CHUNK_START", step: 7, block: 0 } as const };
     const delta = (text: string) => ({ at, body: { kind: "TEXT_CHUNK", step: 7, block: 0, delta: text } as const });
