@@ -18,7 +18,7 @@ export function functionMark(name: string): string {
   return `-- Written by \`npm run migration\` from src/db/functions/${name}.sql: change it there.`;
 }
 
-/** What the newest migration that has a function says of it; null where none does. */
+/** The definition of a function in the newest migration that has one; null if none does. */
 export function newestText(name: string, migrations: readonly { readonly sql: string }[]): string | null {
   for (const { sql } of migrations.toReversed()) {
     const [, after] = sql.split(`${functionMark(name)}\n`, 2);

@@ -171,7 +171,7 @@ function refuseLost(rows: readonly object[]): void {
 
 /** The folder of the server's own sources. */
 const ROOT = realpathSync(fileURLToPath(new URL("..", import.meta.url)));
-/** What of it is closed to tools, and what of the folder in which it was started. */
+/** The files of the server, and of the folder in which it was started, that are closed to tools. */
 const SOURCES = ["src", "prisma", "scripts", "clients", "node_modules", ".git", ".triplane", "package.json", "package-lock.json"];
 const ENVIRONMENT = [".env", ".env.local", ".env.production", ".env.development"];
 

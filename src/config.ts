@@ -126,9 +126,9 @@ export type TriplaneConfig = {
   readonly on?: Listeners;
   /** How long things are kept. Everything, for ever, where omitted; `npm run retention` says what would go. */
   readonly retention?: RetentionConfig;
-  /** Where approvals are announced, by name. */
+  /** The places where approvals are announced, by name. */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>;
-  /** How many agents one server advances at a time; others wait, or are another server's. 2,000 where omitted. */
+  /** The number of agents that one server advances at a time; others wait, or are another server's. 2,000 where omitted. */
   readonly agentLimit?: number;
   /** What all agents of one server together may run: 32 tools at once, 256 calls waiting, for 3 minutes where omitted. */
   readonly toolLimits?: Partial<ToolLimits>;

@@ -4,7 +4,7 @@ import { messageOf } from "./lib/text.ts";
 
 let count = 0;
 
-/** How often something failed that nobody waited for, in this process. */
+/** The number of failures in this process of things that nobody waited for. */
 export function forgottenCount(): number {
   return count;
 }

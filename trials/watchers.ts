@@ -27,7 +27,7 @@ export type Watchers = {
   end(): void;
 };
 
-/** What the server gives: every event, or those of the kinds that it knows. */
+/** The events that the server gives: every event, or those of the kinds that it knows. */
 type Seqs = "all" | "leaves kinds out";
 
 /** Follows the whole timeline by so many subscriptions, nine in ten over WebSockets and one over SSE. */

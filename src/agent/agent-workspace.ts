@@ -8,7 +8,7 @@ export function agentWorkspace({ closedPlaces }: Pick<AgentParts, "closedPlaces"
   return new Workspace(root, () => null, closedIn(root, closedPlaces));
 }
 
-/** What is closed in a workspace: a place that the workspace itself lies in is open as far as that goes. */
+/** The closed places of a workspace. A place that the workspace itself lies in stays open as far as the workspace goes. */
 function closedIn(root: string, closedPlaces: readonly string[]): readonly string[] {
   return closedPlaces.filter((place) => !isInside(place, root));
 }

@@ -149,7 +149,7 @@ export class CallRunner {
     return this.#own(ready.call, () => this.#run(ready, interrupt));
   }
 
-  /** What it starts is the operator's own code, for this call. */
+  /** Starts the operator's own code, for this call. */
   #own<Result>(call: CallLook, work: () => Promise<Result>): Promise<Result> {
     return runOwnCode(ownCodeOf(this.#parts, this.#agent, `the call ${call.id} of ${call.name}`, "TOOL"), work);
   }

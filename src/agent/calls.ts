@@ -56,7 +56,7 @@ export class Calls {
     return new Set(this.#running.keys());
   }
 
-  /** Whether hooks are looking at calls. */
+  /** True while hooks are looking at calls. */
   get isJudging(): boolean {
     return this.#judging !== null;
   }
@@ -246,7 +246,7 @@ export class Calls {
   }
 }
 
-/** Whether a call names a file with secrets, by the name that it is given. */
+/** True if a call names a file with secrets. The name in the call decides. */
 function namesSecret({ requestedInput, effectiveInput }: CallLook): boolean {
   return someString(effectiveInput ?? requestedInput, isSecretPath);
 }

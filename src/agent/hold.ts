@@ -165,7 +165,7 @@ export class Hold {
     else this.keep({ change: {}, events: [body], after: unchanged, stored: () => {}, orElse: async () => {} });
   }
 
-  /** Whether the agent has used up its share of the room for what is not committed yet. */
+  /** True if the agent has used up its share of the room for what is not committed yet. */
   get isFull(): boolean {
     return this.#outbox.isFull;
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, toJson, type JsonObject } from "../lib/json.ts";
 import type { ToolResult } from "./tools/tool.ts";
 
-/** What a preToolUse hook said, once its answer was read. */
+/** A preToolUse hook's answer, once it was read. */
 export type PreToolUseSaid =
   | { readonly kind: "nothing" }
   | { readonly kind: "deny" | "ask"; readonly reason: string | null }

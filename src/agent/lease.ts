@@ -114,7 +114,7 @@ export async function releaseAll(sql: Sql): Promise<void> {
   await sql.query(RELEASE_ALL, []);
 }
 
-/** How often each agent that this node holds was signalled from outside: those of some tenants, or all for null. */
+/** Counts the signals from outside to each agent that this node holds: to agents of some tenants, or to all for null. */
 export async function signals(sql: Sql, node: string, tenants: readonly string[] | null): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: string; signal: number }>(SIGNALS, [node, tenants]);
   return new Map(rows.map((row) => [row.id, row.signal]));

@@ -5,7 +5,7 @@ import { startable, type Slot } from "./schedule.ts";
 /** What the owner of an agent has under way in memory. */
 export type Activity = {
   readonly isModelRunning: boolean;
-  /** Whether hooks are looking at calls. */
+  /** True while hooks are looking at calls. */
   readonly isJudging: boolean;
   readonly runningCalls: ReadonlySet<string>;
   /** Calls that passed the gate up to execution, under this lease. */

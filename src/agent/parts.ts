@@ -17,11 +17,11 @@ import type { Tool } from "./tools/tool.ts";
 export type AgentParts = {
   /** This process, among all that share the database. */
   readonly node: string;
-  /** What agents and commands write, and what owners read. */
+  /** The connections for what agents and commands write, and for what owners read. */
   readonly sql: Sql;
   /** Claims and renewals of leases, which wait for nothing else. */
   readonly leases: Sql;
-  /** What people read. */
+  /** The connections for what people read. */
   readonly reads: Sql;
   readonly log: EventLog;
   readonly appender: Appender;
@@ -32,7 +32,7 @@ export type AgentParts = {
   readonly templates: ReadonlyMap<string, Template>;
   readonly models: ReadonlyMap<string, Model>;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** How many agents this node advances at a time. */
+  /** The number of agents that this node advances at a time. */
   readonly agentLimit: number;
   /** The places for running tools, of all agents of this node. */
   readonly slots: ToolSlots;
@@ -50,7 +50,7 @@ export type AgentParts = {
   readonly workspaceRoots: readonly string[] | null;
   /** The folder in which the server was started: where relative paths of people start. */
   readonly folder: string;
-  /** Where agents work for whom no folder is named: one folder for all, or, where that is null, each in one of its own below `ownWorkspaces`. */
+  /** The folder of agents for whom none is named: one for all, or, if this is null, one for each below `ownWorkspaces`. */
   readonly defaultWorkspace: string | null;
   readonly ownWorkspaces: string;
 };

@@ -41,7 +41,7 @@ export class Runner {
   #sweeping: Promise<void> | null = null;
   #isStale = false;
   #isAllStale = false;
-  /** How many agents are being claimed. */
+  /** The number of agents that are being claimed. */
   #claiming = 0;
   /** The tenants that were signalled since the last look. */
   readonly #rung = new Set<string>();
@@ -177,7 +177,7 @@ export class Runner {
     if (most > 0) await this.#claim((await find(most)).filter((id) => !this.#held.has(id)));
   }
 
-  /** How many agents this node may claim at once now. */
+  /** The number of agents that this node may claim at once now. */
   #capacity(): number {
     return Math.min(CLAIMED, Math.max(0, this.#parts.agentLimit - this.#held.size - this.#claiming));
   }

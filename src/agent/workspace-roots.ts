@@ -6,7 +6,7 @@ export function isInRoots(roots: readonly string[] | null, path: string): boolea
   return roots === null || roots.some((root) => isInside(root, path));
 }
 
-/** Whether an agent may work in a folder: inside of the roots, in the default, or in one of its own. */
+/** True if an agent may work in a folder: inside of the roots, in the default, or in one of its own. */
 export function isAllowedWorkspace(
   { workspaceRoots, defaultWorkspace, ownWorkspaces }: Pick<AgentParts, "workspaceRoots" | "defaultWorkspace" | "ownWorkspaces">,
   path: string,

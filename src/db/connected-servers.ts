@@ -1,6 +1,6 @@
 import type { MigrationConnection } from "./migrate.ts";
 
-/** What a server has a connection for. */
+/** The purpose of a server's connection. */
 export type ConnectionPurpose = "commits" | "leases" | "reads" | "bell" | "probe" | "migration" | "command";
 
 /** A connection of a server, as PostgreSQL shows it. */

@@ -39,14 +39,14 @@ export type Reader = Omit<
 /** The open database: single statements, by what they are for, and typed reads by `prisma`. */
 export type Database = {
   readonly config: DatabaseConfig;
-  /** What agents and commands write, and what their owners read. */
+  /** The connections for what agents and commands write, and for what their owners read. */
   readonly sql: Sql;
   /** Claims and renewals of leases. */
   readonly leases: Sql;
-  /** What people and followers read. */
+  /** The connections for what people and followers read. */
   readonly reads: Sql;
   readonly prisma: Reader;
-  /** How often rows were left out of a read since a newer version wrote values that this one does not know. */
+  /** The number of reads that left rows out since a newer version wrote values that this one does not know. */
   readonly unknownRows: () => number;
   /** The version of the schema that this server knows: its connections say it. */
   readonly version: string;

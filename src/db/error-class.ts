@@ -1,6 +1,6 @@
 /**
- * What an error of a statement means for who asked. `outage`: the database does not answer, or takes no writes; whether
- * the statement was done is unknown. `contention`: it refused for others' sake or for want of resources; nothing was done,
+ * The meaning of a statement's error for who asked. `outage`: the database does not answer, or takes no writes; nobody
+ * knows if the statement was done. `contention`: it refused for others' sake or for want of resources; nothing was done,
  * and the same statement may be tried again. `refused`: the statement itself is wrong, and would be again.
  */
 export type ErrorClass = "outage" | "contention" | "refused";
@@ -33,11 +33,11 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   "58": "contention",
 };
 
-/** What the driver says of a connection that ended, or could not be made, without a code. */
+/** The driver's messages, without a code, of a connection that ended or could not be made. */
 const CONNECTION_ENDED =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;
 
-/** What an error of a statement means, whoever raised it: PostgreSQL, the socket or the driver. */
+/** The meaning of a statement's error, whoever raised it: PostgreSQL, the socket or the driver. */
 export function errorClass(error: unknown): ErrorClass {
   const state = sqlState(error);
   if (state !== undefined) return CLASSES[state] ?? CLASSES[state.slice(0, 3)] ?? CLASSES[state.slice(0, 2)] ?? "refused";

@@ -10,7 +10,7 @@ import {
   ToolCallState,
 } from "./generated/enums.ts";
 
-/** Where rows have values of a kind that a newer version may add to, and what else is read with them. */
+/** The columns with values of a kind that a newer version may add to, and what else is read with them. */
 type Known = {
   readonly columns: Readonly<Record<string, { readonly values: Readonly<Record<string, string>>; readonly nullable?: true }>>;
   readonly lists: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** Whether a read failed since a row has a value that this version does not know. */
+/** True if a read failed since a row has a value that this version does not know. */
 export function isUnknownValue(error: unknown): boolean {
   return error instanceof Error && /not found in enum/.test(error.message);
 }

@@ -21,18 +21,18 @@ export class MigrationError extends Error {
 }
 
 /**
- * What the first lines of a migration say: whether servers of the version before may run while it is applied and
- * afterwards, and whether it only makes things faster, so that servers serve before it is applied.
+ * The first lines of a migration: they say if servers of the version before may run while it is applied and
+ * afterwards, and if it only makes things faster, so that servers serve before it is applied.
  */
 export type MigrationKind = { readonly mayRunBeside: boolean; readonly onlyMakesFaster: boolean };
 
-/** How often a migration asks again for a lock that others hold, and how often it says that it waits, in ms. */
+/** The times between a migration's tries for a lock that others hold, and between its reports that it waits, in ms. */
 export type MigrationTimes = { readonly lockMs: number; readonly pauseMs: number; readonly tellMs: number };
 
 /** The times of production. A lock is waited for so shortly, since everybody else waits behind who waits for it. */
 export const MIGRATION_TIMES: MigrationTimes = { lockMs: 1_000, pauseMs: 1_000, tellMs: 15_000 };
 
-/** What a migration is done with besides its connection: its times, and who is told what it waits for. */
+/** The times of a migration, and the listener that is told what the migration waits for. */
 export type MigrationRun = {
   readonly times: MigrationTimes;
   readonly tell: (message: string) => void;
@@ -57,7 +57,7 @@ export async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** What a migration says of itself. Throws where it says nothing. */
+/** The first lines of a migration, read. Throws if they say nothing of older servers. */
 export function kindOf({ name, sql }: Migration): MigrationKind {
   if (name <= LAST_SILENT) return { mayRunBeside: true, onlyMakesFaster: false };
   const [first, second] = sql.split("\n", 2);

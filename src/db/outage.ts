@@ -64,7 +64,7 @@ export class OutageWatch {
     this.#checks.add(task);
   }
 
-  /** What a check finds concerns itself: it is never the reason why the database counts as away. */
+  /** A check's finding concerns the check itself: the database never counts as away because of it. */
   async #check(): Promise<void> {
     await Promise.allSettled([...this.#checks].map((task) => task()));
   }

@@ -5,18 +5,18 @@ import { cancellingQuery } from "./reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
 /**
- * Where a PostgreSQL is, how many connections one server holds to it for commits and as many for readers, and the version
- * of the schema that the server knows.
+ * The address of a PostgreSQL, the number of connections that one server holds to it for commits and as many for readers,
+ * and the version of the schema that the server knows.
  */
 export type PoolConfig = { readonly url: string; readonly connections: number; readonly version: string };
 
 /** The connections to a PostgreSQL, by what they are for: none of them waits for the others. */
 export type Pools = {
-  /** What agents and commands write, and what their owners read. */
+  /** The connections for what agents and commands write, and for what their owners read. */
   readonly commits: Sql;
   /** Claims and renewals of leases: what an agent loses when it is late. */
   readonly leases: Sql;
-  /** What people and followers read. */
+  /** The connections for what people and followers read. */
   readonly reads: Sql;
   /** The connections of `reads`, for Prisma. */
   readonly readPool: pg.Pool;
@@ -25,7 +25,7 @@ export type Pools = {
 
 /** Two, so that a sweep does not wait for a renewal. */
 const LEASE_CONNECTIONS = 2;
-/** How long a statement of a reader may run, in ms. PostgreSQL ends it: a driver that gave up would leave it running. */
+/** The time that a statement of a reader may run, in ms. PostgreSQL ends it: a driver that gave up would leave it running. */
 export const READ_STATEMENT_MS = 8_000;
 
 /** Positions are read behind the lock of a log, which only this isolation allows. */

@@ -49,14 +49,14 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Whether the statement may have committed although its answer was lost, or never ran. Such a statement is retried with
+ * True if the statement may have committed although its answer was lost, or never ran. Such a statement is retried with
  * its append id.
  */
 export function isConnectionLost(error: unknown): boolean {
   return classOf(error) === "outage";
 }
 
-/** Whether nothing was done, and the same statement may be tried again. */
+/** True if nothing was done, and the same statement may be tried again. */
 export function isContention(error: unknown): boolean {
   return classOf(error) === "contention";
 }

@@ -53,7 +53,7 @@ const CALL = valuesOf({
   "call.approval.decision": ApprovalDecision,
 });
 
-/** Where kinds have values of which a newer version may have more; absent and null are known. */
+/** The fields of kinds with values of which a newer version may have more; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
   TOOL_START: CALL,
   TOOL_END: CALL,

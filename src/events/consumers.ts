@@ -208,7 +208,7 @@ class Delivery {
   /** Events that were read and not delivered yet, in order; and whether each is. */
   readonly #window: { readonly event: TimelineEvent; isDone: boolean }[] = [];
   readonly #inFlight = new Set<Promise<void>>();
-  /** How many deliveries are tried now; one that was refused and waits for its next try lets another go first. */
+  /** The number of deliveries that are tried now; one that was refused and waits for its next try lets another go first. */
   #trying = 0;
   #tellChange: () => void = () => {};
   /** Everything up to here is delivered, or given up. */

@@ -91,9 +91,9 @@ const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 /** Waits between tries of an append whose answer was lost, in ms; what is fenced is tried on and on after the last. */
 const RETRIES = [10, 50, 200, 500, 1_000];
 const LAST_RETRY = 2_000;
-/** How often it is said that a write is tried for long, in ms. */
+/** The time between reports that a write is tried for long, in ms. */
 const TELL_MS = 10_000;
-/** How often a row that others hold for long is asked for, in ms. */
+/** The time between tries for a row that others hold for long, in ms. */
 const LOCKED_RETRY = 250;
 
 const APPEND: Statement = {
@@ -105,7 +105,7 @@ const COMMIT: Statement = {
   text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
 const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
-/** How far the log of a row `l` of tenant_log goes: as far as its newest event, never less far than its floor. `append_events` gives positions by the same rule. */
+/** The last position of the log of a row `l` of tenant_log: that of its newest event, never less than its floor. `append_events` gives positions by the same rule. */
 export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
 const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
@@ -131,9 +131,9 @@ const READ_AGENT: Statement = {
       WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
 };
-/** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
-/** A request may be as large as an event: so many fill a page. */
+/** The rows of a page of requests: each may be as large as an event. */
 const OPEN_ROWS = 20;
+/** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
 const READ_OPEN: Statement = {
   name: "read_open",
   text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*
@@ -215,12 +215,12 @@ export class EventLog {
     return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };
   }
 
-  /** How many events were left out of what was read since their kind is of a newer version: cursors pass them. */
+  /** The number of events that were left out of reads since their kind is of a newer version: cursors pass them. */
   get unknownEvents(): number {
     return this.#unknownEvents;
   }
 
-  /** How often a write of the holder of a lease was tried again after the first waits. */
+  /** The number of tries, after the first waits, of writes of the holders of leases. */
   get retries(): number {
     return this.#retries;
   }

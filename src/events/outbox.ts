@@ -56,7 +56,7 @@ export class Outbox {
     return { events: this.#share.events, first: this.#share.events === 0 ? null : this.#first };
   }
 
-  /** Whether the agent has used up its share of the room for what is not committed yet. */
+  /** True if the agent has used up its share of the room for what is not committed yet. */
   get isFull(): boolean {
     return this.#share.isFull;
   }

@@ -41,7 +41,7 @@ const UNDELIVERED: Statement = {
   text: `SELECT e.position::float8 AS position FROM consumer c JOIN event e ON e.tenant = c.tenant AND e.position > c.position
     WHERE c.tenant = $1 AND c.name = $2 AND e.position <= $3 AND e.kind = ANY ($4) ORDER BY e.position LIMIT 1`,
 };
-/** Where the first block of the positions after $2 up to $3 begins whose end lies beyond $4, and has its text only in its deltas. */
+/** The first position of the first block that begins after $2, up to $3, whose end lies beyond $4, and has its text only in its deltas. */
 const SPLIT_BLOCK: Statement = {
   name: "retention_split_block",
   text: `SELECT min(s.position)::float8 AS position FROM event s, LATERAL (SELECT e.position, e.payload ->> 'text' AS text FROM event e

@@ -4,9 +4,9 @@ import type { TimelineEvent } from "./event.ts";
 import type { EventLog, LogPage } from "./log.ts";
 import { inScope, scopeKey, type Scope } from "./scope.ts";
 
-/** What a tail keeps at most, in bytes. Half of it is dropped when it is full. */
+/** The room of a tail, in bytes. Half of it is dropped when it is full. */
 const KEPT_BYTES = 16 * 1024 * 1024;
-/** What an event holds in memory besides the text of its payload, in bytes: its objects, its date, the strings of its row. */
+/** The memory of an event besides the text of its payload, in bytes: its objects, its date, the strings of its row. */
 const EVENT_BYTES = 600;
 /** The bounds of a page that is answered from memory. */
 const PAGE = { events: 500, bytes: 256 * 1024 };

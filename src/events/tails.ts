@@ -9,7 +9,7 @@ import { Tail, type TailBudget } from "./tail.ts";
 /** How often the logs' positions are compared with the tails', in ms, while the bell is heard and while it is not. */
 const POLL_MS = { heard: 1_000, unheard: 250 };
 
-/** What the tails of all tenants may hold together, in bytes. */
+/** The room of the tails of all tenants together, in bytes. */
 const KEPT_BYTES = 192 * 1024 * 1024;
 
 type Kept = { readonly tail: Promise<Tail>; followers: number };
@@ -65,7 +65,7 @@ export class Tails {
     return [...this.#kept.values()].reduce((sum, { followers }) => sum + followers, 0);
   }
 
-  /** What all tails hold now, in bytes. */
+  /** The memory that all tails hold now, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -1,12 +1,12 @@
 import type { EventBody } from "./event.ts";
 
-/** What may wait for the database on one node, of all its agents: so many events, and so many bytes of their text. */
+/** The room on one node for what waits for the database, of all its agents: so many events, and so many bytes of their text. */
 export type WaitingLimits = { readonly events: number; readonly bytes: number };
 
 /** The limits of production. */
 export const WAITING_LIMITS: WaitingLimits = { events: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** What each agent has room for, however many others wait. */
+/** The room of each agent, however many others wait. */
 const LEAST: WaitingLimits = { events: 50, bytes: 512 * 1024 };
 
 /**
@@ -47,12 +47,12 @@ export class WaitingShare {
     this.#limits = limits;
   }
 
-  /** How many events of the agent wait. */
+  /** The number of events of the agent that wait. */
   get events(): number {
     return this.#events;
   }
 
-  /** Whether the agent has used up its share. */
+  /** True if the agent has used up its share. */
   get isFull(): boolean {
     const others = Math.max(1, this.#sharing.size);
     return (

@@ -1,6 +1,6 @@
 import { clientError } from "./errors.ts";
 
-/** How many expensive reads of one tenant are under way at once, and how many may wait for their turn. */
+/** The bounds of one tenant's expensive reads: how many are under way at once, and how many wait for their turn. */
 const MOST = { reading: 2, waiting: 20 };
 
 type Tenant = { reading: number; readonly waiting: (() => void)[] };

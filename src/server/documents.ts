@@ -3,10 +3,10 @@ import type { Plugin } from "graphql-yoga";
 import { LRUCache } from "lru-cache";
 import { clientError } from "../resolvers/errors.ts";
 
-/** What a document may have: more is refused before it is parsed, or as soon as that is seen. Variables do not count. */
+/** The bounds of a document: more is refused before it is parsed, or as soon as that is seen. Variables do not count. */
 const MOST = { bytes: 100 * 1024, tokens: 5_000 };
 
-/** What parsed documents may hold in memory, and about how much one does for each character of its text; bytes. */
+/** The room of parsed documents in memory, and about how much of it one takes for each character of its text; bytes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const BYTES_PER_CHARACTER = 64;
 

@@ -18,7 +18,7 @@ export function originProblem({ headers, url }: IncomingMessage, { authenticatio
 }
 
 /**
- * Whether a page of another site sends an operation in a way that carries no Origin, such as an image or a script: browsers
+ * True if a page of another site sends an operation in a way that carries no Origin, such as an image or a script: browsers
  * say so in Sec-Fetch-Site, older ones in Referer. That the address is opened as a page, without an operation, is allowed.
  */
 function isForeignRead(headers: IncomingMessage["headers"], url: string): boolean {

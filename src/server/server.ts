@@ -91,7 +91,7 @@ export async function startServer(
   };
 }
 
-/** How long an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
+/** The time that an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
 const READY_MS = 1_000;
 
 /** The answer of a question, asked again only after READY_MS. */

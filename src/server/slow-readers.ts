@@ -56,7 +56,7 @@ export class SlowReaders {
 
   /** Watches a WebSocket. Whoever reads answers pings; who does not is told with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
-    /** What the last ping asked back: a pong that nobody asked for says nothing of what is read. */
+    /** The payload of the last ping, which its pong gives back: a pong that nobody asked for says nothing of what is read. */
     let asked: Buffer | null = null;
     const pinging = setInterval(() => {
       if (asked === null) {

@@ -17,7 +17,7 @@ import type { Subscribe } from "./subscribe-pages.ts";
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
 
-/** What the transport adds: who a WebSocket was opened by, and its end; or who sends a request. */
+/** The transport's part of the context: who a WebSocket was opened by, and its end; or who sends a request. */
 export type TransportContext = {
   readonly socketIdentify?: Identify;
   readonly socketGone?: AbortSignal;
@@ -99,7 +99,7 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
   };
 }
 
-/** What an operation reads is not read on when who asked has left. */
+/** An operation reads no further when who asked has left. */
 const endedReads: Plugin<TransportContext & Partial<Context> & { readonly request?: Request }> = {
   onExecute: ({ executeFn, setExecuteFn, args }) => {
     const { actor, socketGone, request } = args.contextValue;

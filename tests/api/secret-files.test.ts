@@ -9,7 +9,7 @@ import { connect, ofType } from "../support/client.ts";
 
 type Permission = NonNullable<NonNullable<TestAppOptions["template"]>["permission"]>;
 
-/** What becomes of one call in a workspace with files that hold secrets. */
+/** Runs one call in a workspace with files that hold secrets, and gives what became of it. */
 async function outcomeOf(tool: string, input: object, permission: Permission) {
   const app = await startTestApp({
     script: {

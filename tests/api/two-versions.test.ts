@@ -4,7 +4,7 @@ import { rowId } from "../../src/resolvers/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 
-/** What a newer version may have written: kinds, states, ways of waiting that this one does not know. */
+/** Rows that a newer version may have written: kinds, states, ways of waiting that this one does not know. */
 describe("beside a newer version (R11)", () => {
   it("events of unknown kinds, and with unknown values, are left out, counted, and passed by the cursor", async () => {
     const app = await startTestApp();

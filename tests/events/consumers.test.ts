@@ -28,7 +28,7 @@ async function world() {
     sql,
     log,
     errors,
-    /** How often the first server has read the log. */
+    /** Counts the first server's reads of the log. */
     reads: () => reads,
     append: (from: number, to: number, tenant = "acme", agentId = agent.agentId) =>
       log.append(tenant, [

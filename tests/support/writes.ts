@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../../src/db/sql.ts";
 
-/** What tests look at of a change that is about to be committed: its parts, with columns as the database names them. */
+/** A change that is about to be committed, as tests look at it: its parts, with columns as the database names them. */
 export type SeenChange = {
   readonly expectSignal?: number;
   readonly interrupt?: object;
@@ -26,7 +26,7 @@ export type SeenWrite = {
 const APPEND = { agents: 4, epochs: 5, kinds: 8 };
 const COMMIT = { agent: 4, epoch: 5, change: 6, kinds: 8 };
 
-/** What a statement writes into the log; null for others. */
+/** The part of a statement that goes into the log; null for statements that write nothing there. */
 export function writeOf(statement: Statement, values: readonly unknown[]): SeenWrite | null {
   switch (statement.name) {
     case "append_events":
@@ -48,7 +48,7 @@ export function writeOf(statement: Statement, values: readonly unknown[]): SeenW
   }
 }
 
-/** Whether the change takes a call to the state. */
+/** True if the change takes a call to the state. */
 export function goesTo(state: string, { transitions = [] }: SeenChange): boolean {
   return transitions.some(({ set }) => set.state === state);
 }

@@ -94,7 +94,7 @@ async function checkRefused(previous: string, env: Readonly<Record<string, strin
   if (!said.includes("start a newer version of the server")) fail(`the older version, started anew, said: ${said}`);
 }
 
-/** What a server of the version in `folder` says that does not start. */
+/** Starts a server of the version in `folder` that must not start, and gives what it says. */
 function refusalOf(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve) => {
     const options = { cwd: folder, env: { ...process.env, ...env }, timeout: 20_000 };

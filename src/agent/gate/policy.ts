@@ -107,8 +107,8 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
 }
 
 /**
- * Whether a permission asks for calls, but for those that name files with secrets. Where it does not, the rules that people
- * have stored change no other verdict.
+ * True if a permission asks for calls besides those that name files with secrets. If it does not, the rules that people have
+ * stored change no other verdict.
  */
 export function everAsks({ mode, ask, requireApprovalTools }: Permission): boolean {
   const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";
@@ -150,7 +150,7 @@ function judgeBy(call: PolicyCall, permission: Permission, standing: readonly St
     return decided("deny", `mode ${mode.name}`, `${place}.mode`, `mode ${mode.name} forbids ${name}`);
 
   const secrets = secretParameters(call);
-  /** Whether a rule may allow the call: one for a file with secrets must name its path. */
+  /** True if a rule may allow the call: a rule for a file with secrets must name its path. */
   const mayAllow = ({ conditions }: Rule): boolean =>
     secrets.every((secret) => conditions.some(({ parameter }) => parameter === secret));
   for (const rule of permission.allow) {

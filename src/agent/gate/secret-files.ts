@@ -10,7 +10,7 @@ const SECRETS: readonly RegExp[] = [
   /^credentials/i,
 ];
 
-/** Whether a path, relative to the workspace, leads to a file that mostly holds secrets. */
+/** True if a path, relative to the workspace, leads to a file that mostly holds secrets. */
 export function isSecretPath(path: string): boolean {
   return path.split("/").some((segment) => SECRETS.some((secret) => secret.test(segment)));
 }
