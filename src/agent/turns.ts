@@ -1,4 +1,5 @@
 import { joinChanges, type Change } from "../db/change.ts";
+import { openBlocks } from "../events/blocks.ts";
 import type { DoneReason, EventBody } from "../events/event.ts";
 import { closedEvent, endEvents } from "./call-record.ts";
 import { isFinal } from "./gate/refusal.ts";
@@ -110,7 +111,7 @@ export class Turns {
   /** The ends of the texts that an earlier owner left open. */
   async #openTexts(now: Look): Promise<EventBody[]> {
     if (now.lastStep?.state !== "STARTED") return [];
-    const open = await this.#parts.log.openBlocks(now.id, now.stepCount);
+    const open = await openBlocks(this.#parts.sql, now.id, now.stepCount);
     return open.map((said) => endOfBlock(said, now.stepCount, true));
   }
 }

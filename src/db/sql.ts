@@ -38,7 +38,7 @@ export function watched(query: Sql["query"], outages: OutageWatch): Sql {
 }
 
 /** The error of a statement as its callers should meet it: StorageUnavailable where the database cannot answer now. */
-export function storageError(error: unknown): unknown {
+function storageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || errorClass(error) === "refused") return error;
   return new StorageUnavailable(`the database does not answer: ${messageOf(error)}`, { cause: error });
 }

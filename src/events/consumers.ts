@@ -4,7 +4,8 @@ import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 import { CHANNELS } from "./channel.ts";
 import type { EventKind, TimelineEvent } from "./event.ts";
-import { POSITION, type EventLog } from "./log.ts";
+import { POSITION } from "./log-page.ts";
+import type { EventLog } from "./log.ts";
 
 /** Somebody to whom events are delivered after their commit, each at least once. */
 export type Consumer = {

@@ -2,7 +2,7 @@ import { setImmediate as macrotask, setTimeout as delay } from "node:timers/prom
 import type { EventKind } from "./event.ts";
 import { CursorExpired } from "./cursor.ts";
 import { StorageUnavailable } from "../db/sql.ts";
-import type { LogPage } from "./log.ts";
+import type { LogPage } from "./log-page.ts";
 import type { Scope } from "./scope.ts";
 import type { Tails } from "./tails.ts";
 

@@ -1,20 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
-import { patient } from "../db/outage.ts";
-import {
-  isConnectionLost,
-  isContention,
-  sqlState,
-  storageError,
-  StorageUnavailable,
-  type Sql,
-  type Statement,
-} from "../db/sql.ts";
+import { isConnectionLost, isContention, sqlState, StorageUnavailable, type Sql, type Statement } from "../db/sql.ts";
 import { messageOf } from "../lib/text.ts";
-import { decodeKnownEvent, encodeEvent, type EncodedEvent, type EventRow } from "./codec.ts";
+import { encodeEvent, type EncodedEvent } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
+import {
+  CommitsLost,
+  readHead,
+  readOpenPage,
+  readPage,
+  readPositions,
+  type FoundPage,
+  type LogPage,
+  type StorageOutage,
+} from "./log-page.ts";
 import { NewestEvents } from "./newest-events.ts";
 import { inScope, type Scope } from "./scope.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
@@ -36,14 +37,6 @@ export type EncodedPart = Omit<AgentEvents, "events"> & { readonly events: reado
 /** The part with its events as they are stored. Throws where one is too large to be an event. */
 export function encodePart(part: AgentEvents): EncodedPart {
   return { agentId: part.agentId, createdBy: part.createdBy, fence: part.fence, events: part.events.map(encodeEvent) };
-}
-
-/** A failover lost commits of a tenant's log. Nothing of it is read or written before the operator has looked. */
-export class CommitsLost extends Error {
-  override readonly name = "CommitsLost";
-  constructor(tenant: string) {
-    super(`the log of tenant ${tenant} lost commits in a failover: stop all servers, and run \`npm run restored\``);
-  }
 }
 
 /** What became of one agent's part of an append. */
@@ -69,24 +62,8 @@ export type CommitOutcome =
   /** The idempotency key was used before. */
   | { readonly outcome: "KEY_USED" };
 
-/** A piece of the log as of one snapshot. */
-export type LogPage = {
-  readonly head: LogHead;
-  readonly events: readonly TimelineEvent[];
-  /** Everything of the scope up to this position is in `events` or before them. */
-  readonly covered: number;
-  /** Whether the database was away when followers were given the page. */
-  readonly outage: StorageOutage | null;
-};
-
-/** The database does not answer: since when, and how many events of this node wait to be committed. */
-export type StorageOutage = { readonly since: Date; readonly bufferedEvents: number };
-
 /** Is told what was committed, and whether that was a signal to an agent. */
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;
-
-/** The bounds of one read. */
-const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
 /** Waits between tries of an append whose answer was lost, in ms; what is fenced is tried on and on after the last. */
 const RETRIES = [10, 50, 200, 500, 1_000];
@@ -104,87 +81,11 @@ const COMMIT: Statement = {
   name: "commit_change",
   text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
-const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
-/** The last position of the log of a row `l` of tenant_log: that of its newest event, never less than its floor. `append_events` gives positions by the same rule. */
-export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
-const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
-const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
-/** The first of the rows, up to the page's bytes, each with how many rows there were. */
-const BOUNDED = (rows: string): string =>
-  `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
-    FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
-const READ_TENANT: Statement = {
-  name: "read_tenant",
-  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
-      WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
-        AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
-        AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
-      ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
-};
-/** The agent's next rows are taken first and filtered after, so that a read is bounded whatever the filter. */
-const READ_AGENT: Statement = {
-  name: "read_agent",
-  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
-      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
-};
-/** The rows of a page of requests: each may be as large as an event. */
-const OPEN_ROWS = 20;
-/** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
-const READ_OPEN: Statement = {
-  name: "read_open",
-  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*
-    FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
-      JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
-      WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
-        AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)
-      ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
-};
-const READ_HEAD: Statement = { name: "read_head", text: LOG };
-const READ_HEADS: Statement = {
-  name: "read_heads",
-  text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
-};
 const BEGIN_LOG: Statement = {
   name: "begin_log",
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
 };
-/**
- * An agent's events from the newest on, one by one as they are asked for: the planner must not look for what stands near
- * the end by reading all of them.
- */
-const BACKWARDS = (before = "true"): string =>
-  `SELECT position, kind, payload FROM event WHERE agent_id = $1 AND ${before} ORDER BY position DESC OFFSET 0`;
-/** From where a block begins: what an agent said before that is not looked at. */
-const BLOCK_TEXT: Statement = {
-  name: "block_text",
-  text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
-    WHERE agent_id = $1 AND kind = $5 AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4
-      AND position > coalesce((SELECT s.position FROM (${BACKWARDS("position < $2")}) s WHERE s.kind = $5 || '_START'
-        AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 LIMIT 1), 0)`,
-};
-
-/**
- * The blocks of text and of thinking of an agent's last step that have begun and not ended, with what was said of them. It
- * looks no further back than to the end of the last step that was completed.
- */
-const OPEN_BLOCKS: Statement = {
-  name: "open_blocks",
-  text: `SELECT block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
-      SELECT position, kind, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
-      WHERE agent_id = $1 AND (payload ->> 'step')::int = $2
-        AND position > coalesce((SELECT d.position FROM (${BACKWARDS()}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
-        AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
-    ) said GROUP BY 1, 2 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY block`,
-};
-
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
-type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
-type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
-
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
  * to 4). Every write is a single statement; every write has an id, so that one whose answer was lost is looked up
@@ -349,13 +250,7 @@ export class EventLog {
   /** The scope's events after `after`, in order, bounded in rows, positions and bytes; one statement, one snapshot. */
   async read(scope: Scope, after: number): Promise<LogPage> {
     await this.begin(scope.tenant);
-    const rows =
-      scope.agentId === null
-        ? await this.#query<PageRow>(READ_TENANT, [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy])
-        : await this.#query<PageRow>(READ_AGENT, [scope.tenant, scope.agentId, after]);
-    if (scope.agentId === null) return this.#decodePage(scope.tenant, rows, after, PAGE.positions);
-    const page = this.#decodePage(scope.tenant, rows, after, Infinity);
-    return { ...page, events: page.events.filter((event) => inScope(scope, event)) };
+    return this.#within(scope, await readPage(this.#reads, scope, after));
   }
 
   /**
@@ -364,44 +259,18 @@ export class EventLog {
    */
   async readOpen(scope: Scope, after: number, moment: number | null): Promise<LogPage> {
     await this.begin(scope.tenant);
-    const rows = await this.#query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
-    const head = headOf(scope.tenant, rows);
-    const events = this.#decode(scope.tenant, rows.filter(isEventRow));
-    const covered = events.length < OPEN_ROWS ? (moment ?? head.position) : (events.at(-1)?.position ?? after);
-    return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
+    return this.#within(scope, await readOpenPage(this.#reads, scope, after, moment));
   }
 
   /** Where the tenant's log ends now. */
   async head(tenant: string): Promise<LogHead> {
     await this.begin(tenant);
-    const [row] = await this.#query<HeadRow & { position: string }>(READ_HEAD, [tenant]);
-    if (row === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
-    if (row.lost_at !== null) throw new CommitsLost(tenant);
-    return { tenant, logId: row.log_id, epoch: row.epoch, position: Number(row.position), floor: Number(row.floor) };
+    return readHead(this.#reads, tenant);
   }
 
   /** The last position of each of the tenants' logs. */
-  async positions(tenants: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.#query<{ tenant: string; position: string }>(READ_HEADS, [tenants]);
-    return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
-  }
-
-  /** The text of a block, joined from its deltas before `position`: for an end that could not hold it. */
-  async blockText(
-    kind: "TEXT_CHUNK" | "THINK_CHUNK",
-    { agentId, position }: Pick<TimelineEvent, "agentId" | "position">,
-    { step, block }: { readonly step: number; readonly block: number },
-  ): Promise<string> {
-    const [row] = await this.#query<{ text: string | null }>(BLOCK_TEXT, [agentId, position, step, block, kind]);
-    return row?.text ?? "";
-  }
-
-  /** The blocks of a step that have begun and not ended: where a model call broke off with its server. Waits for the database. */
-  async openBlocks(
-    agentId: string,
-    step: number,
-  ): Promise<{ readonly kind: "text" | "thinking"; readonly block: number; readonly text: string }[]> {
-    return patient(this.#sql).query(OPEN_BLOCKS, [agentId, step]);
+  positions(tenants: readonly string[]): Promise<Map<string, number>> {
+    return readPositions(this.#reads, tenants);
   }
 
   /**
@@ -415,40 +284,22 @@ export class EventLog {
   /** Makes sure that the tenant has a log. */
   async begin(tenant: string): Promise<void> {
     if (this.#begun.has(tenant)) return;
-    await this.#query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)], this.#sql);
+    await this.#sql.query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)]);
     this.#begun.add(tenant);
   }
 
-  #decodePage(tenant: string, rows: readonly PageRow[], after: number, window: number): LogPage {
-    const head = headOf(tenant, rows);
-    const found = rows.filter(isEventRow);
-    const all = Number(rows[0]?.found ?? 0);
-    const isCut = all > found.length || all === PAGE.rows;
-    const last = found.at(-1);
-    const covered = isCut ? Number(last?.position ?? after) : Math.max(after, Math.min(head.position, after + window));
-    return { head, events: this.#decode(tenant, found), covered, outage: null };
-  }
-
-  #decode(tenant: string, rows: readonly EventRow[]): TimelineEvent[] {
-    const known = rows.flatMap((row) => decodeKnownEvent(tenant, row) ?? []);
-    this.#unknownEvents += rows.length - known.length;
-    const last = known.at(-1);
+  /** Of what was read, the events of the scope. */
+  #within(scope: Scope, { head, events, covered, leftOut }: FoundPage): LogPage {
+    this.#unknownEvents += leftOut;
+    const last = events.at(-1);
     if (last !== undefined) this.#newest.saw(last);
-    return known;
+    return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
   }
 
   #announce(tenant: string, events: readonly TimelineEvent[], isSignal: boolean): void {
     const last = events.at(-1);
     if (last !== undefined) this.#newest.saw(last);
     if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events, isSignal));
-  }
-
-  async #query<Row>(statement: Statement, values: readonly unknown[], sql: Sql = this.#reads): Promise<Row[]> {
-    try {
-      return await sql.query<Row>(statement, values);
-    } catch (error) {
-      throw storageError(error);
-    }
   }
 
   /**
@@ -465,7 +316,7 @@ export class EventLog {
       } catch (error) {
         if (isConnectionLost(error)) lost = true;
         else if (!isContention(error)) throw error;
-        if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw storageError(error);
+        if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw error;
         if (attempt >= RETRIES.length) this.#retries += 1;
         if (performance.now() - told >= TELL_MS) {
           told = performance.now();
@@ -505,15 +356,4 @@ function placedEvent(
     bytes: encoded.payload.length,
     body: encoded.body,
   };
-}
-
-function headOf(tenant: string, rows: readonly PageRow[]): LogHead {
-  const [first] = rows;
-  if (first === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
-  if (first.lost_at !== null) throw new CommitsLost(tenant);
-  return { tenant, logId: first.log_id, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
-}
-
-function isEventRow(row: PageRow): row is PageRow & EventRow {
-  return row.payload !== undefined && row.payload !== null;
 }

@@ -1,7 +1,8 @@
 import type { LogHead } from "./cursor.ts";
 import { CHANNELS } from "./channel.ts";
 import type { TimelineEvent } from "./event.ts";
-import type { EventLog, LogPage } from "./log.ts";
+import type { LogPage } from "./log-page.ts";
+import type { EventLog } from "./log.ts";
 import { inScope, scopeKey, type Scope } from "./scope.ts";
 
 /** The room of a tail, in bytes. Half of it is dropped when it is full. */

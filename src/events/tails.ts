@@ -3,7 +3,8 @@ import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Bell } from "./bell.ts";
 import type { TimelineEvent } from "./event.ts";
-import type { EventLog, StorageOutage } from "./log.ts";
+import type { StorageOutage } from "./log-page.ts";
+import type { EventLog } from "./log.ts";
 import { Tail, type TailBudget } from "./tail.ts";
 
 /** How often the logs' positions are compared with the tails', in ms, while the bell is heard and while it is not. */

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actor.ts";
+import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { patiently } from "../db/outage.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
-import type { LogPage, StorageOutage } from "../events/log.ts";
+import type { LogPage, StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -103,7 +104,7 @@ export async function blockText(
   { event, body }: EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>,
 ): Promise<string> {
   const kind = body.kind === "TEXT_CHUNK_END" ? "TEXT_CHUNK" : "THINK_CHUNK";
-  return body.text ?? context.parts.log.blockText(kind, event, body);
+  return body.text ?? textOfBlock(context.parts.reads, kind, event, body);
 }
 
 /** The text of a message that did not fit into its event, from its row. */

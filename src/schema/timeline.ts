@@ -1,4 +1,4 @@
-import type { StorageOutage as Outage } from "../events/log.ts";
+import type { StorageOutage as Outage } from "../events/log-page.ts";
 import { subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
 import { builder } from "./builder.ts";
 import { Channel, EventKind } from "./enums.ts";

@@ -1,6 +1,6 @@
 import { GraphQLError } from "graphql";
 import { sqlState, StorageUnavailable } from "../db/sql.ts";
-import { CommitsLost } from "../events/log.ts";
+import { CommitsLost } from "../events/log-page.ts";
 import type { Logger } from "../lib/log.ts";
 
 /**

@@ -2,9 +2,11 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgresBell, silentBell, type Bell } from "../../src/events/bell.ts";
 import { follow } from "../../src/events/follow.ts";
-import { EventLog, type LogPage } from "../../src/events/log.ts";
+import type { LogPage } from "../../src/events/log-page.ts";
+import { EventLog } from "../../src/events/log.ts";
 import { Tails } from "../../src/events/tails.ts";
-import type { Sql } from "../../src/db/sql.ts";
+import { OutageWatch } from "../../src/db/outage.ts";
+import { watched, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { chunk, deltas, everything, insertAgent } from "../support/log.ts";
@@ -160,11 +162,9 @@ describe("follow", () => {
   it("waits where the database is away, and goes on where it was (invariant 2)", async () => {
     const { sql } = await testDatabase();
     let isAway = false;
-    const { log, tails } = node({
-      ...sql,
-      query: (statement, values) =>
-        isAway ? Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) : sql.query(statement, values),
-    });
+    const query: Sql["query"] = (statement, values) =>
+      isAway ? Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) : sql.query(statement, values);
+    const { log, tails } = node(watched(query, new OutageWatch(async () => {})));
     const other = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     await log.append("one", [{ ...agent, fence: null, events: [chunk("before")] }]);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Appender } from "../../src/events/appender.ts";
 import type { TimelineEvent } from "../../src/events/event.ts";
+import { blockText, openBlocks } from "../../src/events/blocks.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
-import { isConnectionLost, StorageUnavailable, type Sql } from "../../src/db/sql.ts";
+import { isConnectionLost, StorageUnavailable, watched, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
 import { aroundWrites } from "../support/writes.ts";
@@ -41,8 +42,8 @@ describe("what an agent with a long history costs (A11)", () => {
     await log.append("one", [{ ...agent, fence: null, events: [complete, start, delta("Hel"), delta("lo")] }]);
     const { position } = await log.head("one");
     const began = performance.now();
-    expect(await log.openBlocks(agent.agentId, 7)).toEqual([{ block: 0, kind: "text", text: "Hello" }]);
-    expect(await log.blockText("TEXT_CHUNK", { agentId: agent.agentId, position: position + 1 }, { step: 7, block: 0 })).toBe(
+    expect(await openBlocks(sql, agent.agentId, 7)).toEqual([{ block: 0, kind: "text", text: "Hello" }]);
+    expect(await blockText(sql, "TEXT_CHUNK", { agentId: agent.agentId, position: position + 1 }, { step: 7, block: 0 })).toBe(
       "Hello",
     );
     const took = performance.now() - began;
@@ -125,10 +126,8 @@ describe("append", () => {
   });
 
   it("says that the storage is unavailable when the database stays away", async () => {
-    const log = new EventLog({
-      query: () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })),
-      outages: new OutageWatch(async () => {}),
-    });
+    const gone = () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }));
+    const log = new EventLog(watched(gone, new OutageWatch(async () => {})));
     await expect(log.head("one")).rejects.toBeInstanceOf(StorageUnavailable);
   });
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
-import { CommitsLost, EventLog } from "../../src/events/log.ts";
+import { CommitsLost } from "../../src/events/log-page.ts";
+import { EventLog } from "../../src/events/log.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabase } from "../support/database.ts";

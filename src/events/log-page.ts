@@ -1,0 +1,137 @@
+import type { Sql, Statement } from "../db/sql.ts";
+import { decodeKnownEvent, type EventRow } from "./codec.ts";
+import type { LogHead } from "./cursor.ts";
+import type { TimelineEvent } from "./event.ts";
+import type { Scope } from "./scope.ts";
+
+/** A failover lost commits of a tenant's log. Nothing of it is read or written before the operator has looked. */
+export class CommitsLost extends Error {
+  override readonly name = "CommitsLost";
+  constructor(tenant: string) {
+    super(`the log of tenant ${tenant} lost commits in a failover: stop all servers, and run \`npm run restored\``);
+  }
+}
+
+/** A piece of the log as of one snapshot. */
+export type LogPage = {
+  readonly head: LogHead;
+  readonly events: readonly TimelineEvent[];
+  /** Everything of the scope up to this position is in `events` or before them. */
+  readonly covered: number;
+  /** Whether the database was away when followers were given the page. */
+  readonly outage: StorageOutage | null;
+};
+
+/** The database does not answer: since when, and how many events of this node wait to be committed. */
+export type StorageOutage = { readonly since: Date; readonly bufferedEvents: number };
+
+/** A page as it was found: its events, and how many rows were left out since their kinds are of a newer version. */
+export type FoundPage = Omit<LogPage, "outage"> & { readonly leftOut: number };
+
+/** The bounds of one read. */
+const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
+
+const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
+/** The last position of the log of a row `l` of tenant_log: that of its newest event, never less than its floor. `append_events` gives positions by the same rule. */
+export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
+const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
+const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
+/** The first of the rows, up to the page's bytes, each with how many rows there were. */
+const BOUNDED = (rows: string): string =>
+  `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
+    FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
+const READ_TENANT: Statement = {
+  name: "read_tenant",
+  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
+      WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
+        AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
+        AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
+      ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+};
+/** The agent's next rows are taken first and filtered after, so that a read is bounded whatever the filter. */
+const READ_AGENT: Statement = {
+  name: "read_agent",
+  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
+      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+};
+/** The rows of a page of requests: each may be as large as an event. */
+const OPEN_ROWS = 20;
+/** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
+const READ_OPEN: Statement = {
+  name: "read_open",
+  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*
+    FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
+      JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
+      WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
+        AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)
+      ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
+};
+const READ_HEAD: Statement = { name: "read_head", text: `WITH log AS (${LOG}) SELECT ${HEAD} FROM log` };
+const READ_HEADS: Statement = {
+  name: "read_heads",
+  text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
+};
+
+type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
+type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
+
+/**
+ * The tenant's next events after `after`, or the agent's if the scope is of one: of these, channels and kinds are the
+ * caller's to choose. Bounded in rows, positions and bytes; one statement, one snapshot.
+ */
+export async function readPage(sql: Sql, scope: Scope, after: number): Promise<FoundPage> {
+  if (scope.agentId !== null)
+    return foundPage(scope.tenant, await sql.query(READ_AGENT, [scope.tenant, scope.agentId, after]), after, Infinity);
+  const values = [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy];
+  return foundPage(scope.tenant, await sql.query(READ_TENANT, values), after, PAGE.positions);
+}
+
+/** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: now), in order. */
+export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
+  const rows = await sql.query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
+  const head = headOf(scope.tenant, rows);
+  const found = decoded(scope.tenant, rows.filter(isEventRow));
+  const covered = found.events.length < OPEN_ROWS ? (moment ?? head.position) : (found.events.at(-1)?.position ?? after);
+  return { head, ...found, covered };
+}
+
+/** Where the tenant's log ends now. */
+export async function readHead(sql: Sql, tenant: string): Promise<LogHead> {
+  return headOf(tenant, await sql.query<PageRow>(READ_HEAD, [tenant]));
+}
+
+/** The last position of each of the tenants' logs. */
+export async function readPositions(sql: Sql, tenants: readonly string[]): Promise<Map<string, number>> {
+  const rows = await sql.query<{ tenant: string; position: string }>(READ_HEADS, [tenants]);
+  return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
+}
+
+function foundPage(tenant: string, rows: readonly PageRow[], after: number, window: number): FoundPage {
+  const head = headOf(tenant, rows);
+  const found = rows.filter(isEventRow);
+  const all = Number(rows[0]?.found ?? 0);
+  const isCut = all > found.length || all === PAGE.rows;
+  const last = found.at(-1);
+  const covered = isCut ? Number(last?.position ?? after) : Math.max(after, Math.min(head.position, after + window));
+  return { head, ...decoded(tenant, found), covered };
+}
+
+function decoded(tenant: string, rows: readonly EventRow[]): Pick<FoundPage, "events" | "leftOut"> {
+  const events = rows.flatMap((row) => decodeKnownEvent(tenant, row) ?? []);
+  return { events, leftOut: rows.length - events.length };
+}
+
+function headOf(tenant: string, rows: readonly PageRow[]): LogHead {
+  const [first] = rows;
+  if (first === undefined) throw new Error(`the log of tenant ${tenant} has no row`);
+  if (first.lost_at !== null) throw new CommitsLost(tenant);
+  return { tenant, logId: first.log_id, epoch: first.epoch, position: Number(first.head), floor: Number(first.floor) };
+}
+
+function isEventRow(row: PageRow): row is PageRow & EventRow {
+  return row.payload !== undefined && row.payload !== null;
+}
