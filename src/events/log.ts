@@ -174,7 +174,7 @@ export class EventLog {
     const append = randomUUID();
     const isHeld = parts.every(({ fence }) => fence !== null);
     const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
-    const rows = await this.#retrying(isHeld, (retry) =>
+    const rows = await this.#retrying(tenant, isHeld, (retry) =>
       this.#sql.query<Placement>(APPEND, [
         tenant,
         append,
@@ -212,7 +212,7 @@ export class EventLog {
     const changed = encodeChange(change);
     const encoded = part.events.map(encodeEvent);
     try {
-      const [place] = await this.#retrying(part.fence !== null, (retry) =>
+      const [place] = await this.#retrying(tenant, part.fence !== null, (retry) =>
         this.#sql.query<Placement & { signal: number }>(COMMIT, [
           tenant,
           append,
@@ -239,8 +239,6 @@ export class EventLog {
           return { outcome: "CONFLICT", message: messageOf(error) };
         case "TP003":
           return { outcome: "KEY_USED" };
-        case "TP004":
-          throw new CommitsLost(tenant);
         default:
           throw error;
       }
@@ -306,7 +304,7 @@ export class EventLog {
    * Tries a write until its outcome is known. What the holder of a lease writes waits for the database as long as it is
    * away, since its epoch says afterwards whether it still counts. What others ask for is refused: they may ask again.
    */
-  async #retrying<Row>(isHeld: boolean, write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
+  async #retrying<Row>(tenant: string, isHeld: boolean, write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
     let lost = false;
     const began = performance.now();
     let told = began;
@@ -314,6 +312,7 @@ export class EventLog {
       try {
         return await write(lost);
       } catch (error) {
+        if (sqlState(error) === "TP004") throw new CommitsLost(tenant);
         if (isConnectionLost(error)) lost = true;
         else if (!isContention(error)) throw error;
         if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw error;

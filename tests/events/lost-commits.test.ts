@@ -37,6 +37,7 @@ it("a failover that lost commits stops that tenant on every server until npm run
   await expect(anew.commit("one", { ...agent, fence: null, events: [chunk("no")] }, { wake: true })).rejects.toBeInstanceOf(
     CommitsLost,
   );
+  await expect(anew.append("one", [{ ...agent, fence: null, events: [chunk("no")] }])).rejects.toBeInstanceOf(CommitsLost);
   await sql.query({ name: "r", text: "UPDATE agent SET runnable_at = now()" }, []);
   expect(await claim(sql, "here", [agent.agentId, other.agentId], LEASE_TIMES, "RUN_OUT")).toMatchObject([
     { agentId: other.agentId },
