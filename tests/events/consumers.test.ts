@@ -232,17 +232,23 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     const { append, serve } = await world();
     const seen: [string, number][] = [];
     let isDead = false;
-    const first = await serve(async (step, signal) => {
-      // A server that is gone delivers nothing and renews nothing: it hangs until the test ends it.
-      if (isDead)
-        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true }));
-      seen.push(["first", step]);
-    });
+    // A lease that no busy machine lets run out.
+    const times = { ...TIMES, leaseMs: 60_000 };
+    const first = await serve(
+      async (step, signal) => {
+        // A server that is gone delivers nothing and renews nothing: it hangs until the test ends it.
+        if (isDead)
+          await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true }));
+        seen.push(["first", step]);
+      },
+      {},
+      times,
+    );
     await append(1, 3);
     await expect.poll(() => seen).toHaveLength(3);
     isDead = true;
     await append(4, 6);
-    await serve(async (step) => void seen.push(["second", step]));
+    await serve(async (step) => void seen.push(["second", step]), {}, times);
     await append(7, 7);
     expect(seen).toHaveLength(3);
     await first.close();
