@@ -98,7 +98,7 @@ DECLARE
   v_signal int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, agent json, wake boolean, interrupt json, received json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
 
   IF v_change."createAgent" IS NULL THEN
@@ -136,8 +136,8 @@ BEGIN
 
   -- A fork begins with the transcript of the agent it was forked from, up to a message that both share.
   IF v_change.fork IS NOT NULL THEN
-    INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_by, created_by_kind, created_at)
-    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.ordinal, m.created_by, m.created_by_kind, m.created_at
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, created_by, created_by_kind, created_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.created_by, m.created_by_kind, m.created_at
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
   END IF;
 
@@ -173,6 +173,12 @@ BEGIN
     INSERT INTO message
     SELECT (json_populate_record(r, json_build_object('arrival', v_agent.arrivals))).*
     FROM json_populate_record(null::message, v_change.received) r;
+  END IF;
+
+  IF v_change.images IS NOT NULL THEN
+    INSERT INTO image (tenant, digest, data)
+    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    ORDER BY i.digest ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change.joins IS NOT NULL THEN
@@ -271,6 +277,41 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION public.move_images(p_message text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  v_message message;
+  v_content json;
+BEGIN
+  SELECT * INTO v_message FROM message WHERE id = p_message AND bytes IS NULL FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+
+  INSERT INTO image (tenant, digest, data)
+  SELECT DISTINCT ON (i.digest) v_message.tenant, i.digest, i.data
+  FROM (
+    SELECT encode(sha256(d.data), 'hex') AS digest, d.data
+    FROM json_array_elements(v_message.content) b, LATERAL (SELECT decode(b -> 'source' ->> 'data', 'base64') AS data) d
+    WHERE b ->> 'type' = 'image' AND b -> 'source' ->> 'type' = 'base64'
+  ) i
+  ORDER BY i.digest ON CONFLICT DO NOTHING;
+
+  SELECT coalesce(json_agg(CASE WHEN b ->> 'type' = 'image' AND b -> 'source' ->> 'type' = 'base64' THEN
+      json_build_object('type', 'image', 'source', json_build_object(
+        'type', 'kept',
+        'media_type', b -> 'source' ->> 'media_type',
+        'digest', encode(sha256(decode(b -> 'source' ->> 'data', 'base64')), 'hex'),
+        'bytes', octet_length(decode(b -> 'source' ->> 'data', 'base64'))))
+    ELSE b END ORDER BY place), '[]')
+  INTO v_content FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(b, place);
+
+  UPDATE message SET content = v_content, bytes = octet_length(v_content::text) WHERE id = p_message;
+END
+$function$;
+
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 
 CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id);
@@ -322,6 +363,8 @@ CREATE UNIQUE INDEX event_pkey ON public.event USING btree (tenant, "position");
 CREATE INDEX event_tenant_channel_position_idx ON public.event USING btree (tenant, channel, "position");
 
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (tenant, actor_id, operation, key);
+
+CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);
 
 CREATE UNIQUE INDEX message_agent_id_arrival_key ON public.message USING btree (agent_id, arrival);
 

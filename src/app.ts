@@ -7,7 +7,9 @@ import { LEASE_TIMES, releaseAll, type LeaseTimes } from "./agent/lease.ts";
 import { listenerConsumers } from "./agent/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentParts } from "./agent/parts.ts";
+import { Images } from "./agent/images.ts";
 import { KeptOutputs } from "./agent/kept-outputs.ts";
+import { Transcripts } from "./agent/transcript.ts";
 import { ToolSlots } from "./agent/tool-slots.ts";
 import { Runner } from "./agent/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
@@ -90,6 +92,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const { dataFolder } = settings.environment;
     const groups = new ProcessGroups();
     closing.push(async () => groups.close());
+    const images = new Images();
     const parts: AgentParts = {
       node,
       sql,
@@ -108,6 +111,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
       slots: new ToolSlots(settings.toolLimits),
       outputs: new KeptOutputs(join(dataFolder, "outputs")),
       groups,
+      images,
+      transcripts: new Transcripts(images),
       closedPlaces: closedPlaces(settings.environment),
       modes: settings.modes,
       workspaceRoots: settings.workspaceRoots,
@@ -137,6 +142,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
         metric("triplane_events_of_unknown_kinds_total", "counter", log.unknownEvents),
         metric("triplane_reads_without_unknown_rows_total", "counter", database.unknownRows()),
         metric("triplane_storage_outage", "gauge", log.outage === null ? 0 : 1),
+        metric("triplane_transcript_bytes", "gauge", parts.transcripts.bytes),
         metric("triplane_tail_bytes", "gauge", tails.bytes),
         metric("triplane_subscriptions", "gauge", tails.followers),
         metric("triplane_slow_readers_closed_total", "counter", slowReaders.closed),

@@ -1,6 +1,7 @@
 import { isJsonObject, nesting, someString, toJson, type Json } from "../lib/json.ts";
 import { messageOf, storable } from "../lib/text.ts";
-import type { ContentBlock, StopReason, ThinkingBlock, TokenUsage } from "./models/model.ts";
+import type { KeptBlock, KeptImage, SentImage } from "./images.ts";
+import type { StopReason, ThinkingBlock, TokenUsage } from "./models/model.ts";
 
 /** Deeper arguments are refused: what judges and stores them is recursive. */
 const NESTING = 100;
@@ -10,9 +11,12 @@ const NAME_CHARACTERS = 200;
 /** A tool call in a model's answer. */
 export type AnsweredCall = { readonly providerId: string; readonly name: string; readonly requestedInput: Json };
 
+/** A block of a model's answer. */
+type AnswerBlock = Exclude<KeptBlock, KeptImage>;
+
 /** A model's whole answer. */
 export type Answer = {
-  readonly content: readonly ContentBlock[];
+  readonly content: readonly AnswerBlock[];
   readonly calls: readonly AnsweredCall[];
   readonly stopReason: StopReason;
   readonly usage: TokenUsage;
@@ -24,7 +28,7 @@ export type SaidBlock = { readonly kind: "text" | "thinking"; readonly block: nu
 /** Collects a model's answer, block by block. Text that is only space is left out: providers refuse it. */
 export class AnswerBuilder {
   readonly #said = new Map<number, SaidBlock>();
-  readonly #content: { block: number; content: ContentBlock }[] = [];
+  readonly #content: { block: number; content: AnswerBlock }[] = [];
   readonly #calls: AnsweredCall[] = [];
 
   /** What was said and thought so far. */
@@ -97,7 +101,10 @@ function hasNul(text: string): boolean {
   return text.includes("\0");
 }
 
-/** The content blocks of a stored message. Rows are written by the loop and by sendMessage only, so that their form is known. */
-export function contentBlocks(content: unknown): readonly ContentBlock[] {
-  return (toJson(content) ?? []) as unknown as readonly ContentBlock[];
+/**
+ * The content blocks of a stored message; one of before may have its images in it. Rows are written by the loop and by
+ * sendMessage only, so that their form is known.
+ */
+export function contentBlocks(content: unknown): readonly (KeptBlock | SentImage)[] {
+  return (toJson(content) ?? []) as unknown as readonly (KeptBlock | SentImage)[];
 }

@@ -11,7 +11,7 @@ import { nextAction, type Action, type Activity, type Bounds } from "./next-acti
 import type { AgentParts } from "./parts.ts";
 import { Steps } from "./steps.ts";
 import type { Template } from "./template.ts";
-import { Transcript } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
 import { Turns } from "./turns.ts";
 import { isAllowedWorkspace } from "./workspace-roots.ts";
 
@@ -47,7 +47,7 @@ export class Loop {
   constructor(parts: AgentParts, lease: Lease, startUntil: number) {
     this.#parts = parts;
     this.hold = new Hold(parts, lease, startUntil);
-    const transcript = new Transcript(parts.sql, lease.agentId);
+    const transcript = parts.transcripts.of(parts.sql, lease.tenant, lease.agentId);
     this.#transcript = transcript;
     this.#hooks = new HooksBeside(parts, this.hold);
     const beside: Beside = {
@@ -104,6 +104,7 @@ export class Loop {
       this.hold.lose();
       await this.#settled();
       await this.#hooks.settled();
+      this.#transcript.forget();
     }
   }
 

@@ -6,11 +6,13 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/log.ts";
 import type { ProcessGroups } from "../lib/process-groups.ts";
 import type { CustomMode } from "./gate/policy.ts";
+import type { Images } from "./images.ts";
 import type { KeptOutputs } from "./kept-outputs.ts";
 import type { LeaseTimes } from "./lease.ts";
 import type { Model } from "./models/model.ts";
 import type { Template } from "./template.ts";
 import type { ToolSlots } from "./tool-slots.ts";
+import type { Transcripts } from "./transcript.ts";
 import type { Tool } from "./tools/tool.ts";
 
 /** What the agents of a node are advanced with. */
@@ -37,6 +39,8 @@ export type AgentParts = {
   /** The places for running tools, of all agents of this node. */
   readonly slots: ToolSlots;
   readonly outputs: KeptOutputs;
+  readonly images: Images;
+  readonly transcripts: Transcripts;
   /** The programs that tools have started on this node. */
   readonly groups: ProcessGroups;
   /**

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Change } from "../db/change.ts";
 import type { Json } from "../lib/json.ts";
+import { byteLength } from "../lib/text.ts";
 import type { Actor } from "./actor.ts";
 import type { Answer } from "./blocks.ts";
 import type { OwnPermission } from "./gate/agent-policy.ts";
 import type { Look } from "./look.ts";
-import type { ContentBlock } from "./models/model.ts";
+import type { KeptBlock } from "./images.ts";
 import type { TranscriptMessage } from "./transcript.ts";
 
 type MessageRow = NonNullable<Change["messages"]>[number];
@@ -85,7 +86,7 @@ export function joinWaiting(now: Look, turn: number, ordinal: number): Joins {
 /** The one message with the results of the last step's calls, in source order (invariant 6); none where they have joined before. */
 export function resultsMessage(now: Look, at: Date): NewMessage {
   if (now.calls.length === 0 || now.lastMessageKind !== "ASSISTANT") return { rows: [], messages: [] };
-  const content = now.calls.map((call): ContentBlock => ({
+  const content = now.calls.map((call): KeptBlock => ({
     type: "tool_result",
     tool_use_id: call.providerId,
     content: call.output ?? "",
@@ -155,8 +156,9 @@ export function stepRow(now: Look, model: string, at: Date): NonNullable<Change[
   };
 }
 
-function agentMessage(now: Look, kind: "ASSISTANT" | "TOOL_RESULTS", content: readonly ContentBlock[], at: Date): NewMessage {
+function agentMessage(now: Look, kind: "ASSISTANT" | "TOOL_RESULTS", content: readonly KeptBlock[], at: Date): NewMessage {
   const ordinal = now.transcriptLength;
+  const bytes = byteLength(JSON.stringify(content));
   return {
     rows: [
       {
@@ -165,6 +167,7 @@ function agentMessage(now: Look, kind: "ASSISTANT" | "TOOL_RESULTS", content: re
         agentId: now.id,
         kind,
         content: [...content],
+        bytes,
         arrival: null,
         ordinal,
         turn: now.turn,
@@ -174,6 +177,6 @@ function agentMessage(now: Look, kind: "ASSISTANT" | "TOOL_RESULTS", content: re
         createdAt: at,
       },
     ],
-    messages: [{ ordinal, kind, content }],
+    messages: [{ ordinal, kind, content, bytes }],
   };
 }

@@ -1,59 +1,149 @@
+import { LRUCache } from "lru-cache";
 import type { MessageKind } from "../db/generated/enums.ts";
 import type { Sql, Statement } from "../db/sql.ts";
+import { IMAGE_BYTES, type Images, type KeptBlock } from "./images.ts";
 import type { ContentBlock, ModelMessage } from "./models/model.ts";
 
-/** The most images of one request, in characters of base64: providers take some 32 MB in all. */
-const IMAGE_CHARACTERS = 20 * 1024 * 1024;
+/** The most bytes of one window, without its images: more than any model reads. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** A message of the transcript. */
+/** The room for the windows that the owners of a server remember, of all its agents; and what a message takes besides its bytes. */
+const REMEMBERED_BYTES = 256 * 1024 * 1024;
+const MESSAGE_BYTES = 500;
+
+/** The most messages of before whose images are moved by one statement. */
+const MOVED = 8;
+
+/** A message of the transcript; `bytes` of its content, without images. */
 export type TranscriptMessage = {
   readonly ordinal: number;
   readonly kind: MessageKind;
-  readonly content: readonly ContentBlock[];
+  readonly content: readonly KeptBlock[];
+  readonly bytes: number;
 };
 
-/** Of a range with both ends the planner knows that it is small, and takes the index also where one agent has most rows. */
-const LOAD: Statement = {
-  name: "load_transcript",
-  text: `SELECT ordinal, kind, content FROM message
-    WHERE agent_id = $1 AND ordinal >= coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AND ordinal < $3
-    ORDER BY ordinal`,
+/** A message with its images. */
+type ReadMessage = { readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
+
+/** Images of messages of before go into rows of their own, so that a window can be read without them. */
+const MOVE: Statement = {
+  name: "move_images",
+  text: `SELECT move_images(m.id) FROM (
+      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= $2 AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT ${MOVED}
+    ) m`,
 };
 
 /**
- * Reads the part of the transcript that a window of `size` messages needs, of `length` messages in all. The rest of
- * a long conversation stays in the database.
+ * The newest person's message before the earliest cut, and what came after it; of that, the newest `$4` bytes, and at
+ * least the last answer with its results, as well as the person's message that they belong to.
+ * Of a range with both ends the planner knows that it is small, and takes the index also where one agent has most rows.
  */
-async function loadTranscript(sql: Sql, agentId: string, length: number, size: number): Promise<TranscriptMessage[]> {
-  return sql.query<TranscriptMessage>(LOAD, [agentId, earliestCut(length, size), length]);
+const LOAD: Statement = {
+  name: "load_transcript",
+  text: `WITH range AS (
+      SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AS first
+    ), sized AS (
+      SELECT m.ordinal, m.kind, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
+      FROM message m WHERE m.agent_id = $1 AND m.ordinal >= (SELECT first FROM range) AND m.ordinal < $3
+    ), kept AS (
+      SELECT least(
+          coalesce(max(ordinal) FILTER (WHERE bytes > $4) + 1, 0), $3 - 1,
+          CASE WHEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') > max(ordinal) FILTER (WHERE kind = 'USER') THEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') END
+        ) AS first FROM sized
+    ), asked AS (
+      SELECT max(ordinal) AS ordinal FROM sized WHERE kind = 'USER' AND ordinal < (SELECT first FROM kept)
+    )
+    SELECT ordinal, kind, content, bytes FROM message
+    WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3
+      AND (ordinal >= (SELECT first FROM kept) OR ordinal = (SELECT ordinal FROM asked))
+    ORDER BY ordinal`,
+};
+
+/** The windows that the owners of this server remember: those used last, within one room. */
+export class Transcripts {
+  readonly #images: Images;
+  readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
+
+  /** `room` in bytes. */
+  constructor(images: Images, room: number = REMEMBERED_BYTES) {
+    this.#images = images;
+    this.#remembered = new LRUCache({
+      maxSize: room,
+      sizeCalculation: (messages) => bytesOf(messages) + messages.length * MESSAGE_BYTES + 1,
+    });
+  }
+
+  /** What is remembered now, in bytes. */
+  get bytes(): number {
+    return this.#remembered.calculatedSize;
+  }
+
+  /** The transcript of an agent, for its owner's epoch. */
+  of(sql: Sql, tenant: string, agentId: string): Transcript {
+    return new Transcript({ sql, tenant, agentId }, this.#images, this.#remembered);
+  }
 }
 
-/** What the owner of an agent remembers of its conversation for its epoch: the rows are read once. */
+/** The conversation of an agent as its owner reads it. What the owner has committed itself is not read again. */
 export class Transcript {
-  readonly #sql: Sql;
-  readonly #agentId: string;
-  #messages: TranscriptMessage[] | null = null;
+  readonly #of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string };
+  readonly #images: Images;
+  readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
 
-  constructor(sql: Sql, agentId: string) {
-    this.#sql = sql;
-    this.#agentId = agentId;
+  constructor(
+    of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string },
+    images: Images,
+    remembered: LRUCache<Transcript, readonly TranscriptMessage[]>,
+  ) {
+    this.#of = of;
+    this.#images = images;
+    this.#remembered = remembered;
   }
 
   /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
   async modelMessages({ transcriptLength }: { readonly transcriptLength: number }, size: number): Promise<ModelMessage[]> {
-    this.#messages ??= await loadTranscript(this.#sql, this.#agentId, transcriptLength, size);
-    return modelMessages(withinImageBudget(contextWindow(this.#messages, size)));
+    let messages = this.#remembered.get(this);
+    if (messages === undefined) {
+      messages = await this.#load(transcriptLength, size);
+      this.#remembered.set(this, messages);
+    }
+    const window = withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
+    return modelMessages(await Promise.all(window.map((message) => this.#read(message))));
   }
 
   /** Adds messages that the owner has committed. */
-  remember(messages: readonly TranscriptMessage[]): void {
-    this.#messages?.push(...messages);
+  remember(added: readonly TranscriptMessage[]): void {
+    const messages = this.#remembered.get(this);
+    if (messages === undefined) return;
+    const all = [...messages, ...added];
+    if (bytesOf(all) > WINDOW_BYTES) this.forget();
+    else this.#remembered.set(this, all);
   }
 
-  /** Messages of people have joined, whose content the owner has not read: the rows are read again. */
+  /** Messages of people have joined, whose content the owner has not read, or nobody asks any more. */
   forget(): void {
-    this.#messages = null;
+    this.#remembered.delete(this);
   }
+
+  /** Reads the part that a window needs. The rest of a long conversation stays in the database. */
+  async #load(length: number, size: number): Promise<readonly TranscriptMessage[]> {
+    const { sql, agentId } = this.#of;
+    const earliest = earliestCut(length, size);
+    let moved = MOVED;
+    while (moved === MOVED) moved = (await sql.query<object>(MOVE, [agentId, earliest, length])).length;
+    return sql.query<TranscriptMessage>(LOAD, [agentId, earliest, length, WINDOW_BYTES]);
+  }
+
+  async #read({ kind, content }: TranscriptMessage): Promise<ReadMessage> {
+    const { sql, tenant } = this.#of;
+    const read = async (block: KeptBlock): Promise<ContentBlock> =>
+      block.type === "image" ? this.#images.read(sql, tenant, block) : block;
+    return { kind, content: await Promise.all(content.map((block) => read(block))) };
+  }
+}
+
+function bytesOf(messages: readonly TranscriptMessage[]): number {
+  return messages.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /**
@@ -75,23 +165,33 @@ function earliestCut(length: number, size: number): number {
   return length <= size ? 0 : Math.ceil((length - size) / step) * step;
 }
 
-/** The newest images, up to IMAGE_CHARACTERS; a text stands in the place of older ones, since requests are bounded. */
+/** Says so where messages are missing after the first one, and leaves out results whose calls are among them. */
+export function withOmissionNoted(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
+  const [asked, ...rest] = messages;
+  if (asked === undefined || rest[0] === undefined || rest[0].ordinal === asked.ordinal + 1) return messages;
+  const note = { type: "text", text: "[what was said and done here at first is left out: it was too long]" } as const;
+  const first = rest.findIndex(({ kind }) => kind !== "TOOL_RESULTS");
+  return [{ ...asked, content: [...asked.content, note] }, ...(first < 0 ? [] : rest.slice(first))];
+}
+
+/** The newest images, up to IMAGE_BYTES; a text stands in the place of older ones, since requests are bounded. */
 export function withinImageBudget(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
-  let left = IMAGE_CHARACTERS;
+  let left = IMAGE_BYTES;
   const budgeted = messages.toReversed().map((message) => {
+    const { ordinal, kind, bytes } = message;
     if (message.content.every((block) => block.type !== "image")) return message;
-    const content = message.content.toReversed().map((block): ContentBlock => {
+    const content = message.content.toReversed().map((block): KeptBlock => {
       if (block.type !== "image") return block;
-      left -= block.source.data.length;
+      left -= block.source.bytes;
       return left >= 0 ? block : { type: "text", text: "[an image that was sent earlier]" };
     });
-    return { ordinal: message.ordinal, kind: message.kind, content: content.toReversed() };
+    return { ordinal, kind, content: content.toReversed(), bytes };
   });
   return budgeted.toReversed();
 }
 
 /** The messages as a model reads them: neighbours of one role are one message. */
-export function modelMessages(messages: readonly TranscriptMessage[]): ModelMessage[] {
+export function modelMessages(messages: readonly ReadMessage[]): ModelMessage[] {
   const merged: { role: "user" | "assistant"; content: ContentBlock[] }[] = [];
   for (const { kind, content } of messages) {
     const role = kind === "ASSISTANT" ? "assistant" : "user";

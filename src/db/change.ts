@@ -70,6 +70,8 @@ export type Change = {
   readonly interrupt?: { readonly at: string; readonly note?: string };
   /** A message from a person; the commit gives it its arrival. */
   readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
+  /** The images of `received`, in base64; those that the tenant has already stay. */
+  readonly images?: readonly { readonly digest: string; readonly data: string }[];
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
   readonly messages?: readonly Row<Prisma.MessageUncheckedCreateInput>[];
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;

@@ -12,6 +12,8 @@ export type Context = {
   readonly parts: AgentParts;
   readonly tails: Tails;
   readonly expensive: ExpensiveReads;
+  /** The room that the operation's answer still has for images, in bytes. */
+  readonly images: { left: number };
   /** Lets an agent go on after something was committed for it. */
   readonly wake: (agentId: string) => void;
   /**

@@ -2,7 +2,8 @@ import { sendMessage as send, type SendMessage } from "../agent/commands/send-me
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { contentBlocks } from "../agent/blocks.ts";
-import type { ContentBlock } from "../agent/models/model.ts";
+import type { KeptBlock, KeptImage, SentImage } from "../agent/images.ts";
+import type { ContentBlock, ImageType } from "../agent/models/model.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 import { rowId } from "./global-id.ts";
@@ -32,13 +33,30 @@ export async function messageByRow(
   return id === null ? null : prisma.message.findUnique({ ...selection, where: { id } });
 }
 
+/** A block of a message as it is shown; of an image for which the answer has no room, its size. */
+type ShownBlock = ContentBlock | { readonly type: "image"; readonly source: LeftOut };
+type LeftOut = { readonly type: "left_out"; readonly media_type: ImageType; readonly bytes: number };
+
 /** The content blocks of a message. What its model thought is left out where the template does not expose it. */
-export function messageContent(
-  { parts }: Context,
-  { content, agent }: Pick<Message, "content"> & { readonly agent: { readonly templateId: string } },
-): readonly ContentBlock[] {
-  const isExposed = parts.templates.get(agent.templateId)?.exposeThinking === true;
-  return contentBlocks(content).filter((block) => isExposed || block.type !== "thinking");
+export async function messageContent(
+  context: Context,
+  { content, tenant, agent }: Pick<Message, "content" | "tenant"> & { readonly agent: { readonly templateId: string } },
+): Promise<readonly ShownBlock[]> {
+  const isExposed = context.parts.templates.get(agent.templateId)?.exposeThinking === true;
+  const blocks = contentBlocks(content).filter((block) => isExposed || block.type !== "thinking");
+  return Promise.all(blocks.map((block) => shown(context, tenant, block)));
+}
+
+async function shown({ parts, images }: Context, tenant: string, block: KeptBlock | SentImage): Promise<ShownBlock> {
+  if (!isKeptImage(block)) return block;
+  const { media_type, bytes } = block.source;
+  if (bytes > images.left) return { type: "image", source: { type: "left_out", media_type, bytes } };
+  images.left -= bytes;
+  return parts.images.read(parts.reads, tenant, block);
+}
+
+function isKeptImage(block: KeptBlock | SentImage): block is KeptImage {
+  return block.type === "image" && block.source.type === "kept";
 }
 
 /** The text of a message's text blocks. */

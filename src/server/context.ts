@@ -1,4 +1,5 @@
 import type { Actor } from "../agent/actor.ts";
+import { IMAGE_BYTES } from "../agent/images.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
@@ -19,6 +20,7 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
   return {
     ...shared,
     actor,
+    images: { left: IMAGE_BYTES },
     snapshot: () => (head ??= shared.parts.log.head(actor.tenant)),
     isStillAdmitted: async () => {
       if (now() - askedAt < ADMITTED_MS) return true;
@@ -43,6 +45,7 @@ export function pageContext(context: Context): Context {
   let head: Promise<LogHead> | null = null;
   return {
     ...context,
+    images: { left: IMAGE_BYTES },
     get actor(): never {
       throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
     },

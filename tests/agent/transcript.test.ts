@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ContentBlock } from "../../src/agent/models/model.ts";
+import type { KeptBlock } from "../../src/agent/images.ts";
 import { contextWindow, modelMessages, withinImageBudget, type TranscriptMessage } from "../../src/agent/transcript.ts";
 
 /** A transcript of turns, each with so many tool steps. */
@@ -13,7 +13,7 @@ function transcript(toolSteps: readonly number[]): TranscriptMessage[] {
         "ASSISTANT",
       ] as TranscriptMessage["kind"][],
   );
-  return kinds.map((kind, ordinal) => ({ ordinal, kind, content: [{ type: "text", text: `${ordinal}` }] }));
+  return kinds.map((kind, ordinal) => ({ ordinal, kind, content: [{ type: "text", text: `${ordinal}` }], bytes: 1 }));
 }
 
 const turns = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 40 });
@@ -38,7 +38,7 @@ describe("contextWindow", () => {
   });
 
   it("keeps the task and the newest results where a message joins late in a long turn", () => {
-    const messages = [...transcript([200]).slice(0, -1), { ordinal: 401, kind: "USER", content: [] } as const];
+    const messages = [...transcript([200]).slice(0, -1), { ordinal: 401, kind: "USER", content: [], bytes: 0 } as const];
     const window = contextWindow(messages, 200);
     expect(window[0]?.ordinal).toBe(0);
     expect(window.length).toBe(402);
@@ -55,9 +55,9 @@ describe("contextWindow", () => {
 describe("modelMessages", () => {
   it("makes neighbours of one role one message", () => {
     const messages = modelMessages([
-      { ordinal: 0, kind: "USER", content: [{ type: "text", text: "a" }] },
-      { ordinal: 1, kind: "USER", content: [{ type: "text", text: "b" }] },
-      { ordinal: 2, kind: "ASSISTANT", content: [{ type: "text", text: "c" }] },
+      { kind: "USER", content: [{ type: "text", text: "a" }] },
+      { kind: "USER", content: [{ type: "text", text: "b" }] },
+      { kind: "ASSISTANT", content: [{ type: "text", text: "c" }] },
     ]);
     expect(messages.map((message) => [message.role, message.content.length])).toEqual([
       ["user", 2],
@@ -67,12 +67,15 @@ describe("modelMessages", () => {
 });
 
 it("old images give way to a text where the newest fill the request", () => {
-  const image = (data: string): ContentBlock => ({ type: "image", source: { type: "base64", media_type: "image/png", data } });
-  const large = "A".repeat(8 * 1024 * 1024);
+  const image: KeptBlock = {
+    type: "image",
+    source: { type: "kept", media_type: "image/png", digest: "d", bytes: 6 * 1024 * 1024 },
+  };
   const messages = [0, 1, 2].map((ordinal) => ({
     ordinal,
     kind: "USER" as const,
-    content: [image(large), { type: "text" as const, text: "look" }],
+    content: [image, { type: "text" as const, text: "look" }],
+    bytes: 200,
   }));
   const kinds = withinImageBudget(messages).map((message) => message.content.map((block) => block.type));
   expect(kinds).toEqual([

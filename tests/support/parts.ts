@@ -1,7 +1,9 @@
+import { Images } from "../../src/agent/images.ts";
 import { KeptOutputs } from "../../src/agent/kept-outputs.ts";
 import { LEASE_TIMES } from "../../src/agent/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
 import type { AgentParts } from "../../src/agent/parts.ts";
+import { Transcripts } from "../../src/agent/transcript.ts";
 import { ToolSlots } from "../../src/agent/tool-slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { Sql } from "../../src/db/sql.ts";
@@ -21,6 +23,7 @@ export function testParts(
   template: Partial<ReturnType<typeof testTemplate>> = {},
 ): AgentParts {
   const log = new EventLog(sql);
+  const images = new Images();
   return {
     node: "here",
     sql,
@@ -38,6 +41,8 @@ export function testParts(
     agentLimit: 100,
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs: new KeptOutputs("/nowhere"),
+    images,
+    transcripts: new Transcripts(images),
     groups: new ProcessGroups(),
     closedPlaces: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

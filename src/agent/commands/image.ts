@@ -1,10 +1,10 @@
 import { imageSize } from "image-size";
 import { messageOf } from "../../lib/text.ts";
-import type { ContentBlock, ImageType } from "../models/model.ts";
+import type { ImageType } from "../models/model.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
 /** An image that a person sends: `data` in base64. */
-export type SentImage = { readonly mediaType: ImageType; readonly data: string };
+export type GivenImage = { readonly mediaType: ImageType; readonly data: string };
 
 /** The most images of one message, and the most bytes of one and of all of them: what the providers take. */
 const LIMITS = { images: 20, imageBytes: 3.75 * 1024 * 1024, bytes: 5 * 1024 * 1024 };
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<ImageType, string>> = {
 };
 
 /** Why the images cannot be sent; null where they can. What a provider would refuse later would stay in the conversation. */
-export function imagesProblem(images: readonly SentImage[]): CommandRefusal | null {
+export function imagesProblem(images: readonly GivenImage[]): CommandRefusal | null {
   if (images.length > LIMITS.images)
     return { code: "TOO_LARGE", field: ["images"], message: `${images.length} images, and ${LIMITS.images} are the most` };
   for (const [index, { mediaType, data }] of images.entries()) {
@@ -56,11 +56,6 @@ function headerProblem(mediaType: ImageType, data: string): string | null {
   } catch (error) {
     return `the image cannot be read (${messageOf(error)})`;
   }
-}
-
-/** The image as the conversation keeps it. */
-export function imageBlock({ mediaType, data }: SentImage): ContentBlock {
-  return { type: "image", source: { type: "base64", media_type: mediaType, data } };
 }
 
 function bytesOf(base64: string): number {

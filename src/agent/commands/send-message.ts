@@ -3,10 +3,11 @@ import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actor.ts";
+import { keepImage } from "../images.ts";
 import type { AgentParts } from "../parts.ts";
 import type { Created } from "./create-agent.ts";
 import { findAgent } from "./find-agent.ts";
-import { imageBlock, imagesProblem, type SentImage } from "./image.ts";
+import { imagesProblem, type GivenImage } from "./image.ts";
 import { claimKey, earlierResult } from "./idempotency.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
@@ -14,7 +15,7 @@ import type { CommandRefusal } from "./refusal.ts";
 export type SendMessage = {
   readonly agentId: string;
   readonly text: string;
-  readonly images: readonly SentImage[];
+  readonly images: readonly GivenImage[];
   readonly idempotencyKey: string | null;
 };
 
@@ -28,7 +29,9 @@ const QUEUE = { messages: 100, bytes: 32 * 1024 * 1024 };
 
 const WAITING: Statement = {
   name: "waiting_messages",
-  text: "SELECT count(*)::int AS messages, coalesce(sum(octet_length(content::text)), 0)::int AS bytes FROM message WHERE agent_id = $1 AND ordinal IS NULL",
+  text: `SELECT count(*)::int AS messages, coalesce(sum(octet_length(content::text) + i.bytes), 0)::int AS bytes
+    FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
+    WHERE agent_id = $1 AND ordinal IS NULL`,
 };
 
 /** Puts a message into the agent's queue: it joins at the next step, or starts the next turn. */
@@ -58,8 +61,10 @@ export async function sendMessage(
 
   const problem = imagesProblem(images);
   if (problem !== null) return refused(problem);
-  const content = [...images.map(imageBlock), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
-  const contentBytes = byteLength(JSON.stringify(content));
+  const kept = images.map(({ mediaType, data }) => keepImage(mediaType, data));
+  const content = [...kept.map(({ block }) => block), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
+  const bytes = byteLength(JSON.stringify(content));
+  const allBytes = kept.reduce((sum, { block }) => sum + block.source.bytes, bytes);
 
   const keyed = {
     actor,
@@ -71,7 +76,7 @@ export async function sendMessage(
   if (!earlier.ok) return earlier;
   if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
   const [queue] = await parts.sql.query<{ messages: number; bytes: number }>(WAITING, [found.value.id]);
-  if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + contentBytes > QUEUE.bytes)) {
+  if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + allBytes > QUEUE.bytes)) {
     return refused({
       code: "QUEUE_FULL",
       field: null,
@@ -102,12 +107,14 @@ export async function sendMessage(
     {
       ...claimKey(keyed, id, at),
       wake: true,
+      images: kept.map(({ row }) => row),
       received: {
         id,
         tenant: actor.tenant,
         agentId: found.value.id,
         kind: "USER",
         content,
+        bytes,
         ordinal: null,
         turn: null,
         step: null,

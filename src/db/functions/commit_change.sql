@@ -4,7 +4,7 @@
 -- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again.
 --
--- Locks: the agent's row first; its approvals and calls, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals and calls, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by does not stand any more; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -35,7 +35,7 @@ DECLARE
   v_signal int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, agent json, wake boolean, interrupt json, received json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
 
   IF v_change."createAgent" IS NULL THEN
@@ -73,8 +73,8 @@ BEGIN
 
   -- A fork begins with the transcript of the agent it was forked from, up to a message that both share.
   IF v_change.fork IS NOT NULL THEN
-    INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_by, created_by_kind, created_at)
-    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.ordinal, m.created_by, m.created_by_kind, m.created_at
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, created_by, created_by_kind, created_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.created_by, m.created_by_kind, m.created_at
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
   END IF;
 
@@ -110,6 +110,12 @@ BEGIN
     INSERT INTO message
     SELECT (json_populate_record(r, json_build_object('arrival', v_agent.arrivals))).*
     FROM json_populate_record(null::message, v_change.received) r;
+  END IF;
+
+  IF v_change.images IS NOT NULL THEN
+    INSERT INTO image (tenant, digest, data)
+    SELECT p_tenant, i.digest, decode(i.data, 'base64') FROM json_to_recordset(v_change.images) AS i(digest text, data text)
+    ORDER BY i.digest ON CONFLICT DO NOTHING;
   END IF;
 
   IF v_change.joins IS NOT NULL THEN
