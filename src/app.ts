@@ -25,6 +25,7 @@ import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./lib/process-groups.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
+import { ADMITTED_MS } from "./server/context.ts";
 import { startServer } from "./server/server.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./server/webhooks.ts";
@@ -41,6 +42,7 @@ export type Overrides = {
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
   readonly housekeepingMs?: number;
+  readonly admittedMs?: number;
   readonly waitingLimits?: WaitingLimits;
   readonly models?: ReadonlyMap<string, Model>;
 };
@@ -130,7 +132,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     closing.push(() => consumers.close());
     const housekeeping = new Housekeeping(parts, settings.retention, readers, overrides.housekeepingMs ?? HOUSEKEEPING_MS);
     closing.push(() => housekeeping.close());
-    const shared = { prisma: database.prisma, parts, tails, wake, expensive: new ExpensiveReads() };
+    const admittedMs = overrides.admittedMs ?? ADMITTED_MS;
+    const shared = { admittedMs, prisma: database.prisma, parts, tails, wake, expensive: new ExpensiveReads() };
     const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
     const metrics = (): string =>
       [

@@ -18,6 +18,12 @@ export type Bell = {
   close(): Promise<void>;
 };
 
+/** The times of the bell's connection, in ms: how often it is asked whether it lives, and how long an answer may take. */
+export type BellTimes = { readonly heartbeatMs: number; readonly answerMs: number };
+
+/** The times of production. An answer may take longer than a stall of the database that agents survive. */
+const BELL_TIMES: BellTimes = { heartbeatMs: 5_000, answerMs: 5_000 };
+
 const CHANNEL = "triplane";
 const COALESCE_MS = 20;
 const RECONNECT_MS = 500;
@@ -34,9 +40,10 @@ export function silentBell(): Bell {
 /**
  * The bell of a deployment of several processes on one PostgreSQL: one dedicated connection that listens and sends.
  * Rings are coalesced for 20 ms and sent outside of every append's transaction, since a NOTIFY in it takes a global
- * lock at COMMIT. When the connection is lost it is made again, and listeners are told that they may have missed any.
+ * lock at COMMIT. When the connection is lost, or does not answer, it is made again, and listeners
+ * are told that they may have missed any.
  */
-export function postgresBell(url: string, version: string, node: string, logger: Logger): Bell {
+export function postgresBell(url: string, version: string, node: string, logger: Logger, times: BellTimes = BELL_TIMES): Bell {
   const listeners = new Set<(rings: readonly Ring[]) => void>();
   /** By tenant, whether any of its rings was a signal. */
   const rung = new Map<string, boolean>();
@@ -46,6 +53,9 @@ export function postgresBell(url: string, version: string, node: string, logger:
   let reconnecting: NodeJS.Timeout | null = null;
   let connecting = connect();
   let isClosed = false;
+  const heartbeat = setInterval(() => {
+    sent = sent.then(() => ask("SELECT 1", []));
+  }, times.heartbeatMs).unref();
   /** Whether it was said that nothing is heard. */
   let isSilent = false;
 
@@ -53,7 +63,8 @@ export function postgresBell(url: string, version: string, node: string, logger:
     const next = new pg.Client({
       connectionString: url,
       keepAlive: true,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: times.answerMs,
+      query_timeout: times.answerMs,
       application_name: connectionName(version, "bell"),
     });
     next.on("error", () => {});
@@ -87,13 +98,26 @@ export function postgresBell(url: string, version: string, node: string, logger:
     }, RECONNECT_MS);
   }
 
+  /** Asks of the connection; one that does not answer is given up, and a new one made. */
+  async function ask(text: string, values: readonly unknown[]): Promise<void> {
+    const asked = client;
+    if (asked === null) return;
+    try {
+      await asked.query(text, [...values]);
+    } catch (error) {
+      if (client !== asked) return;
+      logger.warn(`the bell's connection does not answer (${messageOf(error)}); it is made anew`);
+      client = null;
+      await asked.end();
+    }
+  }
+
   /** Sends what was rung, one after the other. A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
   async function send(before: Promise<void>): Promise<void> {
     await before;
     const lines = [...rung].map(([tenant, isSignal]) => lineOf({ tenant, isSignal }));
     rung.clear();
-    for (const payload of payloads(node, lines))
-      await client?.query("SELECT pg_notify($1, $2)", [CHANNEL, payload]).catch(() => {});
+    for (const payload of payloads(node, lines)) await ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
   }
 
   return {
@@ -111,6 +135,7 @@ export function postgresBell(url: string, version: string, node: string, logger:
     isConnected: () => client !== null,
     async close() {
       isClosed = true;
+      clearInterval(heartbeat);
       if (coalescing !== null) clearTimeout(coalescing);
       if (reconnecting !== null) clearTimeout(reconnecting);
       await connecting;

@@ -206,27 +206,52 @@ function pageOf(page: LogPage): TimelinePage {
 }
 
 /**
- * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, and what
- * is read beside a page is read after it. `return()` goes straight to the source, since a generator that waits would
- * not hear it.
+ * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, also while
+ * nothing comes, and what is read beside a page is read after it. `return()` goes straight to the source, since a
+ * generator that waits would not hear it.
  */
 function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): AsyncIterableIterator<TimelinePage> {
+  /** Why nothing more is shown; null while they are admitted. */
+  let refusal: { readonly error: unknown } | null = null;
+  const check = async (): Promise<void> => {
+    if (!(await patiently(context.parts.sql, context.isStillAdmitted)))
+      refusal = {
+        error: clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token"),
+      };
+  };
+  let isChecking = false;
+  const idle = setInterval(() => {
+    if (isChecking) return;
+    isChecking = true;
+    void check()
+      .catch((error: unknown) => (refusal = { error }))
+      .finally(() => {
+        isChecking = false;
+        if (refusal !== null) void source.return();
+      });
+  }, context.admittedMs).unref();
+  const end = async (): Promise<void> => {
+    clearInterval(idle);
+    await source.return();
+  };
   return {
     async next() {
-      const result = await source.next().catch((error: unknown) => {
+      try {
+        const result = await source.next();
+        // While the database is away nobody can be asked for again, and nothing new is shown.
+        const isShown = result.done !== true && (result.value.outage === null || result.value.events.length > 0);
+        if (isShown && refusal === null) await check();
+        if (refusal !== null) throw refusal.error;
+        if (result.done !== true) return { done: false, value: pageOf(result.value) };
+        await end();
+        return { done: true, value: undefined };
+      } catch (error) {
+        await end();
         throw error instanceof CursorExpired ? clientError(EXPIRED.code, EXPIRED.message) : error;
-      });
-      if (result.done === true) return { done: true, value: undefined };
-      // While the database is away nobody can be asked for again, and nothing new is shown.
-      const isEmptyOutage = result.value.outage !== null && result.value.events.length === 0;
-      if (!isEmptyOutage && !(await patiently(context.parts.sql, context.isStillAdmitted))) {
-        await source.return();
-        throw clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
       }
-      return { done: false, value: pageOf(result.value) };
     },
     async return() {
-      await source.return();
+      await end();
       return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {

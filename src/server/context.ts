@@ -4,10 +4,10 @@ import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
 /** What all operations share. */
-export type SharedContext = Pick<Context, "prisma" | "parts" | "tails" | "wake" | "expensive">;
+export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "parts" | "tails" | "wake" | "expensive">;
 
-/** How long an admission counts without being asked again, in ms. */
-const ADMITTED_MS = 5_000;
+/** How long an admission counts without being asked again, in ms: of a stream, at most twice as long. */
+export const ADMITTED_MS = 2_500;
 
 /** Who asks, as authentication says now. */
 export type Admission = () => Promise<Actor | null>;
@@ -23,7 +23,7 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
     images: { left: IMAGE_BYTES },
     snapshot: () => (head ??= shared.parts.log.head(actor.tenant)),
     isStillAdmitted: async () => {
-      if (now() - askedAt < ADMITTED_MS) return true;
+      if (now() - askedAt < shared.admittedMs) return true;
       const present = await admission();
       askedAt = now();
       return (

@@ -364,6 +364,22 @@ describe("streams", () => {
     expect(JSON.stringify(rest)).not.toContain("not for anna");
   });
 
+  it("end also while nothing is said, where their actor is no longer admitted", async () => {
+    let isAdmitted = true;
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const app = await startTestApp({
+      config: { authenticate: () => (isAdmitted ? actor : null) },
+      overrides: { admittedMs: 30 },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const stream = client.timeline({ agentId: agent.id, since: "0" });
+    await stream.next();
+    const waiting = stream.next();
+    isAdmitted = false;
+    await expect(waiting).rejects.toMatchObject({ code: 4403 });
+  });
+
   it("that would never end are refused: until must be among what is asked for", async () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();

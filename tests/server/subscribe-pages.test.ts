@@ -24,6 +24,7 @@ function subscriberOf(app: TestApp) {
   const tails = new Tails(app.parts.log, silentBell(), silentLogger);
   onTestFinished(() => tails.close());
   const shared: SharedContext = {
+    admittedMs: 2_500,
     prisma: app.database.prisma,
     parts: app.parts,
     tails,
@@ -154,7 +155,7 @@ describe("subscribers who are given the same page", () => {
     const app = await startTestApp();
     const tails = vi.fn() as unknown as Tails;
     const context = makeContext(
-      { prisma: app.database.prisma, parts: app.parts, tails, wake: () => {}, expensive: new ExpensiveReads() },
+      { admittedMs: 1, prisma: app.database.prisma, parts: app.parts, tails, wake: () => {}, expensive: new ExpensiveReads() },
       ADMIN,
       () => Promise.resolve(ADMIN),
     );

@@ -13,16 +13,18 @@ export type CuttingProxy = {
   cutAfter(bytes: () => number): void;
   /** Cuts every connection at once. */
   cutNow(): void;
+  /** From now on nothing comes through the connections there are, and nobody hears that they are dead. */
+  silence(): void;
 };
 
 /** A TCP proxy on a free port. It closes when the test ends. */
 export async function cuttingProxy(target: number): Promise<CuttingProxy> {
   let leadsTo = target;
   let cuts = 0;
-  const pairs = new Map<Socket, { readonly server: Socket; left: number }>();
+  const pairs = new Map<Socket, { readonly server: Socket; left: number; isSilent: boolean }>();
   const proxy = createServer((client) => {
     const server = connect(leadsTo, "127.0.0.1");
-    const pair = { server, left: Infinity };
+    const pair = { server, left: Infinity, isSilent: false };
     pairs.set(client, pair);
     const end = (): void => {
       client.destroy();
@@ -30,8 +32,9 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
       pairs.delete(client);
     };
     for (const socket of [client, server]) socket.on("error", end).on("close", end);
-    client.on("data", (chunk) => server.write(chunk));
+    client.on("data", (chunk) => void (pair.isSilent || server.write(chunk)));
     server.on("data", (chunk) => {
+      if (pair.isSilent) return;
       client.write(chunk.subarray(0, Math.min(chunk.length, pair.left)));
       pair.left -= chunk.length;
       if (pair.left > 0) return;
@@ -63,6 +66,7 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
       }
       pairs.clear();
     },
+    silence: () => pairs.forEach((pair) => (pair.isSilent = true)),
     cutAfter: (bytes) => pairs.forEach((pair) => (pair.left = Math.min(pair.left, bytes()))),
   };
 }

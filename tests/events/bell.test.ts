@@ -1,0 +1,49 @@
+import { expect, it, onTestFinished } from "vitest";
+import { postgresBell, type Bell, type BellTimes } from "../../src/events/bell.ts";
+import { cuttingProxy } from "../support/cutting-proxy.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+
+/** The bell of a node, which ends with the test. */
+function bellOf(url: string, node: string, times?: BellTimes): Bell {
+  const bell = postgresBell(url, "0", node, silentLogger, times);
+  onTestFinished(() => bell.close());
+  return bell;
+}
+
+it("a connection of which nothing comes any more does not count as heard: it is made anew, and rings are heard again", async () => {
+  const url = new URL(await testDatabaseUrl());
+  const proxy = await cuttingProxy(Number(url.port));
+  const behind = new URL(url);
+  behind.port = String(proxy.port);
+  const heard: string[] = [];
+  const listening = bellOf(behind.href, "listening", { heartbeatMs: 20, answerMs: 100 });
+  listening.listen((rings) => heard.push(...(rings.length === 0 ? ["any"] : rings.map(({ tenant }) => tenant))));
+  const ringing = bellOf(url.href, "ringing");
+  await expect.poll(() => heard).toContain("any");
+  await expect.poll(() => ringing.isConnected()).toBe(true);
+
+  heard.length = 0;
+  proxy.silence();
+  // The new connection goes through.
+  await expect.poll(() => heard, { timeout: 10_000 }).toContain("any");
+  ringing.ring({ tenant: "acme", isSignal: true });
+  await expect.poll(() => heard).toContain("acme");
+});
+
+it("a NOTIFY that is never answered holds the rings back no longer than its time", async () => {
+  const url = new URL(await testDatabaseUrl());
+  const proxy = await cuttingProxy(Number(url.port));
+  const behind = new URL(url);
+  behind.port = String(proxy.port);
+  const heard: string[] = [];
+  bellOf(url.href, "listening").listen((rings) => heard.push(...rings.map(({ tenant }) => tenant)));
+  const ringing = bellOf(behind.href, "ringing", { heartbeatMs: 1_000_000, answerMs: 100 });
+  await expect.poll(() => ringing.isConnected()).toBe(true);
+  proxy.silence();
+  ringing.ring({ tenant: "lost", isSignal: true });
+  await expect.poll(() => ringing.isConnected()).toBe(false);
+  await expect.poll(() => ringing.isConnected()).toBe(true);
+  ringing.ring({ tenant: "acme", isSignal: true });
+  await expect.poll(() => heard).toContain("acme");
+});
