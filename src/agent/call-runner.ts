@@ -1,6 +1,7 @@
 import type { Statement } from "../db/sql.ts";
 import { ENDED } from "../lib/ended.ts";
 import type { Json } from "../lib/json.ts";
+import { shownProblem } from "../db/error-class.ts";
 import { messageOf } from "../lib/text.ts";
 import { argumentsProblem } from "./blocks.ts";
 import { confirm, type Allowance, type Confirmed } from "./gate/confirmation.ts";
@@ -96,7 +97,7 @@ export class CallRunner {
     try {
       return await this.#own(call, () => this.#judge(call, stop));
     } catch (error) {
-      const reason = `the call cannot be judged (${messageOf(error)})`;
+      const reason = `the call cannot be judged (${shownProblem(error)})`;
       return { kind: "refused", call, refusal: { type: "permission_denied", stage: "permission", reason }, stages: call.stages };
     }
   }

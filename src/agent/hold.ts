@@ -1,10 +1,11 @@
 import { joinChanges, type AgentPatch, type Change } from "../db/change.ts";
 import type { AgentState, Breakpoint } from "../db/generated/enums.ts";
+import { shownProblem } from "../db/error-class.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import type { EventBody, EventDraft } from "../events/event.ts";
 import type { CommitOutcome } from "../events/log.ts";
 import { Outbox, type WaitingOfAgent } from "../events/outbox.ts";
-import { messageOf } from "../lib/text.ts";
+import type { Deadline } from "../lib/deadline.ts";
 import type { Lease } from "./lease.ts";
 import { look, type Look } from "./look.ts";
 import { inOrder, unchanged, type After } from "./look-after.ts";
@@ -43,11 +44,11 @@ export class Hold {
   readonly #kept: Entry[] = [];
   /** The commits that carry what was kept, with what is stored instead where one is refused: whether all was stored as it was. */
   readonly #carrying = new Set<Promise<boolean>>();
-  #startUntil: number;
+  #startUntil: Deadline;
   #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  /** `startUntil` is the time of `performance.now()` until which the lease allows new work to start. */
-  constructor(parts: AgentParts, lease: Lease, startUntil: number) {
+  /** Until `startUntil` the lease allows new work to start. */
+  constructor(parts: AgentParts, lease: Lease, startUntil: Deadline) {
     this.#parts = parts;
     this.lease = lease;
     this.#startUntil = startUntil;
@@ -68,7 +69,7 @@ export class Hold {
 
   /** Waits until enough of the lease is left to start a tool or a model call. False where the rows must be looked at first. */
   async mayStart(): Promise<boolean> {
-    while (!this.lost.aborted && performance.now() >= this.#startUntil) {
+    while (!this.lost.aborted && this.#startUntil.isOver) {
       if (!(await this.storeKept())) return false;
       await this.#extended.promise;
     }
@@ -76,7 +77,7 @@ export class Hold {
   }
 
   /** The lease was renewed: new work may start until then. */
-  extend(startUntil: number): void {
+  extend(startUntil: Deadline): void {
     this.#startUntil = startUntil;
     this.#extended.resolve();
     this.#extended = Promise.withResolvers();
@@ -215,7 +216,7 @@ export class Hold {
       after === undefined ? undefined : inOrder(afterEntries(kept), after),
     ).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
-      this.#parts.logger.warn(`a commit of agent ${agentId} is made in parts, since it was refused (${messageOf(error)})`);
+      this.#parts.logger.warn(`a commit of agent ${agentId} is made in parts, since it was refused (${shownProblem(error)})`);
       return "REFUSED" as const;
     });
     if (outcome === "COMMITTED") kept.forEach(({ stored }) => stored());
@@ -256,7 +257,7 @@ export class Hold {
     } catch (error) {
       if (error instanceof StorageUnavailable) throw error;
       this.#parts.logger.error(`something of agent ${this.lease.agentId} could not be stored`, error);
-      await orElse(messageOf(error));
+      await orElse(shownProblem(error));
       return false;
     }
   }

@@ -19,16 +19,24 @@ export type Lease = {
 /** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. */
 const KNOWN_NEEDS = 0;
 
+/** How long an agent that failed as soon as it was claimed is left alone, in s. */
+const LATER_S = 30;
+/**
+ * An agent waits to be claimed from this time on. A time that is further away than any pause comes from before the
+ * database's clock was set back.
+ */
+const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
+
 const CLAIM: Statement = {
   name: "claim_agents",
   text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_owner AS owner, lease_epoch AS epoch`,
 };
 /** By a partial index that has only them (agent_unowned): few, however many work. */
 const UNOWNED: Statement = {
   name: "unowned_agents",
-  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $1`,
+  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $1`,
 };
 /** By the index of those that are held. */
 const RUN_OUT: Statement = {
@@ -49,6 +57,21 @@ const HELD: Statement = {
 const RELEASE: Statement = {
   name: "release_lease",
   text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE id = $1 AND lease_epoch = $2 AND lease_owner = $3",
+};
+const RELEASE_FOR_LATER: Statement = {
+  name: "release_lease_for_later",
+  text: `UPDATE agent SET lease_owner = NULL, lease_until = NULL, runnable_at = clock_timestamp() + interval '${LATER_S} s' WHERE id = $1 AND lease_epoch = $2 AND lease_owner = $3`,
+};
+/** Twice the time of a lease leaves room for a clock that is corrected a little. */
+const BEYOND: Statement = {
+  name: "leases_beyond",
+  text: `SELECT id, lease_epoch AS epoch, lease_until::text AS until FROM agent
+    WHERE lease_owner IS NOT NULL AND lease_until > clock_timestamp() + 2 * make_interval(secs => $1::float8 / 1000) ORDER BY lease_until LIMIT 1000`,
+};
+const END_BEYOND: Statement = {
+  name: "end_leases_beyond",
+  text: `UPDATE agent a SET lease_until = clock_timestamp() FROM unnest($1::text[], $2::int[], $3::text[]) AS given(id, epoch, until)
+    WHERE a.id = given.id AND a.lease_epoch = given.epoch AND a.lease_until = given.until::timestamptz`,
 };
 const RELEASE_ALL: Statement = {
   name: "release_all_leases",
@@ -107,6 +130,24 @@ export async function stillHeld(sql: Sql, node: string, leases: readonly Lease[]
 /** Gives an agent back; it stays runnable, so that another node can go on at once. */
 export async function release(sql: Sql, lease: Lease): Promise<void> {
   await sql.query(RELEASE, [lease.agentId, lease.epoch, lease.owner]);
+}
+
+/** Gives an agent back that failed as soon as it was claimed: it is left alone for half a minute. */
+export async function releaseForLater(sql: Sql, lease: Lease): Promise<void> {
+  await sql.query(RELEASE_FOR_LATER, [lease.agentId, lease.epoch, lease.owner]);
+}
+
+/** A lease that ends later than any can: `until` as the database writes it. */
+export type BeyondLease = { readonly id: string; readonly epoch: number; readonly until: string };
+
+/** The leases that end later than any that is renewed now. */
+export async function leasesBeyond(sql: Sql, { ttlMs }: LeaseTimes): Promise<readonly BeyondLease[]> {
+  return sql.query<BeyondLease>(BEYOND, [ttlMs]);
+}
+
+/** Lets leases run out that still stand as they were seen. */
+export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promise<void> {
+  await sql.query(END_BEYOND, [leases.map(({ id }) => id), leases.map(({ epoch }) => epoch), leases.map(({ until }) => until)]);
 }
 
 /** Gives back what any node held, where there is no other: what a process that died left must not wait for its leases to run out. */

@@ -1,10 +1,11 @@
+import { shownProblem } from "../db/error-class.ts";
 import { StorageUnavailable } from "../db/sql.ts";
 import type { EventBody } from "../events/event.ts";
-import { messageOf } from "../lib/text.ts";
+import type { Deadline } from "../lib/deadline.ts";
 import { Calls, type Beside } from "./calls.ts";
 import { Hold, type Entry } from "./hold.ts";
 import { HooksBeside } from "./hooks-beside.ts";
-import { release, type Lease } from "./lease.ts";
+import { release, releaseForLater, type Lease } from "./lease.ts";
 import type { Look } from "./look.ts";
 import type { Model } from "./models/model.ts";
 import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
@@ -43,8 +44,8 @@ export class Loop {
   #knocks = 0;
   #answerKnock: () => void = () => {};
 
-  /** `startUntil` is the time of `performance.now()` until which the lease allows new work to start. */
-  constructor(parts: AgentParts, lease: Lease, startUntil: number) {
+  /** Until `startUntil` the lease allows new work to start. */
+  constructor(parts: AgentParts, lease: Lease, startUntil: Deadline) {
     this.#parts = parts;
     this.hold = new Hold(parts, lease, startUntil);
     const transcript = parts.transcripts.of(parts.sql, lease.tenant, lease.agentId);
@@ -98,7 +99,7 @@ export class Loop {
       return await this.#advance();
     } catch (error) {
       this.#parts.logger.error(`agent ${this.hold.lease.agentId} could not be advanced`, error);
-      if (!(error instanceof StorageUnavailable)) await this.#giveUp(messageOf(error));
+      if (!(error instanceof StorageUnavailable)) await this.#giveUp(shownProblem(error));
       return "lost";
     } finally {
       this.hold.lose();
@@ -116,9 +117,12 @@ export class Loop {
       const now = await this.hold.look();
       const message = `the agent could not be advanced: ${problem}`;
       const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
-      if (now.state !== "READY") await this.#turns.sealAndEnd(now, "ERROR", problem, [failure]);
+      const isTurn = now.state !== "READY";
+      if (isTurn) await this.#turns.sealAndEnd(now, "ERROR", problem, [failure]);
+      else await this.hold.commit({}, [failure]);
       this.hold.lose();
-      await release(this.#parts.leases, this.hold.lease);
+      // A turn that cannot even be started would fail again at once, as often as it was claimed.
+      await (isTurn ? release : releaseForLater)(this.#parts.leases, this.hold.lease);
     } catch (error) {
       this.#parts.logger.error(`agent ${this.hold.lease.agentId} goes on when its lease has run out`, error);
     }

@@ -1,11 +1,25 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { patient, type Outage } from "../db/outage.ts";
 import type { Ring } from "../events/bell.ts";
+import { Deadline } from "../lib/deadline.ts";
 import { messageOf } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
 import { reportOutage } from "./outage-report.ts";
 import type { Hold } from "./hold.ts";
-import { claim, release, renew, runOutAgents, signals, stillHeld, unownedAgents, type Free, type Lease } from "./lease.ts";
+import {
+  claim,
+  endBeyond,
+  leasesBeyond,
+  release,
+  renew,
+  runOutAgents,
+  signals,
+  stillHeld,
+  unownedAgents,
+  type BeyondLease,
+  type Free,
+  type Lease,
+} from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
 
@@ -49,6 +63,8 @@ export class Runner {
   #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
+  /** Leases that end later than any can, with when this node first saw each. */
+  readonly #beyond = new Map<string, number>();
 
   constructor(parts: AgentParts) {
     const { bell, sql } = parts;
@@ -190,7 +206,7 @@ export class Runner {
     const claimed = agentIds.slice(0, this.#capacity());
     if (claimed.length === 0 || this.#closing.signal.aborted) return;
     this.#claiming += claimed.length;
-    const startUntil = performance.now() + this.#parts.leaseTimes.startMs;
+    const startUntil = new Deadline(this.#parts.leaseTimes.startMs);
     try {
       for (const lease of await claim(this.#parts.leases, this.#parts.node, claimed, this.#parts.leaseTimes, this.#free())) {
         if (this.#closing.signal.aborted) await release(this.#parts.leases, lease);
@@ -203,7 +219,7 @@ export class Runner {
     }
   }
 
-  #hold(lease: Lease, startUntil: number): void {
+  #hold(lease: Lease, startUntil: Deadline): void {
     // A new epoch on this node ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.hold.lose();
     const loop = new Loop(
@@ -236,6 +252,7 @@ export class Runner {
     if (this.#outage !== null) return;
     try {
       await this.#renewHeld();
+      await this.#endBeyond();
     } catch (error) {
       this.#parts.logger.warn(`leases could not be renewed (${messageOf(error)}); trying again`);
     }
@@ -261,10 +278,27 @@ export class Runner {
     for (const hold of left) if (!held.has(hold.lease.agentId)) hold.lose();
   }
 
+  /**
+   * The database's clock was set back: what was renewed before ends later than any lease can. One whose owner has not
+   * renewed it for as long as a lease lasts has run out.
+   */
+  async #endBeyond(): Promise<void> {
+    const { leases, leaseTimes } = this.#parts;
+    const beyond = await leasesBeyond(leases, leaseTimes);
+    const keys = new Set(beyond.map(keyOf));
+    for (const key of this.#beyond.keys()) if (!keys.has(key)) this.#beyond.delete(key);
+    const now = performance.now();
+    for (const key of keys) if (!this.#beyond.has(key)) this.#beyond.set(key, now);
+    const ended = beyond.filter((lease) => now - (this.#beyond.get(keyOf(lease)) ?? now) >= leaseTimes.ttlMs);
+    if (ended.length === 0) return;
+    this.#parts.logger.warn(`${ended.length} leases end later than any can: the database's clock was set back, and they end now`);
+    await endBeyond(leases, ended);
+  }
+
   /** Those of the holds whose leases could not be renewed. */
   async #renewSome(holds: readonly Hold[]): Promise<Hold[]> {
     const { leases, node, leaseTimes } = this.#parts;
-    const startUntil = performance.now() + leaseTimes.startMs;
+    const startUntil = new Deadline(leaseTimes.startMs);
     const renewed = await renew(
       leases,
       node,
@@ -292,7 +326,7 @@ export class Runner {
     const before = this.#outage;
     this.#outage = current === null ? null : { outage: current, loops: [...this.#held.values()].map(({ loop }) => loop) };
     if (current !== null)
-      this.#parts.logger.warn(`the database does not answer (${current.problem}): what happens is kept until it does`);
+      this.#parts.logger.warn(`the database does not answer (${current.detail}): what happens is kept until it does`);
     else if (before !== null) {
       this.#parts.logger.warn(
         `the database answers again, after ${Math.round((Date.now() - before.outage.since.getTime()) / 1_000)} s`,
@@ -307,4 +341,9 @@ export class Runner {
       if (!signal.aborted) await task();
     }
   }
+}
+
+/** A lease as it stands: with another epoch or another end it is another. */
+function keyOf({ id, epoch, until }: BeyondLease): string {
+  return `${id} ${epoch} ${until}`;
 }

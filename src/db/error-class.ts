@@ -1,3 +1,5 @@
+import { messageOf } from "../lib/text.ts";
+
 /**
  * The meaning of a statement's error for who asked. `outage`: the database does not answer, or takes no writes; nobody
  * knows if the statement was done. `contention`: it refused for others' sake or for want of resources; nothing was done,
@@ -44,6 +46,24 @@ export function errorClass(error: unknown): ErrorClass {
   if (!(error instanceof Error)) return "refused";
   return isOfSocket(error) || CONNECTION_ENDED.test(error.message) ? "outage" : "refused";
 }
+
+/**
+ * The problem with the database as everybody may read it who may read an agent. What the driver says names hosts, users
+ * and constraints: that is for the server's own log.
+ */
+export function shownProblem(error: unknown): string {
+  const state = sqlState(error);
+  if (state !== undefined) return `${TITLES[errorClass(error)]} (SQLSTATE ${state})`;
+  if (errorClass(error) !== "outage") return messageOf(error);
+  const code = typeof error === "object" && error !== null && "code" in error ? ` (${String(error.code)})` : "";
+  return `${TITLES.outage}${code}`;
+}
+
+const TITLES: Readonly<Record<ErrorClass, string>> = {
+  outage: "the database does not answer",
+  contention: "the database is busy or full",
+  refused: "the database refused a statement",
+};
 
 /** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
 export function sqlState(error: unknown): string | undefined {

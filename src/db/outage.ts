@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../lib/text.ts";
+import { shownProblem } from "./error-class.ts";
 import { isContention, StorageUnavailable, type Sql } from "./sql.ts";
 
-/** The database does not answer, since when and what it said. */
-export type Outage = { readonly since: Date; readonly problem: string };
+/** The database does not answer: since when, why as people may read it, and what the driver said, for the server's log. */
+export type Outage = { readonly since: Date; readonly problem: string; readonly detail: string };
 
 /** How long it is of no use to ask a database again that has just not answered, in ms. */
 const AGAIN_MS = 100;
@@ -84,7 +85,7 @@ export class OutageWatch {
     const { signal } = this.#givingUp;
     const problem = await this.#problem();
     if (problem === null) return this.#check();
-    this.#set({ since: new Date(), problem });
+    this.#set({ since: new Date(), problem: shownProblem(problem.error), detail: messageOf(problem.error) });
     while (!signal.aborted && !(await this.#isBack())) {
       this.#isAway = true;
       await delay(PROBE_MS, undefined, { signal }).catch(() => {});
@@ -107,13 +108,13 @@ export class OutageWatch {
   }
 
   /** What is wrong with the database; null where it answers. */
-  async #problem(): Promise<string | null> {
+  async #problem(): Promise<{ readonly error: unknown } | null> {
     try {
       await this.#probe();
       return null;
     } catch (error) {
       // It has no connection to spare, or other needs: it answers.
-      return isContention(error) ? null : messageOf(error);
+      return isContention(error) ? null : { error };
     }
   }
 }

@@ -1,5 +1,4 @@
-import { messageOf } from "../lib/text.ts";
-import { errorClass, sqlState as stateOf } from "./error-class.ts";
+import { errorClass, shownProblem, sqlState as stateOf } from "./error-class.ts";
 import type { OutageWatch } from "./outage.ts";
 
 /** A statement with a name, under which a connection keeps it prepared. */
@@ -26,7 +25,7 @@ export function watched(query: Sql["query"], outages: OutageWatch): Sql {
   return {
     outages,
     query: async <Row>(statement: Statement, values: readonly unknown[]) => {
-      if (outages.isAway) throw new StorageUnavailable(`the database does not answer: ${outages.current?.problem}`);
+      if (outages.isAway) throw new StorageUnavailable(outages.current?.problem);
       try {
         return await query<Row>(statement, values);
       } catch (error) {
@@ -40,7 +39,7 @@ export function watched(query: Sql["query"], outages: OutageWatch): Sql {
 /** The error of a statement as its callers should meet it: StorageUnavailable where the database cannot answer now. */
 function storageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || errorClass(error) === "refused") return error;
-  return new StorageUnavailable(`the database does not answer: ${messageOf(error)}`, { cause: error });
+  return new StorageUnavailable(shownProblem(error), { cause: error });
 }
 
 /** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */

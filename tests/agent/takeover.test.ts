@@ -1,8 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { LeaseTimes } from "../../src/agent/lease.ts";
+import type { Sql, Statement } from "../../src/db/sql.ts";
+import { Deadline } from "../../src/lib/deadline.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { testDatabase } from "../support/database.ts";
+import { heldAgent } from "../support/held-agent.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { testParts } from "../support/parts.ts";
 import { ownTool } from "../support/tools.ts";
 
 /** As if the holder had died: its lease has run out, and a new epoch has begun. */
@@ -132,4 +137,64 @@ describe("an agent whose owner is gone", () => {
     ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
   });
+
+  it("is gone on with where the database's clock was set back: its lease ends later than any can", async () => {
+    const app = await startTestApp({ model: playedModel(() => says("Here.")), overrides: { leaseTimes: SHORT } });
+    const { sql } = app.database;
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const lease = "lease_owner = 'dead', lease_until = now() + interval '1 hour', runnable_at = now() + interval '1 hour'";
+    await sql.query({ name: "set back", text: `UPDATE agent SET ${lease}` }, []);
+    expect(textOf(await client.turn(agent.id, "go"))).toBe("Here.");
+  });
+});
+
+describe("an agent that fails as soon as it is claimed", () => {
+  it("says so, and is left alone for a while instead of being claimed again and again", async () => {
+    let claims = 0;
+    let sweeps = 0;
+    const counted = (sql: Sql): Sql => ({
+      ...sql,
+      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+        const rows = await sql.query<Row>(statement, values);
+        if (statement.name === "claim_agents") claims += rows.length;
+        if (statement.name === "unowned_agents") sweeps += 1;
+        return rows;
+      },
+    });
+    const model = playedModel(() => says("Here."));
+    const app = await startTestApp({ model, overrides: { sql: counted }, expectsErrors: true });
+    const { sql } = app.database;
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await sql.query({ name: "refuse", text: "ALTER TABLE message ADD CONSTRAINT refused CHECK (ordinal IS NULL)" }, []);
+    await client.send(agent.id, "go");
+    const events = await client.until(agent.id, "ERROR");
+    expect(ofType(events, "Error").map(({ message }) => message)).toEqual([
+      expect.stringContaining("the agent could not be advanced"),
+    ]);
+    const before = sweeps;
+    await expect.poll(() => sweeps, { timeout: 10_000 }).toBeGreaterThan(before + 2);
+    expect(claims).toBe(1);
+    await sql.query({ name: "allow", text: "ALTER TABLE message DROP CONSTRAINT refused" }, []);
+    await sql.query({ name: "due", text: "UPDATE agent SET runnable_at = now()" }, []);
+    expect(textOf(await client.until(agent.id, "DONE"))).toBe("Here.");
+  });
+});
+
+it("nothing starts under a lease that ran out while the machine slept: its own clock stood still meanwhile", async () => {
+  const { sql } = await testDatabase();
+  const agent = await heldAgent(testParts(sql, playedModel()));
+  await agent.send("go");
+  const { hold } = await agent.hold();
+  expect(await hold.mayStart()).toBe(true);
+  const now = Date.now();
+  const time = vi.spyOn(Date, "now").mockReturnValue(now + 60_000);
+  onTestFinished(() => time.mockRestore());
+  let hasStarted = false;
+  const starting = hold.mayStart().then((may) => (hasStarted = may));
+  await sql.query({ name: "turn", text: "SELECT 1" }, []);
+  expect(hasStarted).toBe(false);
+  hold.extend(new Deadline(1_000));
+  expect(await starting).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorClass } from "../../src/db/error-class.ts";
+import { errorClass, shownProblem } from "../../src/db/error-class.ts";
 
 const sql = (code: string): Error => Object.assign(new Error("PostgreSQL says so"), { code });
 const socket = (code: string): Error => Object.assign(new Error(code), { code, syscall: "read" });
@@ -37,5 +37,26 @@ describe("what an error means (A7, R9)", () => {
     ["no error at all", "text", "refused"],
   ] as const)("%s", (_name, error, expected) => {
     expect(errorClass(error)).toBe(expected);
+  });
+});
+
+describe("what people read of a database's error (A16)", () => {
+  const secrets = /10\.0\.0\.7|triplane_owner|message_agent_key/;
+  it.each([
+    [
+      Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:5432"), { code: "ECONNREFUSED", syscall: "connect" }),
+      "ECONNREFUSED",
+    ],
+    [Object.assign(new Error('password authentication failed for user "triplane_owner"'), { code: "28P01" }), "28P01"],
+    [Object.assign(new Error('violates unique constraint "message_agent_key"'), { code: "23505" }), "23505"],
+    [Object.assign(new Error("no space left on 10.0.0.7"), { code: "53100" }), "53100"],
+    [new Error("Connection terminated unexpectedly"), "does not answer"],
+  ])("%s: a title and a code, and no name of a host, a user or a constraint", (error, told) => {
+    expect(shownProblem(error)).toContain(told);
+    expect(shownProblem(error)).not.toMatch(secrets);
+  });
+
+  it("what is no error of the database stays as it is", () => {
+    expect(shownProblem(new Error("a turn could not be started"))).toBe("a turn could not be started");
   });
 });

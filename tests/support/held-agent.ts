@@ -4,6 +4,7 @@ import { sendMessage } from "../../src/agent/commands/send-message.ts";
 import { readPermission, type PermissionSource } from "../../src/agent/gate/permission-source.ts";
 import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
 import { Loop } from "../../src/agent/loop.ts";
+import { Deadline } from "../../src/lib/deadline.ts";
 import type { AgentParts } from "../../src/agent/parts.ts";
 
 const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
@@ -32,7 +33,7 @@ export async function heldAgent(parts: AgentParts): Promise<HeldAgent> {
     hold: async (own = parts) => {
       const [lease] = await claim(parts.sql, parts.node, [agentId], LEASE_TIMES, "RUN_OUT");
       if (lease === undefined) throw new Error("the agent is runnable");
-      return new Loop(own, lease, performance.now() + LEASE_TIMES.startMs);
+      return new Loop(own, lease, new Deadline(LEASE_TIMES.startMs));
     },
   };
 }
