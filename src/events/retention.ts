@@ -27,13 +27,16 @@ const LOGS: Statement = {
   name: "retention_logs",
   text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted FROM tenant_log ORDER BY tenant",
 };
-/** The next positions: up to which all are older, and whether all of them were. */
+/**
+ * The next positions: up to which all are older, and whether there is none among them that is not. An event whose time lies in
+ * the future, since a clock was wrong, counts as neither: it goes with what comes after it.
+ */
 const NEXT: Statement = {
   name: "retention_next",
   text: `WITH next AS (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}),
-      young AS (SELECT min(position) AS first FROM next WHERE at >= $3)
+      young AS (SELECT min(position) AS first FROM next WHERE at >= $3 AND at < $4::timestamptz + interval '1 hour')
     SELECT max(n.position)::float8 AS last, (SELECT first IS NULL FROM young) AS "isWhole"
-    FROM next n WHERE n.position < coalesce((SELECT first FROM young), n.position + 1)`,
+    FROM next n WHERE n.at < $3 AND n.position < coalesce((SELECT first FROM young), n.position + 1)`,
 };
 /** The first event up to $3 that a consumer wants and has not been delivered yet. */
 const UNDELIVERED: Statement = {
@@ -164,14 +167,10 @@ async function eachOld(sql: Sql, statement: Statement, tenant: string, floor: nu
 
 const NEVER = new AbortController().signal;
 
-function cutoff(keptMs: number | null, now: Date): Date | null {
-  return keptMs === null ? null : new Date(now.getTime() - keptMs);
-}
-
 /** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
 async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, readers, now }: RetentionRun): Promise<number> {
   const chunks: (readonly [number, number])[] = [];
-  for await (const chunk of oldChunks(sql, tenant, floor, cutoff(policy.eventsMs, now))) chunks.push(chunk);
+  for await (const chunk of oldChunks(sql, tenant, floor, policy.eventsMs, now)) chunks.push(chunk);
   let end = chunks.at(-1)?.[1] ?? floor;
   if (end === floor) return floor;
   for (const { name, kinds } of readers) {
@@ -188,17 +187,18 @@ async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, readers, now 
 
 /** The chunks of the log in which deltas are old, and were not looked at before. */
 function deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, { policy, now }: RetentionRun): Chunks {
-  return oldChunks(sql, tenant, Math.max(newFloor, compacted), cutoff(policy.deltasMs, now));
+  return oldChunks(sql, tenant, Math.max(newFloor, compacted), policy.deltasMs, now);
 }
 
 /** Pieces of a log: after which position, and up to which. */
 type Chunks = AsyncGenerator<readonly [number, number]>;
 
-/** The chunks of the log after a position in which everything is older. */
-async function* oldChunks(sql: Sql, tenant: string, from: number, before: Date | null): Chunks {
-  if (before === null) return;
+/** The chunks of the log after a position in which everything is older than what is kept; none where all is kept. */
+async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null, now: Date): Chunks {
+  if (keptMs === null) return;
+  const before = new Date(now.getTime() - keptMs);
   for (let after = from; ;) {
-    const [next] = await sql.query<Next>(NEXT, [tenant, after, before]);
+    const [next] = await sql.query<Next>(NEXT, [tenant, after, before, now]);
     if (next === undefined || next.last === null) return;
     yield [after, next.last];
     if (!next.isWhole) return;

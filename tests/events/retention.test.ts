@@ -48,6 +48,19 @@ describe("retention", () => {
     expect(await applyRetention(sql, { policy, readers: [], now: NOW }, GOING)).toMatchObject([{ events: 0, newFloor: 11_000 }]);
   });
 
+  it("is not stopped by an event from the future, which goes when what comes after it goes", async () => {
+    const { sql, say } = await oldLog();
+    await say(40, delta("old"));
+    await say(-365, delta("from the future"));
+    await say(35, delta("old"));
+    await say(-365, delta("nobody knows how old"));
+    await say(1, delta("new"));
+    const policy = { ...NONE, eventsMs: 30 * DAY };
+    expect(await planRetention(sql, { policy, readers: [], now: NOW })).toMatchObject([{ newFloor: 3, events: 3 }]);
+    const later = new Date(NOW.getTime() + 30 * DAY);
+    expect(await planRetention(sql, { policy, readers: [], now: later })).toMatchObject([{ newFloor: 5, events: 5 }]);
+  });
+
   it("leaves the deltas of complete texts to their end, and keeps those of texts that have no other place", async () => {
     const { sql, log, say } = await oldLog();
     await say(10, delta("Hel"), delta("lo."), end("Hello."), delta("long", 1), end(null, 1), delta("broken off", 2));
