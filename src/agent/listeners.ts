@@ -1,6 +1,6 @@
 import type { ApprovalDecision } from "../db/generated/enums.ts";
 import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
-import type { Consumer } from "../events/consumers.ts";
+import type { Consumer } from "../events/consumer.ts";
 import type { Json } from "../lib/json.ts";
 import type { Result } from "../lib/result.ts";
 import type { Actor } from "./actor.ts";

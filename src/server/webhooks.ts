@@ -3,7 +3,7 @@ import { lookup } from "node:dns";
 import { request as requestHttp, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { GiveUp, type Consumer } from "../events/consumers.ts";
+import { GiveUp, type Consumer } from "../events/consumer.ts";
 import type { EventKind, TimelineEvent } from "../events/event.ts";
 import { isPrivateAddress } from "../lib/private-address.ts";
 import { globalId } from "../resolvers/global-id.ts";

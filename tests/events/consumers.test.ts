@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Consumers, GiveUp, type Consumer, type ConsumerTimes } from "../../src/events/consumers.ts";
+import { GiveUp, type Consumer } from "../../src/events/consumer.ts";
+import { Consumers } from "../../src/events/consumers.ts";
+import type { ConsumerTimes } from "../../src/events/delivery.ts";
 import { EventLog } from "../../src/events/log.ts";
 import type { Logger } from "../../src/lib/log.ts";
 import { testDatabase } from "../support/database.ts";
@@ -22,12 +24,14 @@ async function world() {
   await log.begin("acme");
   const agent = await insertAgent(log, "acme");
   const errors: string[] = [];
-  const logger: Logger = { warn: () => {}, error: (message) => void errors.push(message) };
+  const warnings: string[] = [];
+  const logger: Logger = { warn: (message) => void warnings.push(message), error: (message) => void errors.push(message) };
   let nodes = 0;
   return {
     sql,
     log,
     errors,
+    warnings,
     /** Counts the first server's reads of the log. */
     reads: () => reads,
     append: (from: number, to: number, tenant = "acme", agentId = agent.agentId) =>
@@ -253,5 +257,61 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     expect(seen).toHaveLength(3);
     await first.close();
     await expect.poll(() => seen.slice(3)).toEqual(numbers(4, 7).map((step) => ["second", step]));
+  });
+
+  it("one that comes back after more than a week in which agents went on begins anew, and says so; after less it goes on", async () => {
+    const { append, serve, sql, warnings } = await world();
+    const set = (text: string) => sql.query({ name: text.slice(0, 50), text }, []);
+    const seen: number[] = [];
+    const deliver = async (step: number): Promise<void> => void seen.push(step);
+    await (await serve(deliver)).close();
+    await append(1, 2);
+    // Nothing was said since: a week without servers is no reason to leave anything out.
+    await set("UPDATE consumer SET seen_at = now() - interval '6 days' WHERE tenant = ''");
+    const still = await serve(deliver);
+    await expect.poll(() => seen).toEqual([1, 2]);
+    await still.close();
+
+    await append(3, 4);
+    await set("UPDATE consumer SET seen_at = now() - interval '30 days' WHERE tenant = ''");
+    await serve(deliver);
+    await append(5, 5);
+    await expect.poll(() => seen).toEqual([1, 2, 5]);
+    expect(warnings).toEqual([expect.stringContaining("test was not configured since")]);
+  });
+
+  it("what stopped with all servers is delivered however long that was: nothing was said meanwhile", async () => {
+    const { append, serve, sql } = await world();
+    const set = (text: string) => sql.query({ name: text.slice(0, 50), text }, []);
+    await (await serve(async () => {})).close();
+    await append(1, 2);
+    await set("UPDATE event SET at = now() - interval '30 days'");
+    await set("UPDATE consumer SET seen_at = now() - interval '30 days' WHERE tenant = ''");
+    const seen: number[] = [];
+    await serve(async (step) => void seen.push(step));
+    await expect.poll(() => seen).toEqual([1, 2]);
+  });
+
+  it("what retention removed before it was delivered is passed over, and said", async () => {
+    const { append, serve, sql, warnings } = await world();
+    await (await serve(async () => {})).close();
+    await append(1, 3);
+    await sql.query({ name: "floor", text: "UPDATE tenant_log SET floor = 2" }, []);
+    await sql.query({ name: "gone", text: "DELETE FROM event WHERE position <= 2" }, []);
+    const seen: number[] = [];
+    await serve(async (step) => void seen.push(step));
+    await expect.poll(() => seen).toEqual([3]);
+    expect(warnings).toEqual([expect.stringContaining("never gets the events of tenant acme after 0 and up to 2")]);
+  });
+
+  it("a lease from before the database's clock was set back holds nothing up", async () => {
+    const { append, serve, sql } = await world();
+    await (await serve(async () => {})).close();
+    const lease = "UPDATE consumer SET lease_owner = 'dead', lease_until = now() + interval '1 hour' WHERE tenant = 'acme'";
+    await sql.query({ name: "set back", text: lease }, []);
+    await append(1, 1);
+    const seen: number[] = [];
+    await serve(async (step) => void seen.push(step));
+    await expect.poll(() => seen).toEqual([1]);
   });
 });

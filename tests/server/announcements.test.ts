@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Listeners } from "../../src/agent/listeners.ts";
-import type { ConsumerTimes } from "../../src/events/consumers.ts";
+import type { ConsumerTimes } from "../../src/events/delivery.ts";
 import { isPrivateAddress } from "../../src/lib/private-address.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
