@@ -1,8 +1,11 @@
 import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
+import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
+import { literalSearch } from "../../src/agent/tools/line-search.ts";
+import { FolderChanged, inFolder } from "../../src/agent/tools/pinned-folder.ts";
 import type { ToolResult } from "../../src/agent/tools/tool.ts";
 import { Workspace } from "../../src/agent/tools/workspace.ts";
 import type { TodoItem } from "../../src/events/event.ts";
@@ -94,6 +97,38 @@ describe("the workspace (invariant of fs tools)", () => {
     expect((await runTool(folder, "fs_read", { path: join(folder, "a..b.txt") })).output).toBe("two dots are a name");
     await link(join(folder, "a..b.txt"), join(folder, "hard.txt"));
     expect((await runTool(folder, "fs_read", { path: "hard.txt" })).output).toBe("two dots are a name");
+  });
+});
+
+describe("a folder that becomes a link between the look and the deed", () => {
+  it.each(["sub/new.txt", "sub/deeper/new.txt"])("is refused: nothing is made outside of the workspace (%s)", async (path) => {
+    const { folder, outside } = await trap();
+    await mkdir(join(folder, "sub"), { recursive: true });
+    // The guard is asked after the path was resolved: the last moment before it is used.
+    const swap = (): null => {
+      if (lstatSync(join(folder, "sub")).isSymbolicLink()) return null;
+      renameSync(join(folder, "sub"), join(folder, "moved"));
+      symlinkSync(outside, join(folder, "sub"));
+      return null;
+    };
+    const before = readdirSync(outside);
+    const workspace = new Workspace(realpathSync(folder), swap);
+    await expect(workspace.openForWriting(path)).rejects.toThrow("changed while it was opened");
+    expect(readdirSync(outside)).toEqual(before);
+  });
+
+  it("keeps what is done in it in it, once it is held", async () => {
+    const { folder, outside } = await trap();
+    const real = join(realpathSync(folder), "held");
+    await mkdir(real);
+    await inFolder(real, async (held) => {
+      renameSync(real, `${real} elsewhere`);
+      symlinkSync(outside, real);
+      await writeFile(join(held, "file.txt"), "here");
+    });
+    expect(await readFile(join(`${real} elsewhere`, "file.txt"), "utf8")).toBe("here");
+    expect(readdirSync(outside)).not.toContain("file.txt");
+    await expect(inFolder(real, () => Promise.resolve())).rejects.toThrow(FolderChanged);
   });
 });
 
@@ -212,6 +247,30 @@ describe("fs_write, fs_glob, fs_grep (X2, X4, X5)", () => {
     ]);
     expect(await search({ pattern: "e", max_results: 1 })).toMatchObject({ truncated: true, matches: [{ line: 2 }] });
     await expect(search({ pattern: "(", regex: true })).rejects.toThrow("Invalid regular expression");
+  });
+
+  it("lets others have their turns while it searches a large file, and counts its lines all the same", async () => {
+    const folder = await temporaryFolder();
+    const lines = Array.from({ length: 40_000 }, (_, index) =>
+      index % 7_000 === 6_999 ? "a needle" : `${index} ${"x".repeat(100)}`,
+    );
+    await writeFile(join(folder, "large.txt"), lines.join("\n"));
+    const { details } = await runTool(folder, "fs_grep", { pattern: "needle" });
+    expect((details as { matches: { line: number }[] }).matches.map(({ line }) => line)).toEqual([
+      7_000, 14_000, 21_000, 28_000, 35_000,
+    ]);
+    let turns = 0;
+    let isSearching = true;
+    const count = (): void => {
+      turns += 1;
+      if (isSearching) setImmediate(count);
+    };
+    count();
+    await literalSearch("needle", true, new AbortController().signal).search(lines.join("\n"), 10);
+    isSearching = false;
+    expect(turns).toBeGreaterThan(10);
+    const range = await runTool(folder, "fs_read", { path: "large.txt", offset: 13_999, limit: 2 });
+    expect(range.details).toMatchObject({ totalLines: 40_000, content: `${lines[13_998]}\na needle\n` });
   });
 
   it("stops an expression that would run for ever, and lets the server live", async () => {

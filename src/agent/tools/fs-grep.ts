@@ -35,7 +35,9 @@ export const fsGrep = defineTool<{
     const path = givenPath ?? "**/*";
     const most = maxResults ?? 200;
     const search =
-      regex === true ? regexSearch(pattern, caseSensitive ?? true, signal) : literalSearch(pattern, caseSensitive ?? true);
+      regex === true
+        ? regexSearch(pattern, caseSensitive ?? true, signal)
+        : literalSearch(pattern, caseSensitive ?? true, signal);
     const isCovered = globMatcher(path, false);
     const leftOut = { secrets: 0 };
     const matches: { path: string; line: number; column: number; preview: string }[] = [];

@@ -68,15 +68,24 @@ function noteOn({
   return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
 }
 
-/** Picks whole lines out of chunks: the range, as far as it fits into CONTENT_BYTES. A first line that does not is cut. */
+const NEWLINE = 0x0a;
+/** A byte order mark counts only at the start of a file. */
+const FIRST_LINE = new TextDecoder("utf-8");
+const OTHER_LINES = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * Picks whole lines out of chunks: the range, as far as it fits into CONTENT_BYTES. A first line that does not is cut.
+ * Only what is picked is decoded: of the rest of a large file the lines are counted.
+ */
 class LineRange {
-  readonly #decoder = new TextDecoder("utf-8");
   readonly #offset: number;
   readonly #limit: number;
   readonly #kept: string[] = [];
   #bytes = 0;
   #line = 1;
-  #open = "";
+  /** What is known of the line that has begun and is wanted; a byte more than can be shown says that it is too long. */
+  #open: Buffer[] = [];
+  #openBytes = 0;
   #isOpen = false;
   #isFull = false;
   #isCut = false;
@@ -87,22 +96,10 @@ class LineRange {
   }
 
   take(chunk: Buffer): void {
-    this.#takeText(this.#decoder.decode(chunk, { stream: true }));
-  }
-
-  end(): { content: string; lines: number; totalLines: number; isCut: boolean } {
-    this.#takeText(this.#decoder.decode());
-    const totalLines = this.#isOpen ? this.#line : this.#line - 1;
-    if (this.#isOpen) this.#keep();
-    return { content: this.#kept.join(""), lines: this.#kept.length, totalLines, isCut: this.#isCut };
-  }
-
-  #takeText(text: string): void {
-    for (let start = 0; start < text.length;) {
-      const newline = text.indexOf("\n", start);
-      const end = newline < 0 ? text.length : newline + 1;
-      if (this.#isWanted() && this.#open.length <= CONTENT_BYTES)
-        this.#open += text.slice(start, Math.min(end, start + CONTENT_BYTES + 1));
+    for (let start = 0; start < chunk.length;) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline < 0 ? chunk.length : newline + 1;
+      this.#add(chunk.subarray(start, end));
       this.#isOpen = true;
       if (newline >= 0) {
         this.#keep();
@@ -113,14 +110,29 @@ class LineRange {
     }
   }
 
+  end(): { content: string; lines: number; totalLines: number; isCut: boolean } {
+    const totalLines = this.#isOpen ? this.#line : this.#line - 1;
+    if (this.#isOpen) this.#keep();
+    return { content: this.#kept.join(""), lines: this.#kept.length, totalLines, isCut: this.#isCut };
+  }
+
   #isWanted(): boolean {
     return this.#line >= this.#offset && this.#line < this.#offset + this.#limit && !this.#isFull;
   }
 
+  #add(piece: Buffer): void {
+    const room = CONTENT_BYTES + 1 - this.#openBytes;
+    if (room <= 0 || !this.#isWanted()) return;
+    const added = Buffer.from(piece.subarray(0, room));
+    this.#open.push(added);
+    this.#openBytes += added.length;
+  }
+
   #keep(): void {
-    const line = this.#open;
-    this.#open = "";
     if (!this.#isWanted()) return;
+    const line = (this.#line === 1 ? FIRST_LINE : OTHER_LINES).decode(Buffer.concat(this.#open));
+    this.#open = [];
+    this.#openBytes = 0;
     const bytes = byteLength(line);
     if (this.#bytes + bytes <= CONTENT_BYTES) {
       this.#kept.push(line);

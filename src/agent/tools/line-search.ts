@@ -1,3 +1,4 @@
+import { setImmediate as macrotask } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
 /** One place where a line matches; line and column from 1. */
@@ -12,15 +13,40 @@ export type LineSearch = {
 /** The longest preview of a line, in characters. */
 const PREVIEW = 200;
 
-/** A search for a fixed text. */
-export function literalSearch(pattern: string, isCaseSensitive: boolean): LineSearch {
+/** So many characters are searched before others have their turn. */
+const TURN_CHARACTERS = 256 * 1024;
+
+/** A search for a fixed text. It ends when `signal` aborts. */
+export function literalSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
   const wanted = isCaseSensitive ? pattern : pattern.toLowerCase();
+  const columnOf = (line: string): number => (isCaseSensitive ? line : line.toLowerCase()).indexOf(wanted);
   return {
     async search(text, most) {
-      return matchLines(text, most, (line) => (isCaseSensitive ? line : line.toLowerCase()).indexOf(wanted));
+      const matches: LineMatch[] = [];
+      let lines = 0;
+      for (const piece of wholeLines(text)) {
+        const found = matchLines(piece.text, most - matches.length, columnOf);
+        for (const { line, column, preview } of found) matches.push({ line: line + lines, column, preview });
+        if (matches.length === most || piece.isLast) break;
+        lines += piece.lines;
+        await macrotask();
+        signal.throwIfAborted();
+      }
+      return matches;
     },
     close: async () => {},
   };
+}
+
+/** The text in pieces of whole lines, each of about TURN_CHARACTERS, without the newline behind it. */
+function* wholeLines(text: string): Generator<{ readonly text: string; readonly lines: number; readonly isLast: boolean }> {
+  for (let start = 0; ;) {
+    const newline = text.indexOf("\n", start + TURN_CHARACTERS);
+    if (newline < 0) return yield { text: text.slice(start), lines: 0, isLast: true };
+    const piece = text.slice(start, newline);
+    yield { text: piece, lines: piece.split("\n").length, isLast: false };
+    start = newline + 1;
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { join } from "node:path";
 import { isSecretPath } from "../gate/secret-files.ts";
 import { globMatcher, isPattern } from "./glob.ts";
+import { FolderChanged, inFolder } from "./pinned-folder.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
 
 /** After so many entries of a folder others have their turn. */
@@ -88,9 +89,10 @@ function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
+    const entries = await inFolder(folder, (pinned) => readdir(pinned, { withFileTypes: true }));
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
+    if (error instanceof FolderChanged) return [];
     if (
       error instanceof Error &&
       "code" in error &&

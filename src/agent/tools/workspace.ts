@@ -1,8 +1,9 @@
 import { constants, lstatSync, realpathSync } from "node:fs";
-import { mkdir, open, realpath, stat, type FileHandle } from "node:fs/promises";
+import { open, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../../lib/inside.ts";
 import { messageOf } from "../../lib/text.ts";
+import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 import type { Access } from "./tool.ts";
 
 /** A path that a tool may not use; the message is for the model. */
@@ -80,11 +81,19 @@ export class Workspace {
   /** Opens the file for writing, empty, with the folders it lies in. */
   async openForWriting(path: string): Promise<FileHandle> {
     const real = this.resolve(path, "write");
-    await mkdir(dirname(real), { recursive: true });
-    if (this.resolve(path, "write") !== real) throw new PathRefused(`${path} changed while it was opened`);
-    const file = await this.#verified(await open(real, constants.O_WRONLY | constants.O_CREAT | SAFELY, 0o644), real, path);
+    const opened = await this.#create(real).catch((error: unknown) => {
+      throw error instanceof FolderChanged ? new PathRefused(`${path} changed while it was opened`) : error;
+    });
+    const file = await this.#verified(opened, real, path);
     await file.truncate(0);
     return file;
+  }
+
+  /** Opens the file, made where it is not there, in the folder that was resolved and in no other. */
+  async #create(real: string): Promise<FileHandle> {
+    await makeFolders(dirname(real));
+    const flags = constants.O_WRONLY | constants.O_CREAT | SAFELY;
+    return inFolder(dirname(real), (folder) => open(join(folder, basename(real)), flags, 0o644));
   }
 
   /** Refuses what is no file, and a file that is not the one at the resolved path: a folder of it became a link meanwhile. */

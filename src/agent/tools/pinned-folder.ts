@@ -1,0 +1,46 @@
+import { constants, existsSync } from "node:fs";
+import { mkdir, open, readlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** The folder is not the one that was resolved: something on its path became a link, or was moved. */
+export class FolderChanged extends Error {
+  override readonly name = "FolderChanged";
+}
+
+/** The files that this process has open, as the system shows them: by them a name is looked up in a folder that is held open. */
+const OPEN_FILES = "/proc/self/fd";
+const CAN_PIN = existsSync(OPEN_FILES);
+
+/**
+ * Does something in the folder of this real path, given by a path that leads there whatever becomes of the real one
+ * meanwhile (what openat(2) is for, which Node does not have). Throws FolderChanged where the real path leads elsewhere by
+ * now. On a system without /proc/self/fd the path is the real one, and what changes between the look and the deed is not
+ * seen.
+ */
+export async function inFolder<Result>(real: string, use: (folder: string) => Promise<Result>): Promise<Result> {
+  if (!CAN_PIN) return use(real);
+  const folder = await open(real, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((error: unknown) => {
+    const isElse = error instanceof Error && "code" in error && (error.code === "ELOOP" || error.code === "ENOTDIR");
+    throw isElse ? new FolderChanged(`${real} is not the folder that it was`) : error;
+  });
+  try {
+    const pinned = `${OPEN_FILES}/${folder.fd}`;
+    if ((await readlink(pinned)) !== real) throw new FolderChanged(`${real} is not the folder that it was`);
+    return await use(pinned);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Makes the folder of this real path, and those it lies in, each in the one before. */
+export async function makeFolders(real: string): Promise<void> {
+  const missing: string[] = [];
+  let present = real;
+  for (; !existsSync(present); present = dirname(present)) missing.unshift(basename(present));
+  for (const name of missing) {
+    await inFolder(present, (folder) => mkdir(join(folder, name))).catch((error: unknown) => {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    });
+    present = join(present, name);
+  }
+}
