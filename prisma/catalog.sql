@@ -13,6 +13,8 @@ DECLARE
   v_numbers int[];
   v_seqs int[];
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+
   -- The usual case: one agent.
   IF cardinality(p_agents) = 1 AND NOT p_retry THEN
     SELECT a.seq INTO base_seq FROM agent a
@@ -45,17 +47,14 @@ BEGIN
     RETURN;
   END IF;
 
-  v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
-
-  IF p_retry THEN
-    SELECT min(e.position) - 1 INTO v_base FROM event e WHERE e.append_id = p_append;
-    IF v_base IS NOT NULL THEN
-      RETURN QUERY
-        SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, v_base
-        FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
-      RETURN;
-    END IF;
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = ANY (p_agents)) THEN
+    RETURN QUERY
+      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1
+      FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
+    RETURN;
   END IF;
+
+  v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
 
   SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT max(e.seq) FROM event e WHERE e.agent_id = a.id))),
          sum((SELECT count(*) FROM unnest(p_event_agents) AS x(number) WHERE x.number = g.number))
@@ -98,11 +97,14 @@ DECLARE
   v_signal int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
 
   IF v_change."createAgent" IS NULL THEN
+    -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
+    PERFORM set_config('lock_timeout', '250ms', true);
     SELECT * INTO v_agent FROM agent WHERE id = p_agent AND tenant = p_tenant FOR NO KEY UPDATE;
+    PERFORM set_config('lock_timeout', '2s', true);
     IF NOT FOUND THEN
       RAISE EXCEPTION 'agent % does not exist', p_agent USING ERRCODE = 'TP002';
     END IF;
@@ -166,6 +168,15 @@ BEGIN
     UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      interrupt_note = coalesce(interrupt_note, v_change.interrupt ->> 'note')
     WHERE id = p_agent;
+  END IF;
+
+  IF v_change."queueLimit" IS NOT NULL AND (
+    SELECT count(*) >= (v_change."queueLimit" ->> 'messages')::int
+        OR coalesce(sum(octet_length(m.content::text) + i.bytes), 0) + (v_change."queueLimit" ->> 'added')::int > (v_change."queueLimit" ->> 'bytes')::int
+    FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
+    WHERE m.agent_id = p_agent AND m.ordinal IS NULL
+  ) THEN
+    RAISE EXCEPTION 'the queue of agent % is full', p_agent USING ERRCODE = 'TP002';
   END IF;
 
   IF v_change.received IS NOT NULL THEN

@@ -16,6 +16,7 @@ import { openDatabase, type Database } from "./db/database.ts";
 import type { Sql, Statement } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
 import { postgresBell, silentBell } from "./events/bell.ts";
+import { forNobody } from "./db/reader-limits.ts";
 import { Consumers } from "./events/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./events/delivery.ts";
 import { EventLog } from "./events/log.ts";
@@ -127,7 +128,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     if (database.config.kind === "embedded") await releaseAll(sql);
     const runner = new Runner(parts);
     closing.push(() => runner.close());
-    const wake = (agentId: string): void => void runner.wake(agentId);
+    const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));
     const readers = [...listenerConsumers(settings.listeners, parts, wake), ...settings.webhooks.map(webhookConsumer)];
     const consumers = await Consumers.start(parts, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
     closing.push(() => consumers.close());
@@ -160,7 +161,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     const server = await startServer(
       { ...settings, port, host, slowReaders },
       shared,
-      { ready: async () => reads.query<object>(READY, []).then(refuseLost), metrics },
+      { ready: async () => leases.query<object>(READY, []).then(refuseLost), metrics },
       logger,
     );
     closing.push(() => server.close());

@@ -39,6 +39,8 @@ export class Calls {
   readonly #running = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ReadyCall>();
   readonly #repeatable = new Set<string>();
+  /** How often what was judged was forgotten: a judgement that was under way meanwhile is forgotten, too. */
+  #forgotten = 0;
   readonly #stopping = new AbortController();
   /** Calls that hooks are looking at, beside the loop. */
   #judging: Promise<void> | null = null;
@@ -84,6 +86,7 @@ export class Calls {
   /** Judges anew what has not started. */
   forgetReady(): void {
     this.#ready.clear();
+    this.#forgotten += 1;
   }
 
   /** Resolves when no call runs, or is judged, any more. */
@@ -107,6 +110,7 @@ export class Calls {
   }
 
   async #judge(calls: readonly CallLook[], now: Look, template: Template): Promise<void> {
+    const forgotten = this.#forgotten;
     const mayAsk = everAsks(template.permission) || calls.some(namesSecret);
     const standing = mayAsk ? await standingRules(this.#parts.sql, this.#parts.tools, now) : [];
     const runner = new CallRunner(this.#parts, template, now, this.#hold, standing);
@@ -114,6 +118,8 @@ export class Calls {
     const judged = await Promise.all(calls.map((call) => runner.judge(call, stop)));
     // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
     if (stop.aborted) return;
+    // A call that ran meanwhile may have changed what was looked at: they are judged again.
+    if (forgotten !== this.#forgotten) return;
     const at = this.#parts.clock.now();
     const records = judged.flatMap((judgement) =>
       judgement.kind === "ready" ? [] : [recordJudgement(now, judgement, at, template)],

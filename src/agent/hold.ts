@@ -83,6 +83,11 @@ export class Hold {
     this.#extended = Promise.withResolvers();
   }
 
+  /** Does something between two writes of the agent, when none of them holds its row. */
+  betweenWrites(work: () => Promise<void>): Promise<void> {
+    return this.#outbox.read(work);
+  }
+
   /** What waits for the database. */
   get waiting(): WaitingOfAgent {
     return this.#outbox.waiting;

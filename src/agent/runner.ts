@@ -63,6 +63,8 @@ export class Runner {
   #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
+  /** Agents whose leases are renewed as soon as none of their own writes is under way. */
+  readonly #renewingLater = new Set<Hold>();
   /** Leases that end later than any can, with when this node first saw each. */
   readonly #beyond = new Map<string, number>();
 
@@ -275,7 +277,23 @@ export class Runner {
       node,
       left.map(({ lease }) => lease),
     );
-    for (const hold of left) if (!held.has(hold.lease.agentId)) hold.lose();
+    for (const hold of left) {
+      if (held.has(hold.lease.agentId)) void this.#tracked(this.#renewBetweenWrites(hold));
+      else hold.lose();
+    }
+  }
+
+  /** In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. */
+  async #renewBetweenWrites(hold: Hold): Promise<void> {
+    if (this.#renewingLater.has(hold)) return;
+    this.#renewingLater.add(hold);
+    try {
+      await hold.betweenWrites(async () => void (await this.#renewSome([hold])));
+    } catch (error) {
+      this.#parts.logger.warn(`a lease could not be renewed (${messageOf(error)}); trying again`);
+    } finally {
+      this.#renewingLater.delete(hold);
+    }
   }
 
   /**

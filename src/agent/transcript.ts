@@ -25,11 +25,15 @@ export type TranscriptMessage = {
 /** A message with its images. */
 type ReadMessage = { readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
 
+/** The newest person's message up to the earliest cut, $2. */
+const RANGE =
+  "range AS (SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AS first)";
+
 /** Images of messages of before go into rows of their own, so that a window can be read without them. */
 const MOVE: Statement = {
   name: "move_images",
-  text: `SELECT move_images(m.id) FROM (
-      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= $2 AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT ${MOVED}
+  text: `WITH ${RANGE} SELECT move_images(m.id) FROM (
+      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT ${MOVED}
     ) m`,
 };
 
@@ -40,9 +44,7 @@ const MOVE: Statement = {
  */
 const LOAD: Statement = {
   name: "load_transcript",
-  text: `WITH range AS (
-      SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AS first
-    ), sized AS (
+  text: `WITH ${RANGE}, sized AS (
       SELECT m.ordinal, m.kind, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
       FROM message m WHERE m.agent_id = $1 AND m.ordinal >= (SELECT first FROM range) AND m.ordinal < $3
     ), kept AS (

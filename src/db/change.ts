@@ -68,6 +68,8 @@ export type Change = {
   readonly wake?: true;
   /** Asks the owner to interrupt; refused where there is nothing to interrupt. */
   readonly interrupt?: { readonly at: string; readonly note?: string };
+  /** The commit is refused where so many messages, or bytes with those `added`, wait for the agent already. */
+  readonly queueLimit?: { readonly messages: number; readonly bytes: number; readonly added: number };
   /** A message from a person; the commit gives it its arrival. */
   readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
   /** The images of `received`, in base64; those that the tenant has already stay. */

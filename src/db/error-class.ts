@@ -37,13 +37,17 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
 
 /** The driver's messages, without a code, of a connection that ended or could not be made. */
 const CONNECTION_ENDED =
-  /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;
+  /^(Connection terminated|Connection ended|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;
+
+/** The pool's message where all its connections are at work for too long: the database may be well. */
+const NO_CONNECTION_FREE = "timeout exceeded when trying to connect";
 
 /** The meaning of a statement's error, whoever raised it: PostgreSQL, the socket or the driver. */
 export function errorClass(error: unknown): ErrorClass {
   const state = sqlState(error);
   if (state !== undefined) return CLASSES[state] ?? CLASSES[state.slice(0, 3)] ?? CLASSES[state.slice(0, 2)] ?? "refused";
   if (!(error instanceof Error)) return "refused";
+  if (error.message === NO_CONNECTION_FREE) return "contention";
   return isOfSocket(error) || CONNECTION_ENDED.test(error.message) ? "outage" : "refused";
 }
 

@@ -48,6 +48,11 @@ export class OutageWatch {
     });
   }
 
+  /** True from the first statement that met a database that does not answer until it is known to be the same one as before. */
+  get isSuspected(): boolean {
+    return this.#watching !== null;
+  }
+
   /** Resolves when there is no outage, at once where there is none. Rejects when the watch gives up. */
   async over(): Promise<void> {
     await this.#watching;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type pg from "pg";
+import { Turns } from "../lib/turns.ts";
 
 /** Whose operation reads now, and whether they still want to know. */
 export type CurrentReader = { readonly tenant: string; readonly signal: AbortSignal };
@@ -9,6 +10,11 @@ const current = new AsyncLocalStorage<CurrentReader>();
 /** Does `work` for a reader: statements that it begins end when the reader leaves. */
 export function readFor<Result>(reader: CurrentReader, work: () => Result): Result {
   return current.run(reader, work);
+}
+
+/** Does `work` for no reader: what it begins outlives the operation in which it is begun. */
+export function forNobody<Result>(work: () => Result): Result {
+  return current.exit(work);
 }
 
 /** PostgreSQL ends a statement of this connection, where it still runs. */
@@ -21,11 +27,13 @@ type Query = { readonly text: string; readonly values?: unknown[] };
  * cancelling goes through another pool, since this one may have no connection to spare.
  */
 export function cancellingQuery(pool: pg.Pool, cancelling: pg.Pool): pg.Pool["query"] {
+  // One tenant's readers leave connections to others.
+  const turns = new Turns(Math.max(1, Math.floor((pool.options.max * 2) / 3)));
   const query = async (config: Query, values?: unknown[]): Promise<unknown> => {
     const reader = current.getStore();
     if (reader === undefined) return onConnection(pool, (client) => client.query(config, values));
     reader.signal.throwIfAborted();
-    return onConnection(pool, async (client) => {
+    const read = async (client: pg.PoolClient): Promise<unknown> => {
       reader.signal.throwIfAborted();
       const cancel = (): void => {
         if ("processID" in client) cancelling.query(CANCEL, [client.processID]).catch(() => {});
@@ -39,7 +47,8 @@ export function cancellingQuery(pool: pg.Pool, cancelling: pg.Pool): pg.Pool["qu
       } finally {
         reader.signal.removeEventListener("abort", cancel);
       }
-    });
+    };
+    return turns.run(reader.tenant, () => onConnection(pool, read));
   };
   // The overloads of the driver's `query` describe one function; only its form with a promise is used here.
   return query as pg.Pool["query"];

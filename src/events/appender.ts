@@ -1,5 +1,14 @@
 import { StorageUnavailable } from "../db/sql.ts";
-import { encodePart, type AgentEvents, type AppendOutcome, type EncodedPart, type EventLog, type TriedAppend } from "./log.ts";
+import {
+  encodePart,
+  newWrite,
+  type AgentEvents,
+  type AppendOutcome,
+  type EncodedPart,
+  type EventLog,
+  type TriedAppend,
+  type Write,
+} from "./log.ts";
 
 /** The most events of one append. */
 const BATCH_EVENTS = 1_000;
@@ -42,11 +51,12 @@ export class Appender {
     const queue = this.#waiting.get(tenant) ?? [];
     while (queue.length > 0) {
       const batch = takeBatch(queue);
-      const outcomes = await this.#try(tenant, batch);
+      const write = newWrite();
+      const outcomes = await this.#try(tenant, batch, write);
       batch.forEach((waiting, index) => {
         const tried = outcomes[index];
         if (tried === undefined) waiting.reject(new Error("an append answered fewer outcomes than it had agents"));
-        else if (tried.outcome === "LOCKED") void this.#appendAlone(tenant, waiting);
+        else if (tried.outcome === "LOCKED") void this.#appendAlone(tenant, waiting, write);
         else if (tried.outcome === "FAILED") waiting.reject(tried.error);
         else waiting.resolve(tried);
       });
@@ -55,11 +65,12 @@ export class Appender {
   }
 
   /** Tries a batch. What the database refuses of several agents together is tried by itself: it concerns one of them. */
-  async #try(tenant: string, batch: readonly Waiting[]): Promise<readonly (TriedAppend | Failed)[]> {
+  async #try(tenant: string, batch: readonly Waiting[], write: Write): Promise<readonly (TriedAppend | Failed)[]> {
     try {
       return await this.#log.tryAppend(
         tenant,
         batch.map(({ part }) => part),
+        write,
       );
     } catch (error) {
       const isForAll = batch.length === 1 || error instanceof StorageUnavailable;
@@ -68,9 +79,9 @@ export class Appender {
   }
 
   /** Appends what could not go with others, while the others go on. */
-  async #appendAlone(tenant: string, { part, resolve, reject }: Waiting): Promise<void> {
+  async #appendAlone(tenant: string, { part, resolve, reject }: Waiting, write: Write): Promise<void> {
     try {
-      resolve(await this.#log.appendEncoded(tenant, part));
+      resolve(await this.#log.appendEncoded(tenant, part, write));
     } catch (error) {
       reject(error);
     }

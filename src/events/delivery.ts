@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
+import { Turns } from "../lib/turns.ts";
 import { CHANNELS } from "./channel.ts";
 import type { ConsumerPlace, ConsumerPlaces } from "./consumer-places.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
@@ -49,10 +50,13 @@ export class Drain {
   }
 }
 
-/** How many events may wait behind one that is not delivered yet. */
-const WINDOW = 1_000;
+/** How many events may wait at once, and how many more may be delivered behind one that is refused: after a restart those come again. */
+const WINDOW = { waiting: 1_000, behind: 100_000 };
 /** An event is not given up before so many tries, however old it is: a server that was away begins anew. */
 const LEAST_TRIES = 5;
+
+/** An event that was read; null in its place when it is delivered. */
+type Entry = { readonly position: number; event: TimelineEvent | null };
 
 /** The delivery of one tenant's events to one consumer, under one lease. */
 export class Delivery {
@@ -63,11 +67,14 @@ export class Delivery {
   readonly #stop: AbortSignal;
   readonly #lost = new AbortController();
   readonly #drain: Drain;
-  /** Events that were read and not delivered yet, in order; and whether each is. */
-  readonly #window: { readonly event: TimelineEvent; isDone: boolean }[] = [];
+  /** What was read from the first event on that is not delivered yet, in order. */
+  readonly #window: Entry[] = [];
+  /** The number of those that are not delivered yet. */
+  #waiting = 0;
   readonly #inFlight = new Set<Promise<void>>();
-  /** The number of deliveries that are tried now; one that was refused and waits for its next try lets another go first. */
+  /** The number of deliveries that are tried now or wait for their turn; one that was refused and pauses is none of them. */
   #trying = 0;
+  readonly #tries: Turns;
   #tellChange: () => void = () => {};
   /** Everything up to here is delivered, or given up. */
   #position: number;
@@ -92,6 +99,7 @@ export class Delivery {
     this.#drain = drain;
     this.#position = position;
     this.#read = position;
+    this.#tries = new Turns(consumer.concurrency);
     this.#stop = AbortSignal.any([closing, this.#lost.signal]);
   }
 
@@ -117,10 +125,11 @@ export class Delivery {
       if (this.#failure !== null) throw this.#failure;
       if (this.#begun < this.#window.length && this.#trying < concurrency) {
         this.#begin();
-      } else if (!isAtHead && this.#begun === this.#window.length && this.#window.length < WINDOW) {
+      } else if (!isAtHead && this.#mayRead) {
         this.#drain.lookAgain();
         const page = await this.#parts.log.read(scope, this.#read);
-        for (const event of page.events) this.#window.push({ event, isDone: false });
+        for (const event of page.events) this.#window.push({ position: event.position, event });
+        this.#waiting += page.events.length;
         this.#tellRemoved(page.head.floor);
         this.#read = Math.max(page.covered, page.head.floor);
         isAtHead = this.#read >= page.head.position;
@@ -129,11 +138,10 @@ export class Delivery {
         return;
       } else {
         // More is of no use while what is there cannot be begun.
-        const mayRead = this.#begun === this.#window.length && this.#window.length < WINDOW;
         const waiting = new AbortController();
         // What other servers commit rings here for nobody: the log is looked at again as often as a sweep would.
         const due = delay(this.#times.sweepMs, true, { signal: waiting.signal }).catch(() => false);
-        const awaited = mayRead ? [this.#changed(), this.#drain.more(), due] : [this.#changed(), due];
+        const awaited = this.#mayRead ? [this.#changed(), this.#drain.more(), due] : [this.#changed(), due];
         await orStopped(Promise.race(awaited), this.#stop).catch(() => {});
         waiting.abort();
         isAtHead = false;
@@ -154,21 +162,30 @@ export class Delivery {
     return { name: this.#consumer.name, tenant: this.#tenant, position: this.#position };
   }
 
+  /** True if all that was read has begun, and more may be read. */
+  get #mayRead(): boolean {
+    return (
+      this.#begun === this.#window.length &&
+      this.#waiting < WINDOW.waiting &&
+      this.#window.length < WINDOW.waiting + WINDOW.behind
+    );
+  }
+
   #begin(): void {
     const entry = this.#window[this.#begun];
-    if (entry === undefined) return;
+    if (entry?.event === undefined || entry.event === null) return;
     this.#begun += 1;
-    this.#trying += 1;
     const delivery = this.#deliver(entry.event)
       .then((isDone) => {
-        entry.isDone = isDone;
+        if (!isDone) return;
+        entry.event = null;
+        this.#waiting -= 1;
         this.#advance();
       })
       .catch((error: unknown) => {
         this.#failure = error;
       })
       .finally(() => {
-        this.#trying -= 1;
         this.#inFlight.delete(delivery);
         this.#tellChange();
       });
@@ -180,23 +197,12 @@ export class Delivery {
     return new Promise((resolve) => (this.#tellChange = resolve));
   }
 
-  /** Waits before the next try. Meanwhile others are tried, unless they must come in order. */
-  async #pause(waitMs: number): Promise<void> {
-    const isOrdered = this.#consumer.concurrency === 1;
-    if (!isOrdered) this.#trying -= 1;
-    this.#tellChange();
-    await delay(waitMs, undefined, { signal: this.#stop }).catch(() => {});
-    if (!isOrdered) this.#trying += 1;
-  }
-
   /** Moves the position over what is delivered without a hole. */
   #advance(): void {
-    while (this.#window[0]?.isDone === true) {
-      this.#position = this.#window[0].event.position;
-      this.#window.shift();
-      this.#begun -= 1;
-    }
-    if (this.#window.length === 0) this.#position = this.#read;
+    const first = this.#window.findIndex(({ event }) => event !== null);
+    const delivered = this.#window.splice(0, first < 0 ? this.#window.length : first);
+    this.#position = this.#window.length === 0 ? this.#read : (delivered.at(-1)?.position ?? this.#position);
+    this.#begun -= delivered.length;
   }
 
   async #renew(): Promise<void> {
@@ -207,29 +213,54 @@ export class Delivery {
     }
   }
 
-  /** Tries until it is delivered or given up. False where the trying was stopped. */
+  /** Tries until it is delivered or given up, each try in its turn. False where the trying was stopped. */
   async #deliver(event: TimelineEvent): Promise<boolean> {
     if (!this.#consumer.wants(event)) return true;
-    const { firstRetryMs, lastRetryMs } = this.#times;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await orStopped(this.#consumer.deliver(event, this.#stop), this.#stop);
-        return true;
-      } catch (error) {
-        if (this.#stop.aborted) return false;
-        const age = Date.now() - event.at.getTime();
-        if (error instanceof GiveUp || (tries >= LEAST_TRIES && age >= this.#consumer.giveUpMs)) {
-          await this.#report(event, messageOf(error));
-          return true;
-        }
-        this.#parts.logger.warn(
-          `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${messageOf(error)}); trying again`,
-        );
-        const wait = Math.min(lastRetryMs, firstRetryMs * 2 ** (tries - 1)) * (0.8 + Math.random() * 0.4);
-        await this.#pause(wait);
-        if (this.#stop.aborted) return false;
-      }
+    const isOrdered = this.#consumer.concurrency === 1;
+    for (let tries = 1; !this.#stop.aborted; tries += 1) {
+      this.#trying += 1;
+      const tried = await this.#tries
+        .run("", async () => {
+          const isDone = await this.#try(event, tries);
+          // Where they come in order, the others wait as well.
+          if (!isDone && isOrdered) await this.#pause(tries);
+          return isDone;
+        })
+        .finally(() => {
+          this.#trying -= 1;
+          this.#tellChange();
+        });
+      if (tried) return true;
+      if (!isOrdered) await this.#pause(tries);
     }
+    return false;
+  }
+
+  /** One try. True where the event is delivered, or given up. */
+  async #try(event: TimelineEvent, tries: number): Promise<boolean> {
+    if (this.#stop.aborted) return false;
+    try {
+      await orStopped(this.#consumer.deliver(event, this.#stop), this.#stop);
+      return true;
+    } catch (error) {
+      if (this.#stop.aborted) return false;
+      const age = Date.now() - event.at.getTime();
+      if (error instanceof GiveUp || (tries >= LEAST_TRIES && age >= this.#consumer.giveUpMs)) {
+        await this.#report(event, messageOf(error));
+        return true;
+      }
+      this.#parts.logger.warn(
+        `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${messageOf(error)}); trying again`,
+      );
+      return false;
+    }
+  }
+
+  /** Waits before the next try: longer each time. */
+  async #pause(tries: number): Promise<void> {
+    const { firstRetryMs, lastRetryMs } = this.#times;
+    const waitMs = Math.min(lastRetryMs, firstRetryMs * 2 ** (tries - 1)) * (0.8 + Math.random() * 0.4);
+    await delay(waitMs, undefined, { signal: this.#stop }).catch(() => {});
   }
 
   /** What is given up stands in the agent's log, unless that report is what could not be delivered. */

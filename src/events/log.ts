@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
 import { isConnectionLost, isContention, sqlState, StorageUnavailable, type Sql, type Statement } from "../db/sql.ts";
+import { forNobody } from "../db/reader-limits.ts";
+import { Turns } from "../lib/turns.ts";
 import { messageOf } from "../lib/text.ts";
 import { encodeEvent, type EncodedEvent } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
@@ -70,6 +72,10 @@ const RETRIES = [10, 50, 200, 500, 1_000];
 const LAST_RETRY = 2_000;
 /** The time between reports that a write is tried for long, in ms. */
 const TELL_MS = 10_000;
+/** The most writes of one tenant at once: one has the lock of its log, and the others make ready. */
+const WRITES_OF_TENANT = 4;
+/** The most commands for one agent at once: they wait for the same row. */
+const COMMANDS_OF_AGENT = 2;
 /** The time between tries for a row that others hold for long, in ms. */
 const LOCKED_RETRY = 250;
 
@@ -85,6 +91,17 @@ const BEGIN_LOG: Statement = {
   name: "begin_log",
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
 };
+/**
+ * A write by its id, for as long as its outcome is not known. Once an answer of it was lost, each further try asks first
+ * what the tries before have written.
+ */
+export type Write = { readonly id: string; isLost: boolean };
+
+/** A write that was not tried yet. */
+export function newWrite(): Write {
+  return { id: randomUUID(), isLost: false };
+}
+
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
@@ -97,6 +114,9 @@ export class EventLog {
   readonly #sql: Sql;
   readonly #reads: Sql;
   readonly #begun = new Set<string>();
+  /** A row or a log for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
+  readonly #turnsOfTenant = new Turns(WRITES_OF_TENANT);
+  readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
   #unknownEvents = 0;
   #retries = 0;
   readonly #newest = new NewestEvents();
@@ -144,22 +164,23 @@ export class EventLog {
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
   async append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
     const encoded = parts.map(encodePart);
-    const tried = await this.tryAppend(tenant, encoded);
+    const write = newWrite();
+    const tried = await this.tryAppend(tenant, encoded, write);
     return Promise.all(
       encoded.map(async (part, index) => {
         const outcome = tried[index];
-        return outcome === undefined || outcome.outcome === "LOCKED" ? this.appendEncoded(tenant, part) : outcome;
+        return outcome === undefined || outcome.outcome === "LOCKED" ? this.appendEncoded(tenant, part, write) : outcome;
       }),
     );
   }
 
   /**
    * Appends the events of one agent, of which nothing else is appended meanwhile. Waits for the agent's row where another
-   * transaction holds it; who holds no lease does not do so for ever.
+   * transaction holds it; who holds no lease does not do so for ever. `write` is that of an earlier try, with others.
    */
-  async appendEncoded(tenant: string, part: EncodedPart): Promise<AppendOutcome> {
+  async appendEncoded(tenant: string, part: EncodedPart, write: Write): Promise<AppendOutcome> {
     for (let attempt = 0; ; attempt += 1) {
-      const [tried = { outcome: "LOCKED" }] = await this.tryAppend(tenant, [part]);
+      const [tried = { outcome: "LOCKED" }] = await this.tryAppend(tenant, [part], write);
       if (tried.outcome !== "LOCKED") return tried;
       if (part.fence === null && attempt === RETRIES.length)
         throw new StorageUnavailable(`the row of agent ${part.agentId} is locked by others`);
@@ -168,17 +189,16 @@ export class EventLog {
   }
 
   /** Tries to append events of several agents of one tenant and of one server's leases, each of which stands for itself. */
-  async tryAppend(tenant: string, parts: readonly EncodedPart[]): Promise<TriedAppend[]> {
+  async tryAppend(tenant: string, parts: readonly EncodedPart[], write: Write): Promise<TriedAppend[]> {
     const encoded = parts.map((part) => part.events);
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
-    const append = randomUUID();
     const isHeld = parts.every(({ fence }) => fence !== null);
     const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
-    const rows = await this.#retrying(tenant, isHeld, (retry) =>
-      this.#sql.query<Placement>(APPEND, [
+    const rows = await this.#retrying(tenant, isHeld, write, () =>
+      this.#write<Placement>(tenant, APPEND, [
         tenant,
-        append,
-        retry,
+        write.id,
+        write.isLost,
         owner,
         parts.map((part) => part.agentId),
         parts.map((part) => part.fence?.epoch ?? null),
@@ -187,7 +207,7 @@ export class EventLog {
       ]),
     );
     const placed = new Map(rows.map((row) => [row.agent, row]));
-    let position = Number(rows.find((row) => row.fenced === false)?.base_position ?? 0);
+    let position = Math.min(...rows.flatMap((row) => (row.fenced === false ? [Number(row.base_position)] : [])));
     const outcomes = parts.map((part, number): TriedAppend => {
       const place = placed.get(part.agentId);
       if (place === undefined || place.fenced === true) return { outcome: "FENCED" };
@@ -208,21 +228,24 @@ export class EventLog {
 
   /** Changes rows of one agent and appends the events that report it, or does neither. */
   async commit(tenant: string, part: AgentEvents, change: Change): Promise<CommitOutcome> {
-    const append = randomUUID();
+    const write = newWrite();
     const changed = encodeChange(change);
     const encoded = part.events.map(encodeEvent);
     try {
-      const [place] = await this.#retrying(tenant, part.fence !== null, (retry) =>
-        this.#sql.query<Placement & { signal: number }>(COMMIT, [
+      const commit = (): Promise<(Placement & { signal: number })[]> =>
+        this.#write(tenant, COMMIT, [
           tenant,
-          append,
-          retry,
+          write.id,
+          write.isLost,
           part.fence?.owner ?? null,
           part.agentId,
           part.fence?.epoch ?? null,
           changed,
           ...columns(encoded),
-        ]),
+        ]);
+      const [place] = await this.#retrying(tenant, part.fence !== null, write, () =>
+        // An owner makes one write at a time; commands are many, and would wait for the same row.
+        part.fence === null ? this.#turnsOfAgent.run(part.agentId, commit) : commit(),
       );
       if (place === undefined) throw new Error("commit_change answered no row");
       const base = Number(place.base_position);
@@ -286,34 +309,43 @@ export class EventLog {
     this.#begun.add(tenant);
   }
 
+  #write<Row>(tenant: string, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    return this.#turnsOfTenant.run(tenant, () => this.#sql.query<Row>(statement, values));
+  }
+
   /** Of what was read, the events of the scope. */
   #within(scope: Scope, { head, events, covered, leftOut }: FoundPage): LogPage {
     this.#unknownEvents += leftOut;
     const last = events.at(-1);
-    if (last !== undefined) this.#newest.saw(last);
+    this.#saw(last);
     return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
+  }
+
+  /** What a database says that may be another one is no reason to forget what the one before said. */
+  #saw(newest: TimelineEvent | undefined): void {
+    if (newest !== undefined && !this.#sql.outages.isSuspected) this.#newest.saw(newest);
   }
 
   #announce(tenant: string, events: readonly TimelineEvent[], isSignal: boolean): void {
     const last = events.at(-1);
-    if (last !== undefined) this.#newest.saw(last);
-    if (events.length > 0) this.#listeners.forEach((listener) => listener(tenant, events, isSignal));
+    this.#saw(last);
+    // What listeners begin goes on when the reader whose command this was has left.
+    if (events.length > 0) forNobody(() => this.#listeners.forEach((listener) => listener(tenant, events, isSignal)));
   }
 
   /**
    * Tries a write until its outcome is known. What the holder of a lease writes waits for the database as long as it is
    * away, since its epoch says afterwards whether it still counts. What others ask for is refused: they may ask again.
    */
-  async #retrying<Row>(tenant: string, isHeld: boolean, write: (retry: boolean) => Promise<Row[]>): Promise<Row[]> {
-    let lost = false;
+  async #retrying<Row>(tenant: string, isHeld: boolean, write: Write, attemptIt: () => Promise<Row[]>): Promise<Row[]> {
     const began = performance.now();
     let told = began;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await write(lost);
+        return await attemptIt();
       } catch (error) {
         if (sqlState(error) === "TP004") throw new CommitsLost(tenant);
-        if (isConnectionLost(error)) lost = true;
+        if (isConnectionLost(error)) write.isLost = true;
         else if (!isContention(error)) throw error;
         if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw error;
         if (attempt >= RETRIES.length) this.#retries += 1;

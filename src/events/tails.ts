@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { forNobody } from "../db/reader-limits.ts";
 import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Bell } from "./bell.ts";
@@ -73,8 +74,9 @@ export class Tails {
 
   /** The tenant's tail, kept until `release` is called as often as `keep` was. */
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
+    // It stays for others when the reader who came first has left.
     const kept = this.#kept.get(tenant) ?? {
-      tail: this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget)),
+      tail: forNobody(() => this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget))),
       followers: 0,
     };
     this.#kept.set(tenant, kept);
@@ -153,19 +155,25 @@ export class Tails {
     }
   }
 
+  /** How far each tail is now. */
+  async #heads(): Promise<ReadonlyMap<string, number>> {
+    const tails = await Promise.allSettled([...this.#kept].map(async ([tenant, { tail }]) => [tenant, await tail] as const));
+    return new Map(
+      tails.flatMap((tail) => (tail.status === "fulfilled" ? [[tail.value[0], tail.value[1].head.position] as const] : [])),
+    );
+  }
+
   async #poll(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await delay(this.#bell.isConnected() ? POLL_MS.heard : POLL_MS.unheard, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted || this.#kept.size === 0 || this.outage !== null) continue;
       try {
-        for (const [tenant, position] of await this.#log.positions([...this.#kept.keys()])) {
-          const tail = await this.#kept.get(tenant)?.tail;
-          if (tail === undefined) continue;
-          if (position > tail.head.position) void this.#refresh(tenant);
-          // A log never becomes shorter by itself.
-          else if (position < tail.head.position) await this.#onShorter();
-        }
+        const before = await this.#heads();
+        const positions = await this.#log.positions([...before.keys()]);
+        for (const [tenant, position] of positions) if (position > (before.get(tenant) ?? 0)) void this.#refresh(tenant);
+        // A log never becomes shorter by itself.
+        if ([...positions].some(([tenant, position]) => position < (before.get(tenant) ?? 0))) await this.#onShorter();
       } catch (error) {
         this.#logger.warn(`the logs' positions could not be read (${messageOf(error)}); trying again`);
       }

@@ -1,4 +1,5 @@
 import { GraphQLError } from "graphql";
+import { errorClass } from "../db/error-class.ts";
 import { sqlState, StorageUnavailable } from "../db/sql.ts";
 import { CommitsLost } from "../events/log-page.ts";
 import type { Logger } from "../lib/log.ts";
@@ -18,7 +19,7 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
     if (cause instanceof CommitsLost) return shown(error, "COMMITS_LOST", cause.message, 503);
     if (isTooSlow(cause))
       return shown(error, "TOO_SLOW", "The database took too long for this: narrow the filter, or ask for less at once.", 200);
-    if (cause instanceof StorageUnavailable || isPrismaOutage(cause))
+    if (isUnavailable(cause))
       return shown(
         error,
         "STORAGE_UNAVAILABLE",
@@ -38,15 +39,10 @@ function isTooSlow(cause: unknown): boolean {
 /** Prisma's codes for a database that cannot be reached, timed out, closed the connection, or gave none. */
 const PRISMA_OUTAGE = new Set(["P1001", "P1002", "P1008", "P1017", "P2024"]);
 
-/** Codes of a socket, and of PostgreSQL where it ends a connection, as Prisma's adapter passes them on. */
-const CONNECTION_LOST = /^(ECONN|EPIPE|ETIMEDOUT|57P|08)/;
-/** What the driver says of a connection that ended without a code. */
-const CONNECTION_ENDED = /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/;
-
-function isPrismaOutage(cause: unknown): boolean {
-  if (!(cause instanceof Error)) return false;
-  const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
-  return PRISMA_OUTAGE.has(code) || CONNECTION_LOST.test(code) || CONNECTION_ENDED.test(cause.message);
+/** True if the database cannot answer now. Prisma passes on what the driver said, or a code of its own. */
+function isUnavailable(cause: unknown): boolean {
+  if (cause instanceof StorageUnavailable || errorClass(cause) !== "refused") return true;
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" && PRISMA_OUTAGE.has(cause.code);
 }
 
 function shown(error: unknown, code: string, message: string, status: number): GraphQLError {

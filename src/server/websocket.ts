@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
-import { WebSocketServer } from "ws";
+import { WebSocketServer, type WebSocket } from "ws";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
@@ -16,6 +16,10 @@ import type { TransportContext } from "./yoga.ts";
 
 /** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
+/** The most bytes that somebody may send before they said who they are: a token is short. */
+const STRANGER_BYTES = 64 * 1024;
+/** How long the socket of somebody who was refused may take to close, in ms. */
+const REFUSED_MS = 1_000;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
 
@@ -49,7 +53,9 @@ export function serveWebSocket(
         extra.socket.once("close", () => gone.abort());
         extra.gone = gone.signal;
         extra.identify = () => authenticate(access.authentication, bearerToken(authorization), headers);
-        return (await extra.identify()) !== null;
+        const isAdmitted = (await extra.identify()) !== null;
+        if (isAdmitted) admitted.add(extra.socket);
+        return isAdmitted;
       },
       onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
         if (Object.keys(subscriptions).length > OPERATIONS)
@@ -90,6 +96,7 @@ export function serveWebSocket(
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       access.slowReaders.watchWebSocket(webSocket, socket);
+      boundStranger(webSocket, socket);
       sockets.emit("connection", webSocket, request);
     });
   });
@@ -98,6 +105,23 @@ export function serveWebSocket(
     await disposable.dispose();
     clearTimeout(timer);
   };
+}
+
+/** The sockets of those who said who they are. */
+const admitted = new WeakSet<object>();
+
+/** Cuts the socket of somebody who sends more than a token before they are admitted, or does not go when they are refused. */
+function boundStranger(webSocket: WebSocket, socket: Socket): void {
+  const count = (): void => {
+    if (admitted.has(webSocket)) socket.off("data", count);
+    else if (socket.bytesRead > STRANGER_BYTES) socket.destroy();
+  };
+  socket.on("data", count);
+  const cut = setInterval(() => {
+    if (admitted.has(webSocket)) clearInterval(cut);
+    else if (webSocket.readyState === webSocket.CLOSING) socket.destroy();
+  }, REFUSED_MS).unref();
+  webSocket.once("close", () => clearInterval(cut));
 }
 
 /** The document, or what is wrong with its syntax: that ends the operation, not the socket. */

@@ -1,5 +1,5 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
-import type { GraphQLError } from "graphql";
+import { getOperationAST, OperationTypeNode, type GraphQLError } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor, Identity } from "../agent/actor.ts";
 import { readFor } from "../db/reader-limits.ts";
@@ -104,7 +104,9 @@ const endedReads: Plugin<TransportContext & Partial<Context> & { readonly reques
   onExecute: ({ executeFn, setExecuteFn, args }) => {
     const { actor, socketGone, request } = args.contextValue;
     const signal = socketGone ?? request?.signal;
-    if (actor !== undefined && signal !== undefined)
+    // What a mutation begins does not end with it.
+    const isQuery = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.QUERY;
+    if (actor !== undefined && signal !== undefined && isQuery)
       setExecuteFn((given) => readFor({ tenant: actor.tenant, signal }, () => executeFn(given)));
   },
 };

@@ -45,3 +45,71 @@ it("a verdict does not outlive a sibling that may have changed what it was about
   expect(ofType(events, "PermissionRequired")).toMatchObject([{ request: { call: { name: "fs_write" } } }]);
   expect(await readFile(join(app.workspace, "closed", "hook"), "utf8")).toBe("as before");
 });
+
+it("nor does one that was being formed while the sibling ran (A9, invariant 14)", async () => {
+  let world = "before";
+  const hookLooks = Promise.withResolvers<void>();
+  const changeMayEnd = Promise.withResolvers<void>();
+  const hookMayEnd = Promise.withResolvers<void>();
+  const tool = (name: string, run: () => Promise<void>) =>
+    defineTool<Record<string, never>>({
+      name,
+      description: name,
+      readOnly: false,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: async () => {
+        await run();
+        return { output: name, details: null };
+      },
+    });
+  async function* changesAndActs(): AsyncGenerator<ModelEvent> {
+    yield { type: "tool_use", block: 0, id: "a", name: "change", arguments: "{}" };
+    yield { type: "tool_use", block: 1, id: "b", name: "act", arguments: "{}" };
+    yield { type: "end", stopReason: "tool_use", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
+  }
+  let looks = 0;
+  const app = await startTestApp({
+    model: playedModel(changesAndActs, () => says("done")),
+    config: {
+      tools: [
+        tool("change", async () => {
+          await changeMayEnd.promise;
+          world = "changed";
+        }),
+        tool("act", () => Promise.resolve()),
+      ],
+    },
+    template: {
+      permission: { mode: "approval", allow: ["change"] },
+      hooks: {
+        preToolUse: [
+          async ({ name }) => {
+            if (name !== "act") return undefined;
+            looks += 1;
+            const seen = world;
+            if (looks === 2) {
+              hookLooks.resolve();
+              await hookMayEnd.promise;
+            }
+            return seen === "changed" ? { decision: "deny", reason: "the world has changed" } : undefined;
+          },
+        ],
+      },
+    },
+  });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  const [asked] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+  if (asked === undefined) throw new Error("act is asked about");
+  await client.decide({ approvalId: asked.request.approvalId, decision: "ALLOW", inputHash: asked.request.inputHash });
+  await hookLooks.promise;
+  changeMayEnd.resolve();
+  await client.until(agent.id, "TOOL_END");
+  hookMayEnd.resolve();
+  const ends = ofType(await client.until(agent.id, "DONE"), "ToolEnd");
+  expect(ends.map(({ call }) => [call.name, call.state])).toEqual([
+    ["change", "COMPLETED"],
+    ["act", "DENIED"],
+  ]);
+});

@@ -121,4 +121,16 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     for (const window of windows) window.forget();
     expect(transcripts.bytes).toBe(0);
   });
+
+  it("the image of a task of before is there, however long its turn is", async () => {
+    const { sql, agentId, add } = await conversation();
+    await add("USER", [inline(100, 1), { type: "text", text: "describe it" }]);
+    for (let step = 0; step < 25; step += 1) {
+      await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
+      await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: "x", is_error: false }]);
+    }
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    const [asked] = await transcript.modelMessages({ transcriptLength: 51 }, 40);
+    expect(asked?.content[0]).toEqual(inline(100, 1));
+  });
 });

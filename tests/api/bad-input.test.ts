@@ -307,7 +307,15 @@ describe("messages that nobody takes", () => {
     const agent = await client.createAgent();
     await client.send(agent.id, "hold");
     await client.until(agent.id, "TOOL_START");
-    for (let index = 0; index < 100; index += 1) await client.send(agent.id, `message ${index}`);
+    // Also where they come all at once.
+    const sent = await Promise.all(
+      Array.from({ length: 120 }, async (_, index) => {
+        const { sendMessage } = await client.get(SendMessageDocument, { input: { agentId: agent.id, text: `message ${index}` } });
+        return sendMessage.userErrors.map(({ code }) => code);
+      }),
+    );
+    expect(sent.filter((codes) => codes.length === 0)).toHaveLength(100);
+    expect(new Set(sent.flat())).toEqual(new Set(["QUEUE_FULL"]));
     expect(
       (await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "one more" } })).sendMessage.userErrors,
     ).toMatchObject([{ code: "QUEUE_FULL" }]);

@@ -2,8 +2,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { agentWorkspace } from "../../src/agent/agent-workspace.ts";
 import { isSecretPath } from "../../src/agent/gate/secret-files.ts";
 import { Workspace } from "../../src/agent/tools/workspace.ts";
+import { CreateAgentDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 
@@ -91,5 +93,29 @@ describe("what is the server's own", () => {
     const { data } = await client.post<{ agent: { workspace: string } }>({ query: `{ agent(id: "${agent.id}") { workspace } }` });
     expect(data?.agent.workspace.startsWith(ownWorkspaces)).toBe(true);
     await client.turn(agent.id, "hi");
+  });
+});
+
+describe("the server's own folders", () => {
+  it("are no workspaces, even where a root contains them", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    for (const path of [".data", ".data/outputs", ".data/workspaces", ".data/workspaces/other"]) {
+      await mkdir(join(app.workspace, path), { recursive: true });
+      const input = { templateId: "assistant", workspace: join(app.workspace, path) };
+      expect((await client.get(CreateAgentDocument, { input })).createAgent.userErrors).toMatchObject([
+        { code: "INVALID", field: ["workspace"], message: expect.stringContaining("is the server's own") },
+      ]);
+    }
+  });
+
+  it("stay closed to an agent that has one of before; an agent's own folder below the data is open", () => {
+    const places = { closedPlaces: ["/data", "/data/outputs", "/app/src"], ownWorkspaces: "/data/workspaces" };
+    const isClosed = (root: string): boolean => agentWorkspace(places, root).isClosed(root);
+    expect(isClosed("/data/outputs")).toBe(true);
+    expect(isClosed("/data")).toBe(true);
+    expect(isClosed("/data/workspaces/one")).toBe(false);
+    expect(isClosed("/app/src/examples")).toBe(false);
+    expect(isClosed("/elsewhere")).toBe(false);
   });
 });

@@ -19,7 +19,7 @@ describe("what an error means (A7, R9)", () => {
     ["a pipe that broke, whose code looks like PostgreSQL's", socket("EPIPE"), "outage"],
     ["a port at which nobody listens", Object.assign(new Error("x"), { code: "ECONNREFUSED" }), "outage"],
     ["the driver: ended without a code", new Error("Connection terminated unexpectedly"), "outage"],
-    ["the driver: no connection in time", new Error("timeout exceeded when trying to connect"), "outage"],
+    ["the driver: no connection in time", new Error("timeout exceeded when trying to connect"), "contention"],
     ["the driver: no answer in time", new Error("Query read timeout"), "outage"],
     ["a statement that was cancelled", sql("57014"), "contention"],
     ["a deadlock", sql("40P01"), "contention"],

@@ -314,4 +314,42 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     await serve(async (step) => void seen.push(step));
     await expect.poll(() => seen).toEqual([1]);
   });
+
+  it("one that is refused holds no other back, however many come after it", async () => {
+    const { append, serve } = await world();
+    const seen = new Set<number>();
+    await serve(
+      async (step) => {
+        if (step === 1) throw new Error("refused");
+        seen.add(step);
+      },
+      { concurrency: 8 },
+      { ...TIMES, lastRetryMs: 60_000, firstRetryMs: 60_000 },
+    );
+    await append(1, 1);
+    for (let first = 2; first < 1_602; first += 200) await append(first, first + 199);
+    await expect.poll(() => seen.size, { timeout: 10_000 }).toBe(1_600);
+  });
+
+  it("no more are tried at once than the consumer takes, also where all come again", async () => {
+    const { append, serve } = await world();
+    let now = 0;
+    let most = 0;
+    let tries = 0;
+    await serve(
+      async () => {
+        now += 1;
+        tries += 1;
+        most = Math.max(most, now);
+        await new Promise((resolve) => setImmediate(resolve));
+        now -= 1;
+        throw new Error("refused");
+      },
+      { concurrency: 8 },
+      { ...TIMES, firstRetryMs: 20 },
+    );
+    await append(1, 300);
+    await expect.poll(() => tries, { timeout: 10_000 }).toBeGreaterThan(900);
+    expect(most).toBe(8);
+  });
 });

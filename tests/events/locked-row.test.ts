@@ -1,10 +1,17 @@
+import { setImmediate as macrotask } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { stillHeld, claim, LEASE_TIMES, renew } from "../../src/agent/lease.ts";
+import { NO_TOKENS, type ModelEvent } from "../../src/agent/models/model.ts";
+import { openDatabase } from "../../src/db/database.ts";
+import { StorageUnavailable, type Sql, type Statement } from "../../src/db/sql.ts";
 import { Appender } from "../../src/events/appender.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { testDatabase } from "../support/database.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+import { testDatabase, testDatabaseUrl } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
+import { playedModel } from "../support/models.ts";
 
 /** A transaction of somebody else that holds the row of an agent, and the end of it. */
 async function holdRow(url: string, agentId: string): Promise<() => Promise<void>> {
@@ -15,6 +22,12 @@ async function holdRow(url: string, agentId: string): Promise<() => Promise<void
   await client.query("BEGIN");
   await client.query("SELECT 1 FROM agent WHERE id = $1 FOR UPDATE", [agentId]);
   return async () => void (await client.query("COMMIT"));
+}
+
+/** Resolves when some statement of the database waits for a lock. */
+async function waiting(sql: Sql): Promise<void> {
+  const text = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  await expect.poll(async () => (await sql.query<{ n: number }>({ name: "waiting", text }, []))[0]?.n).toBeGreaterThan(0);
 }
 
 describe("a locked row concerns its agent only (A6, invariant 13)", () => {
@@ -65,5 +78,132 @@ describe("a locked row concerns its agent only (A6, invariant 13)", () => {
       appender.append("one", { ...agent, fence: null, events: [chunk(delta)] });
     const outcomes = await Promise.allSettled([append(first, "first"), append(bad, "bad"), append(good, "good")]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("commands for it leave connections to the commits of others", async () => {
+    const url = await testDatabaseUrl();
+    const database = await openDatabase({ kind: "postgres", url, connections: 6 });
+    onTestFinished(() => database.close());
+    const log = new EventLog(database.sql);
+    const [locked, other] = [await insertAgent(log, "one"), await insertAgent(log, "two")];
+    const letGo = await holdRow(url, locked.agentId);
+    const send = (agent: typeof locked, tenant: string) =>
+      log.commit(tenant, { ...agent, fence: null, events: [chunk("x")] }, { wake: true });
+    const commands = Array.from({ length: 30 }, () => send(locked, "one").catch(() => null));
+    await waiting(database.sql);
+    const began = performance.now();
+    for (let index = 0; index < 4; index += 1) expect(await send(other, "two")).toMatchObject({ outcome: "COMMITTED" });
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await letGo();
+    await Promise.all(commands);
+  });
+});
+
+describe("a lease", () => {
+  it("is renewed between the agent's own writes, which hold its row while they wait for a busy log (A6)", async () => {
+    const url = await testDatabaseUrl();
+    const slow = new pg.Client({ connectionString: url });
+    await slow.connect();
+    onTestFinished(() => slow.end());
+    let appends = 0;
+    let runOut = 0;
+    const speaking = { goesOn: true };
+    // Each append of the agent has its row for 300 ms, and the next follows at once.
+    const slowly = (sql: Sql): Sql => ({
+      ...sql,
+      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+        if (statement.name !== "append_events") return sql.query<Row>(statement, values);
+        appends += 1;
+        speaking.goesOn = appends < 16;
+        await slow.query("BEGIN");
+        const { rows } = await slow.query(statement.text, [...values]);
+        await slow.query("SELECT pg_sleep(0.3)");
+        await slow.query("COMMIT");
+        const text = "SELECT count(*)::int AS n FROM agent WHERE lease_until < clock_timestamp()";
+        runOut += (await slow.query<{ n: number }>(text)).rows[0]?.n ?? 0;
+        return rows as Row[];
+      },
+    });
+    async function* speaks(): AsyncGenerator<ModelEvent> {
+      yield { type: "text_start", block: 0 };
+      while (speaking.goesOn) yield { type: "text_delta", block: 0, text: await macrotask("x") };
+      yield { type: "end", stopReason: "end_turn", usage: NO_TOKENS };
+    }
+    const app = await startTestApp({
+      model: playedModel(speaks),
+      database: { kind: "postgres", url, connections: 6 },
+      overrides: { sql: slowly, leaseTimes: { ttlMs: 2_000, renewMs: 200, startMs: 1_500 } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "AgentResumed")).toEqual([]);
+    expect(runOut).toBe(0);
+  });
+});
+
+describe("a write whose answer was lost while it was under way", () => {
+  it("is waited for, and not written again (invariant 2)", async () => {
+    const { sql, url } = await testDatabase();
+    const agent = await insertAgent(new EventLog(sql), "one");
+    const slow = new pg.Client({ connectionString: url });
+    await slow.connect();
+    onTestFinished(() => slow.end());
+    let tries = 0;
+    const cut: Sql = {
+      ...sql,
+      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+        if (statement.name !== "append_events") return sql.query<Row>(statement, values);
+        tries += 1;
+        if (tries === 1) {
+          // Its COMMIT takes long, and its connection breaks.
+          await slow.query("BEGIN");
+          await slow.query(statement.text, [...values]);
+          throw new StorageUnavailable("the answer was lost", { cause: new Error("Connection terminated") });
+        }
+        const again = sql.query<Row>(statement, values);
+        if (tries === 2) {
+          await Promise.race([again, waiting(sql)]);
+          await slow.query("COMMIT");
+        }
+        return again;
+      },
+    };
+    const appender = new Appender(new EventLog(cut));
+    expect(await appender.append("one", { ...agent, fence: null, events: [chunk("once")] })).toMatchObject({
+      outcome: "COMMITTED",
+    });
+    expect(deltas(await readAll(new EventLog(sql), everything("one")))).toEqual(["once"]);
+  });
+
+  it("is continued by its id for those whose rows were locked: whatever comes late is refused (invariant 2)", async () => {
+    const { sql, url } = await testDatabase();
+    const plain = new EventLog(sql);
+    const [free, locked] = [await insertAgent(plain, "one"), await insertAgent(plain, "one")];
+    const letGo = await holdRow(url, locked.agentId);
+    const ids: unknown[] = [];
+    const seen: Sql = {
+      ...sql,
+      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+        if (statement.name !== "append_events") return sql.query<Row>(statement, values);
+        ids.push(values[1]);
+        const rows = await sql.query<Row>(statement, values);
+        // The first answer is lost after its commit.
+        if (ids.length === 1) throw new StorageUnavailable("the answer was lost", { cause: new Error("Connection terminated") });
+        return rows;
+      },
+    };
+    const log = new EventLog(seen);
+    const part = (agent: typeof free, delta: string) => ({ ...agent, fence: null, events: [chunk(delta)] });
+    const outcomes = log.append("one", [part(free, "free"), part(locked, "held")]);
+    await expect.poll(() => ids.length).toBeGreaterThan(2);
+    await letGo();
+    expect(await outcomes).toMatchObject([
+      { outcome: "COMMITTED", events: [{ position: 1 }] },
+      { outcome: "COMMITTED", events: [{ position: 2 }] },
+    ]);
+    expect(new Set(ids).size).toBe(1);
+    expect(deltas(await readAll(plain, everything("one")))).toEqual(["free", "held"]);
   });
 });

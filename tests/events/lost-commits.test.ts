@@ -1,10 +1,16 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
 import { CommitsLost } from "../../src/events/log-page.ts";
+import type { Sql, Statement } from "../../src/db/sql.ts";
+import { silentBell } from "../../src/events/bell.ts";
+import type { EventBody } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
+import { applyRetention } from "../../src/events/retention.ts";
+import { Tails } from "../../src/events/tails.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabase } from "../support/database.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 import { runFile } from "../support/process.ts";
 import { chunk, everything, insertAgent, readAll } from "../support/log.ts";
 
@@ -66,4 +72,56 @@ it("is said by /readyz and by a typed error, and npm run restored refuses while 
   const forced = runFile("scripts/restored.ts", ["--force"], { DATABASE_URL: url });
   expect(await forced.exited, forced.output()).toBe(0);
   await client.createAgent();
+});
+
+it("a compaction that broke off loses nothing: what it has removed is known to be removed", async () => {
+  const { sql } = await testDatabase();
+  const [log, elsewhere] = [new EventLog(sql), new EventLog(sql)];
+  const agent = await insertAgent(log, "one");
+  const at = new Date();
+  const append = (by: EventLog, body: EventBody) => by.append("one", [{ ...agent, fence: null, events: [{ at, body }] }]);
+  await append(log, { kind: "TEXT_CHUNK_START", step: 1, block: 0 });
+  await append(log, { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "said" });
+  await append(elsewhere, { kind: "TEXT_CHUNK_END", step: 1, block: 0, text: "said", aborted: false });
+  let isCompacted = false;
+  const breaking: Sql = {
+    ...sql,
+    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      if (isCompacted) throw new Error("Connection terminated");
+      isCompacted = statement.name === "retention_compact";
+      return sql.query<Row>(statement, values);
+    },
+  };
+  const policy = { eventsMs: null, deltasMs: 1, outputsMs: null };
+  const later = new Date(at.getTime() + 60_000);
+  const signal = new AbortController().signal;
+  await applyRetention(breaking, { policy, readers: [], now: later }, signal).catch(() => {});
+  expect(isCompacted).toBe(true);
+  expect(await log.compareNewest()).toEqual([]);
+});
+
+it("a poll that own commits overtake does not take the log for a shorter one", async () => {
+  const { sql } = await testDatabase();
+  const plain = new EventLog(sql);
+  const agent = await insertAgent(plain, "one");
+  let polls = 0;
+  const overtaken: Sql = {
+    ...sql,
+    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      const rows = await sql.query<Row>(statement, values);
+      if (statement.name === "read_heads") {
+        await log.append("one", [{ ...agent, fence: null, events: [chunk("meanwhile")] }]);
+        polls += 1;
+      }
+      return rows;
+    },
+  };
+  const log = new EventLog(overtaken);
+  let shorter = 0;
+  const unheard = { ...silentBell(), isConnected: () => false };
+  const tails = new Tails(log, unheard, silentLogger, async () => void (shorter += 1));
+  onTestFinished(() => tails.close());
+  await tails.keep("one");
+  await expect.poll(() => polls, { timeout: 5_000 }).toBeGreaterThan(3);
+  expect(shorter).toBe(0);
 });

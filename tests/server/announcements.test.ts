@@ -2,12 +2,15 @@ import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { createClient } from "graphql-ws";
 import { describe, expect, it, onTestFinished } from "vitest";
+import WebSocket from "ws";
 import type { Listeners } from "../../src/agent/listeners.ts";
 import type { ConsumerTimes } from "../../src/events/delivery.ts";
 import { isPrivateAddress } from "../../src/lib/private-address.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
+import { playedModel, says } from "../support/models.ts";
 
 const TIMES: ConsumerTimes = { leaseMs: 5_000, sweepMs: 100, firstRetryMs: 10, lastRetryMs: 50 };
 const SECRET = `whsec_${randomBytes(32).toString("base64")}`;
@@ -210,4 +213,30 @@ describe("listeners (DESIGN section 5, E27)", () => {
     const events = await client.turn(agent.id, "go");
     await expect.poll(() => seen).toEqual([["DONE COMPLETED 36", ofType(events, "Done")[0]?.seq]]);
   });
+});
+
+it("what a command of a reader began goes on when the reader has left", async () => {
+  const warnings: string[] = [];
+  const heard = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const app = await startTestApp({
+    model: playedModel(async function* () {
+      await mayEnd.promise;
+      yield* says("Hello.");
+    }),
+    config: { on: { DONE: () => heard.resolve() } },
+    overrides: { logger: { warn: (message) => void warnings.push(message), error: (message) => void warnings.push(message) } },
+  });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  const socket = createClient({ url: app.url.replace(/^http/, "ws"), webSocketImpl: WebSocket, retryAttempts: 0 });
+  const query = `mutation { sendMessage(input: { agentId: "${agent.id}", text: "go" }) { userErrors { code } } }`;
+  await socket.iterate({ query }).next();
+  await socket.dispose();
+  await expect
+    .poll(async () => (await fetch(app.url.replace("/graphql", "/metrics"))).text())
+    .toContain("triplane_subscriptions 0");
+  mayEnd.resolve();
+  await heard.promise;
+  expect(warnings).toEqual([]);
 });

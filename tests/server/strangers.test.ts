@@ -1,7 +1,10 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { connect as tcp } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { SendMessageDocument } from "../generated/documents.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { startServerProcess } from "../support/server-process.ts";
@@ -79,5 +82,42 @@ describe("pages of other sites", () => {
     expect(await status(query, { "sec-fetch-site": "same-origin" })).toBe(200);
     expect(await status(query, {})).toBe(200);
     expect(await status(app.url, { "sec-fetch-site": "cross-site", accept: "text/html" })).toBe(200);
+  });
+});
+
+describe("strangers with WebSockets", () => {
+  it("send no more than a token before they said who they are", async () => {
+    const app = await startTestApp();
+    const socket = tcp(app.port, "127.0.0.1");
+    socket.on("error", () => {});
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    await once(socket, "connect");
+    const key = randomBytes(16).toString("base64");
+    socket.write(
+      `GET /graphql HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+    );
+    await once(socket, "data");
+    // The first fragment of a message of 8 MB, of which nothing more comes.
+    const header = Buffer.alloc(14);
+    header[0] = 0x01;
+    header[1] = 0x80 | 127;
+    header.writeBigUInt64BE(BigInt(8 * MEGABYTE - 16), 2);
+    socket.write(header);
+    const told: Buffer[] = [];
+    socket.on("data", (chunk) => told.push(chunk));
+    socket.write(Buffer.alloc(100 * 1024, "x"));
+    await closed;
+    // It is cut at once, not told that it took too long to say who it is.
+    expect(told).toEqual([]);
+  });
+
+  it("send what they like once they did", async () => {
+    const client = connect((await startTestApp()).url);
+    const agent = await client.createAgent();
+    const text = "x".repeat(500_000);
+    const mutation = `mutation { sendMessage(input: { agentId: "${agent.id}", text: ${JSON.stringify("y")} }) { userErrors { code } } }`;
+    await client.iterate(mutation).next();
+    const { value } = await client.subscribe(SendMessageDocument, { input: { agentId: agent.id, text } }).next();
+    expect(value?.data?.sendMessage.userErrors).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { isInside } from "../../lib/inside.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actor.ts";
 import type { OwnPermission } from "../gate/agent-policy.ts";
@@ -121,7 +122,7 @@ function checkPermission(
  * wanted: the configuration's default, or an empty folder of the agent's own.
  */
 async function findWorkspace(
-  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces }: AgentParts,
+  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces, closedPlaces }: AgentParts,
   wanted: string | null,
   agentId: string,
 ): Promise<Result<string, CommandRefusal>> {
@@ -136,6 +137,8 @@ async function findWorkspace(
   const real = await realpath(resolve(folder, wanted ?? defaultWorkspace ?? "")).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
   if (wanted !== null && !isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
+  if (real !== defaultWorkspace && closedPlaces.some((place) => isInside(place, real)))
+    return invalid("INVALID", "workspace", `${JSON.stringify(wanted)} is the server's own: name another folder${where}`);
   return accepted(real);
 }
 

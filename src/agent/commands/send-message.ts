@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actor.ts";
@@ -26,13 +25,6 @@ const EVENT_TEXT_CHARACTERS = 16_000;
 
 /** What may wait for an agent at most. */
 const QUEUE = { messages: 100, bytes: 32 * 1024 * 1024 };
-
-const WAITING: Statement = {
-  name: "waiting_messages",
-  text: `SELECT count(*)::int AS messages, coalesce(sum(octet_length(content::text) + i.bytes), 0)::int AS bytes
-    FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
-    WHERE agent_id = $1 AND ordinal IS NULL`,
-};
 
 /** Puts a message into the agent's queue: it joins at the next step, or starts the next turn. */
 export async function sendMessage(
@@ -64,7 +56,7 @@ export async function sendMessage(
   const kept = images.map(({ mediaType, data }) => keepImage(mediaType, data));
   const content = [...kept.map(({ block }) => block), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
   const bytes = byteLength(JSON.stringify(content));
-  const allBytes = kept.reduce((sum, { block }) => sum + block.source.bytes, bytes);
+  const added = kept.reduce((sum, { block }) => sum + block.source.bytes, bytes);
 
   const keyed = {
     actor,
@@ -75,14 +67,6 @@ export async function sendMessage(
   const earlier = await earlierResult(parts.sql, keyed);
   if (!earlier.ok) return earlier;
   if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
-  const [queue] = await parts.sql.query<{ messages: number; bytes: number }>(WAITING, [found.value.id]);
-  if (queue !== undefined && (queue.messages >= QUEUE.messages || queue.bytes + allBytes > QUEUE.bytes)) {
-    return refused({
-      code: "QUEUE_FULL",
-      field: null,
-      message: `${queue.messages} messages wait for the agent: send again when it has taken them`,
-    });
-  }
   const id = randomUUID();
   const at = parts.clock.now();
   const outcome = await parts.log.commit(
@@ -107,6 +91,7 @@ export async function sendMessage(
     {
       ...claimKey(keyed, id, at),
       wake: true,
+      queueLimit: { messages: QUEUE.messages, bytes: QUEUE.bytes, added },
       images: kept.map(({ row }) => row),
       received: {
         id,
@@ -129,8 +114,13 @@ export async function sendMessage(
       return accepted({ id, position: outcome.position });
     case "KEY_USED":
       return sendMessage(parts, actor, request);
-    case "FENCED":
     case "CONFLICT":
+      return refused({
+        code: "QUEUE_FULL",
+        field: null,
+        message: `${QUEUE.messages} messages, or ${QUEUE.bytes} bytes, wait for the agent: send again when it has taken them`,
+      });
+    case "FENCED":
       throw new Error(`a message could not be stored: ${outcome.outcome}`);
   }
 }

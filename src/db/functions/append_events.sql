@@ -1,15 +1,16 @@
 -- Appends events of one or several agents of a tenant, in the order in which they are given.
 --
 -- Answers a row an agent: whether it was fenced, the seq before its first event, and the position before the first event
--- of the append. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
--- transaction holds (or held, when an append was made whose answer was lost): its events were not written either, and may
--- be appended again. So a row that is locked for long concerns its agent only (invariant 13).
+-- of its events. A fenced agent's events are not written; the others' are. `fenced` is null for an agent whose row another
+-- transaction holds: its events were not written either, and may be appended again, with the same p_append. So a row that
+-- is locked for long concerns its agent only (invariant 13).
 --
 -- p_owner, p_epochs: an agent whose epoch is null is not fenced; of the others the lease must be p_owner's at that epoch.
 -- p_event_agents:    for each event, the place of its agent in p_agents, from 1.
 -- p_retry:           an answer was lost: what the append has written before is answered instead of being written again.
 --
--- Locks: the agents' rows by id, then an advisory lock that stands for the tenant's log, last, until after COMMIT; nothing
+-- Locks: an advisory lock that stands for the append, so that a retry does not pass a first try that is still under way;
+-- the agents' rows by id, then an advisory lock that stands for the tenant's log, last, until after COMMIT; nothing
 -- is awaited between the two. Tenants whose names have the same hash share one, and only wait for each other.
 -- Invariants 2 (positions without gaps, in commit order) and 4 (a stale lease writes nothing).
 -- Neither seq nor position has a counter that each append would update: beside a snapshot that is kept open, a counter's
@@ -42,6 +43,8 @@ DECLARE
   v_numbers int[];
   v_seqs int[];
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+
   -- The usual case: one agent.
   IF cardinality(p_agents) = 1 AND NOT p_retry THEN
     SELECT a.seq INTO base_seq FROM agent a
@@ -74,17 +77,14 @@ BEGIN
     RETURN;
   END IF;
 
-  v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
-
-  IF p_retry THEN
-    SELECT min(e.position) - 1 INTO v_base FROM event e WHERE e.append_id = p_append;
-    IF v_base IS NOT NULL THEN
-      RETURN QUERY
-        SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, v_base
-        FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
-      RETURN;
-    END IF;
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id = ANY (p_agents)) THEN
+    RETURN QUERY
+      SELECT a.id, NULLIF(e.seq IS NULL, true), e.seq - 1, e.position - 1
+      FROM unnest(p_agents) AS a(id) LEFT JOIN event e ON e.append_id = p_append AND e.agent_id = a.id;
+    RETURN;
   END IF;
+
+  v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
 
   SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT max(e.seq) FROM event e WHERE e.agent_id = a.id))),
          sum((SELECT count(*) FROM unnest(p_event_agents) AS x(number) WHERE x.number = g.number))

@@ -35,11 +35,14 @@ DECLARE
   v_signal int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
 
   IF v_change."createAgent" IS NULL THEN
+    -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
+    PERFORM set_config('lock_timeout', '250ms', true);
     SELECT * INTO v_agent FROM agent WHERE id = p_agent AND tenant = p_tenant FOR NO KEY UPDATE;
+    PERFORM set_config('lock_timeout', '2s', true);
     IF NOT FOUND THEN
       RAISE EXCEPTION 'agent % does not exist', p_agent USING ERRCODE = 'TP002';
     END IF;
@@ -103,6 +106,15 @@ BEGIN
     UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      interrupt_note = coalesce(interrupt_note, v_change.interrupt ->> 'note')
     WHERE id = p_agent;
+  END IF;
+
+  IF v_change."queueLimit" IS NOT NULL AND (
+    SELECT count(*) >= (v_change."queueLimit" ->> 'messages')::int
+        OR coalesce(sum(octet_length(m.content::text) + i.bytes), 0) + (v_change."queueLimit" ->> 'added')::int > (v_change."queueLimit" ->> 'bytes')::int
+    FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
+    WHERE m.agent_id = p_agent AND m.ordinal IS NULL
+  ) THEN
+    RAISE EXCEPTION 'the queue of agent % is full', p_agent USING ERRCODE = 'TP002';
   END IF;
 
   IF v_change.received IS NOT NULL THEN

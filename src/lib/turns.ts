@@ -1,0 +1,32 @@
+type Queue = { working: number; readonly waiting: (() => void)[] };
+
+/** Lets so much work of one key go on at once, and the rest wait for its turn: other keys do not notice. */
+export class Turns {
+  readonly #most: number;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** How much work of the key waits for its turn. */
+  waiting(key: string): number {
+    return this.#queues.get(key)?.waiting.length ?? 0;
+  }
+
+  /** Does `work` in its turn: the longest waiting first. */
+  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const queue = this.#queues.get(key) ?? { working: 0, waiting: [] };
+    this.#queues.set(key, queue);
+    if (queue.working < this.#most) queue.working += 1;
+    else await new Promise<void>((resolve) => queue.waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = queue.waiting.shift();
+      if (next !== undefined) next();
+      else queue.working -= 1;
+      if (queue.working === 0) this.#queues.delete(key);
+    }
+  }
+}
