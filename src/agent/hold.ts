@@ -6,6 +6,7 @@ import type { EventBody, EventDraft } from "../events/event.ts";
 import type { CommitOutcome } from "../events/log.ts";
 import { Outbox, type WaitingOfAgent } from "../events/outbox.ts";
 import type { Deadline } from "../lib/deadline.ts";
+import { withCause } from "../lib/text.ts";
 import type { Lease } from "./lease.ts";
 import { look, type Look } from "./look.ts";
 import { inOrder, unchanged, type After } from "./look-after.ts";
@@ -221,7 +222,7 @@ export class Hold {
       after === undefined ? undefined : inOrder(afterEntries(kept), after),
     ).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
-      this.#parts.logger.warn(`a commit of agent ${agentId} is made in parts, since it was refused (${shownProblem(error)})`);
+      this.#parts.logger.warn(`a commit of agent ${agentId} is made in parts, since it was refused (${withCause(error)})`);
       return "REFUSED" as const;
     });
     if (outcome === "COMMITTED") kept.forEach(({ stored }) => stored());

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { applyRetention, type Reader, type RetentionPolicy } from "../events/retention.ts";
-import { messageOf } from "../lib/text.ts";
+import { withCause } from "../lib/text.ts";
 import type { AgentParts } from "./parts.ts";
 
 /** How often what is not kept any more is removed, in ms. */
@@ -46,7 +46,7 @@ export class Housekeeping {
       const { outputsMs } = this.#policy;
       if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
     } catch (error) {
-      logger.warn(`what is not kept any more could not be removed (${messageOf(error)}); trying again in an hour`);
+      logger.warn(`what is not kept any more could not be removed (${withCause(error)}); trying again in an hour`);
     }
   }
 }

@@ -43,6 +43,10 @@ const RUN_OUT: Statement = {
   name: "run_out_leases",
   text: `SELECT id FROM agent WHERE lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} ORDER BY lease_until LIMIT $1`,
 };
+const UNLOCKED: Statement = {
+  name: "unlocked_agents",
+  text: "SELECT id FROM agent WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED",
+};
 const RENEW: Statement = {
   name: "renew_leases",
   text: `WITH held AS (
@@ -104,6 +108,11 @@ export async function unownedAgents(sql: Sql, most: number): Promise<string[]> {
 /** At most `most` agents that could be advanced and whose lease has run out; the longest first. */
 export async function runOutAgents(sql: Sql, most: number): Promise<string[]> {
   return (await sql.query<{ id: string }>(RUN_OUT, [most])).map((row) => row.id);
+}
+
+/** Those of the agents whose rows nobody holds now. */
+export async function unlockedAgents(sql: Sql, agentIds: readonly string[]): Promise<Set<string>> {
+  return new Set((await sql.query<{ id: string }>(UNLOCKED, [agentIds])).map((row) => row.id));
 }
 
 /** Renews the leases that are still this node's, and whose rows nobody else holds now. Answers their agents. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ErrorPhase, EventBody } from "../events/event.ts";
-import { messageOf } from "../lib/text.ts";
+import { withCause } from "../lib/text.ts";
 import type { AgentParts } from "./parts.ts";
 
 /** Code of the operator's own that runs now: what it is, and who is told of what it forgot. */
@@ -45,7 +45,7 @@ export function ownCodeOf(
         const events = [{ at: clock.now(), body }];
         await log.append(agent.tenant, [{ agentId: agent.id, createdBy: agent.createdBy, fence: null, events }]);
       } catch (error) {
-        logger.warn(`what ${what} forgot could not be raised (${messageOf(error)})`);
+        logger.warn(`what ${what} forgot could not be raised (${withCause(error)})`);
       }
     },
   };

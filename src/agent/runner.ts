@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { patient, type Outage } from "../db/outage.ts";
 import type { Ring } from "../events/bell.ts";
 import { Deadline } from "../lib/deadline.ts";
-import { messageOf } from "../lib/text.ts";
+import { withCause } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
 import { reportOutage } from "./outage-report.ts";
 import type { Hold } from "./hold.ts";
@@ -15,6 +15,7 @@ import {
   runOutAgents,
   signals,
   stillHeld,
+  unlockedAgents,
   unownedAgents,
   type BeyondLease,
   type Free,
@@ -32,6 +33,9 @@ const CLOSING_MS = 8_000;
 
 /** When leases are asked for that could not be renewed since others hold their rows, in ms after the try before. */
 const LOCKED_MS = [0, 20, 100, 500];
+
+/** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
+const LOCKED_AGAIN_MS = 250;
 
 /** The most agents that are claimed at once. */
 const CLAIMED = 100;
@@ -63,6 +67,8 @@ export class Runner {
   #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
+  /** Agents whose lease had run out at the last look, and whose rows others held. */
+  #lockedBefore: readonly string[] = [];
   /** Agents whose leases are renewed as soon as none of their own writes is under way. */
   readonly #renewingLater = new Set<Hold>();
   /** Leases that end later than any can, with when this node first saw each. */
@@ -176,7 +182,7 @@ export class Runner {
     const { leases, node } = this.#parts;
     try {
       await this.#claimSome((most) => unownedAgents(leases, most));
-      if (tenants === null && this.#free() === "RUN_OUT") await this.#claimSome((most) => runOutAgents(leases, most));
+      if (tenants === null && this.#free() === "RUN_OUT") await this.#claimSome((most) => this.#runOut(most));
       if (this.#held.size === 0) return;
       for (const [agentId, signal] of await signals(leases, node, tenants)) {
         const held = this.#held.get(agentId);
@@ -185,8 +191,22 @@ export class Runner {
         held.loop.signalled();
       }
     } catch (error) {
-      this.#parts.logger.warn(`agents could not be looked for (${messageOf(error)}); trying again`);
+      this.#parts.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
     }
+  }
+
+  /**
+   * Agents whose lease has run out. One whose row somebody else holds cannot be renewed either: when the row is free, its
+   * owner has the time between two looks to do so.
+   */
+  async #runOut(most: number): Promise<readonly string[]> {
+    const { leases } = this.#parts;
+    const ids = await runOutAgents(leases, most);
+    if (ids.length === 0) return [];
+    const unlocked = await unlockedAgents(leases, ids);
+    const wereLocked = new Set(this.#lockedBefore);
+    this.#lockedBefore = ids.filter((id) => !unlocked.has(id));
+    return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
   }
 
   /** Claims what is found, as far as there is room. What this node holds already is not lost to it yet. */
@@ -215,7 +235,7 @@ export class Runner {
         else this.#hold(lease, startUntil);
       }
     } catch (error) {
-      this.#parts.logger.warn(`an agent could not be claimed (${messageOf(error)}); the next sweep tries again`);
+      this.#parts.logger.warn(`an agent could not be claimed (${withCause(error)}); the next sweep tries again`);
     } finally {
       this.#claiming -= claimed.length;
     }
@@ -246,7 +266,7 @@ export class Runner {
     try {
       for (const agentId of await expireApprovals(this.#parts)) await this.wake(agentId);
     } catch (error) {
-      this.#parts.logger.warn(`approvals could not be looked for (${messageOf(error)}); trying again`);
+      this.#parts.logger.warn(`approvals could not be looked for (${withCause(error)}); trying again`);
     }
   }
 
@@ -256,7 +276,7 @@ export class Runner {
       await this.#renewHeld();
       await this.#endBeyond();
     } catch (error) {
-      this.#parts.logger.warn(`leases could not be renewed (${messageOf(error)}); trying again`);
+      this.#parts.logger.warn(`leases could not be renewed (${withCause(error)}); trying again`);
     }
   }
 
@@ -283,14 +303,23 @@ export class Runner {
     }
   }
 
-  /** In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. */
+  /**
+   * In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. A row that others hold
+   * is asked for again and again, so that its owner is the first to have it.
+   */
   async #renewBetweenWrites(hold: Hold): Promise<void> {
     if (this.#renewingLater.has(hold)) return;
     this.#renewingLater.add(hold);
     try {
-      await hold.betweenWrites(async () => void (await this.#renewSome([hold])));
+      let isRenewed = false;
+      while (!isRenewed && !hold.lost.aborted && this.#outage === null) {
+        await hold.betweenWrites(async () => {
+          isRenewed = (await this.#renewSome([hold])).length === 0;
+        });
+        if (!isRenewed) await delay(LOCKED_AGAIN_MS);
+      }
     } catch (error) {
-      this.#parts.logger.warn(`a lease could not be renewed (${messageOf(error)}); trying again`);
+      this.#parts.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
     } finally {
       this.#renewingLater.delete(hold);
     }

@@ -29,6 +29,8 @@ export function toolContext(
   { callId, toolName, ended, policy, leftOut }: CallScope,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(parts, agent.workspace, policy);
+  /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
+  let room: Promise<void> | null = null;
   return {
     agentId: agent.id,
     callId,
@@ -54,7 +56,9 @@ export function toolContext(
           eventType: headBytes(eventType, 200),
           eventData: customData(eventData),
         });
-      return hold.room(ended);
+      if (!hold.isFull) return Promise.resolve();
+      room ??= hold.room(ended).finally(() => (room = null));
+      return room;
     },
   };
 }

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { connectionName } from "../db/connected-servers.ts";
 import type { Logger } from "../lib/log.ts";
-import { messageOf } from "../lib/text.ts";
+import { withCause } from "../lib/text.ts";
 
 /** A tenant whose log has grown, and whether an agent of it may go on, or must look at its rows. */
 export type Ring = { readonly tenant: string; readonly isSignal: boolean };
@@ -83,7 +83,7 @@ export function postgresBell(url: string, version: string, node: string, logger:
       isSilent = false;
       listeners.forEach((listener) => listener([]));
     } catch (error) {
-      if (!isSilent) logger.warn(`the bell does not hear other nodes (${messageOf(error)}); the poll stands in for it`);
+      if (!isSilent) logger.warn(`the bell does not hear other nodes (${withCause(error)}); the poll stands in for it`);
       isSilent = true;
       await next.end().catch(() => {});
       reconnect();
@@ -106,7 +106,7 @@ export function postgresBell(url: string, version: string, node: string, logger:
       await asked.query(text, [...values]);
     } catch (error) {
       if (client !== asked) return;
-      logger.warn(`the bell's connection does not answer (${messageOf(error)}); it is made anew`);
+      logger.warn(`the bell's connection does not answer (${withCause(error)}); it is made anew`);
       client = null;
       await asked.end();
     }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
-import { messageOf } from "../lib/text.ts";
+import { withCause } from "../lib/text.ts";
 import { ConsumerPlaces } from "./consumer-places.ts";
 import type { Consumer } from "./consumer.ts";
 import { Delivery, Drain, type ConsumerTimes, type DeliveryParts } from "./delivery.ts";
@@ -81,7 +81,7 @@ export class Consumers {
           if (consumer !== undefined) this.#drain(consumer, tenant);
         }
       } catch (error) {
-        this.#parts.logger.warn(`deliveries could not be looked for (${messageOf(error)}); trying again`);
+        this.#parts.logger.warn(`deliveries could not be looked for (${withCause(error)}); trying again`);
       }
       await delay(this.#times.sweepMs, undefined, { signal }).catch(() => {});
     }
@@ -97,7 +97,7 @@ export class Consumers {
     this.#drains.set(key, drain);
     const ended = this.#drainOn(consumer, tenant, drain)
       .catch((error: unknown) =>
-        this.#parts.logger.warn(`deliveries of ${consumer.name} stopped (${messageOf(error)}); they go on with the next look`),
+        this.#parts.logger.warn(`deliveries of ${consumer.name} stopped (${withCause(error)}); they go on with the next look`),
       )
       .finally(() => {
         this.#drains.delete(key);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../lib/log.ts";
-import { messageOf } from "../lib/text.ts";
+import { messageOf, withCause } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
 import { CHANNELS } from "./channel.ts";
 import type { ConsumerPlace, ConsumerPlaces } from "./consumer-places.ts";
@@ -209,7 +209,7 @@ export class Delivery {
     try {
       if (!(await this.#parts.places.renew(this.#place))) this.#lost.abort();
     } catch (error) {
-      this.#parts.logger.warn(`the lease of ${this.#consumer.name} could not be renewed (${messageOf(error)}); trying again`);
+      this.#parts.logger.warn(`the lease of ${this.#consumer.name} could not be renewed (${withCause(error)}); trying again`);
     }
   }
 
@@ -250,7 +250,7 @@ export class Delivery {
         return true;
       }
       this.#parts.logger.warn(
-        `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${messageOf(error)}); trying again`,
+        `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${withCause(error)}); trying again`,
       );
       return false;
     }

@@ -171,17 +171,25 @@ export class Outbox {
     if (this.#isLost) this.#lostEvents += events.length;
     if (events.length === 0 || this.#isLost) return;
     const { tenant } = this.#owner;
+    let left = events.length;
     try {
-      const { outcome } = isEmpty(patch)
-        ? await this.#appender.append(tenant, this.#part(events))
-        : await this.#log.commit(tenant, this.#part(events), { agent: patch });
-      if (outcome === "COMMITTED") return;
-      this.#lostEvents += events.length;
-      this.#lose("FENCED");
+      if (!isEmpty(patch)) {
+        const { outcome } = await this.#log.commit(tenant, this.#part(events), { agent: patch });
+        return outcome === "COMMITTED" ? undefined : this.#loseEvents(left, "FENCED");
+      }
+      for (let first = 0; first < events.length; first += APPENDED) {
+        const { outcome } = await this.#appender.append(tenant, this.#part(events.slice(first, first + APPENDED)));
+        if (outcome !== "COMMITTED") return this.#loseEvents(left, "FENCED");
+        left -= APPENDED;
+      }
     } catch (error) {
-      this.#lostEvents += events.length;
-      this.#lose(error instanceof Error ? error : new Error(String(error)));
+      this.#loseEvents(left, error instanceof Error ? error : new Error(String(error)));
     }
+  }
+
+  #loseEvents(count: number, reason: LossReason): void {
+    this.#lostEvents += count;
+    this.#lose(reason);
   }
 
   #lose(reason: "FENCED" | Error): void {
@@ -194,6 +202,9 @@ export class Outbox {
     return { agentId, createdBy, fence: { owner, epoch }, events };
   }
 }
+
+/** The most events of one agent in one append: others of the tenant wait for the log meanwhile. */
+const APPENDED = 200;
 
 /** The most text that one event carries, in characters: well below what fits into an event. */
 const MERGED_CHARACTERS = 8_000;

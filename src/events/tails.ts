@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { forNobody } from "../db/reader-limits.ts";
 import type { Logger } from "../lib/log.ts";
-import { messageOf } from "../lib/text.ts";
+import { withCause } from "../lib/text.ts";
 import type { Bell } from "./bell.ts";
 import type { TimelineEvent } from "./event.ts";
 import type { StorageOutage } from "./log-page.ts";
@@ -151,7 +151,7 @@ export class Tails {
     try {
       await (await this.#kept.get(tenant)?.tail)?.refresh();
     } catch (error) {
-      this.#logger.warn(`the log of tenant ${tenant} could not be read (${messageOf(error)}); the next poll tries again`);
+      this.#logger.warn(`the log of tenant ${tenant} could not be read (${withCause(error)}); the next poll tries again`);
     }
   }
 
@@ -175,7 +175,7 @@ export class Tails {
         // A log never becomes shorter by itself.
         if ([...positions].some(([tenant, position]) => position < (before.get(tenant) ?? 0))) await this.#onShorter();
       } catch (error) {
-        this.#logger.warn(`the logs' positions could not be read (${messageOf(error)}); trying again`);
+        this.#logger.warn(`the logs' positions could not be read (${withCause(error)}); trying again`);
       }
     }
   }

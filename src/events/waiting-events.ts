@@ -9,6 +9,9 @@ export const WAITING_LIMITS: WaitingLimits = { events: 10_000, bytes: 64 * 1024 
 /** The room of each agent, however many others wait. */
 const LEAST: WaitingLimits = { events: 50, bytes: 512 * 1024 };
 
+/** The events of one agent, however few others wait: who follows the tenant reads them before what comes after them. */
+const MOST_EVENTS = 1_000;
+
 /**
  * Counts the events of all agents of a node that are not committed yet: few while the database answers, all that happens
  * while it does not. The room is shared out among the agents that have something waiting, so that none takes another's
@@ -56,7 +59,7 @@ export class WaitingShare {
   get isFull(): boolean {
     const others = Math.max(1, this.#sharing.size);
     return (
-      this.#events >= Math.max(LEAST.events, this.#limits.events / others) ||
+      this.#events >= Math.max(LEAST.events, Math.min(MOST_EVENTS, this.#limits.events / others)) ||
       this.#bytes >= Math.max(LEAST.bytes, this.#limits.bytes / others)
     );
   }

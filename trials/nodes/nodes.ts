@@ -7,7 +7,7 @@ import { checkGapless, startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
-import { measureLatency } from "./latency.ts";
+import { measureLatency } from "../latency.ts";
 
 /**
  * `npm run trial:nodes`: agents that speak and call tools without end, on three servers, whose owners are frozen for

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
-import { openPools } from "../../src/db/pool.ts";
-import { postgresBell } from "../../src/events/bell.ts";
-import { EventLog } from "../../src/events/log.ts";
-import { insertAgent } from "../../tests/support/log.ts";
-import { TRIAL_VERSION } from "../postgres.ts";
+import { openPools } from "../src/db/pool.ts";
+import { postgresBell } from "../src/events/bell.ts";
+import { EventLog } from "../src/events/log.ts";
+import { insertAgent } from "../tests/support/log.ts";
+import { TRIAL_VERSION } from "./postgres.ts";
+import { TRIAL_TOKEN } from "./processes.ts";
 
 /** Events a second. */
 const RATE = 200;
@@ -23,7 +24,11 @@ export async function measureLatency(databaseUrl: string, url: string, seconds: 
   const bell = postgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
-  const client = createClient({ url: url.replace("http", "ws"), webSocketImpl: WebSocket });
+  const client = createClient({
+    url: url.replace("http", "ws"),
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${TRIAL_TOKEN}` },
+  });
   const committed = new Map<string, number>();
   const took: number[] = [];
   const all = Promise.withResolvers<void>();

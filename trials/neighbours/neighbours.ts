@@ -1,0 +1,239 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createClient } from "graphql-ws";
+import pg from "pg";
+import WebSocket from "ws";
+import { createAgent, send, type TrialAgent } from "../agents.ts";
+import { measureLatency } from "../latency.ts";
+import { NODE_READY } from "../node.ts";
+import { startPostgres } from "../postgres.ts";
+import { ask, start, TRIAL_TOKEN, type TrialProcess } from "../processes.ts";
+import { startProxy, throughProxy, type Proxy } from "../proxy.ts";
+import { trialInFolder, until, type TrialRun } from "../trial.ts";
+
+/**
+ * `npm run trial:neighbours`: 100 agents work without end on two servers, and beside them, one after the other, a chatty
+ * tool, a reader with 20 statistics over many calls, one locked row, a database that stalls for 3 s, and a stranger with
+ * documents of 4 MB. No agent is resumed, no call sealed, no ERROR written, and an event takes at most three times as long
+ * to a subscriber of the other server as it took alone, save in the stall. With --planted one locked row is everybody's.
+ */
+const AGENTS = 100;
+
+/** What disturbs. It begins at once, and ends with the signal. */
+type Neighbour = {
+  readonly name: string;
+  /** At least so long, in s, whatever the length of the trial. */
+  readonly seconds: number;
+  /** False where the time that events take says nothing. */
+  readonly isMeasured: boolean;
+  disturb(signal: AbortSignal): Promise<void>;
+};
+
+await trialInFolder("neighbours", runNeighbours);
+
+async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
+  const postgres = await startPostgres();
+  const proxy = await startProxy(Number(new URL(postgres.url).port));
+  const env = {
+    DATABASE_URL: throughProxy(postgres.url, proxy),
+    TRIPLANE_CONFIG: fileURLToPath(new URL("neighbours.config.ts", import.meta.url)),
+    TRIPLANE_DATA_DIR: folder,
+    ...(isPlanted ? { TRIAL_FAULT: "waits for all" } : {}),
+  };
+  const newNode = (): Promise<TrialProcess> => start("trials/neighbours/node.ts", NODE_READY, env);
+  const [one, two] = await Promise.all([newNode(), newNode()]);
+  const database = new pg.Client({ connectionString: postgres.url });
+  // A trial that breaks off ends the database first.
+  database.on("error", () => {});
+  await database.connect();
+  const agents: TrialAgent[] = [];
+  for (let index = 0; index < AGENTS; index += 1) agents.push(await createAgent((index % 2 === 0 ? one : two).said));
+  const turns = keepBusy(one.said, agents, [one.said, two.said]);
+  const held = "SELECT count(*)::int AS n FROM agent WHERE lease_owner IS NOT NULL";
+  await until("all agents work", async () => (await database.query<{ n: number }>(held)).rows[0]?.n === AGENTS, 20_000);
+  await insertCalls(database, agents, isShort ? 100_000 : 3_000_000);
+  const seconds = isShort ? 8 : 60;
+  const neighbours: readonly Neighbour[] = [
+    { name: "alone", seconds: 0, isMeasured: true, disturb: () => Promise.resolve() },
+    { name: "a chatty tool", seconds: 0, isMeasured: true, disturb: (signal) => chat(two.said, signal) },
+    {
+      name: "a reader",
+      seconds: 0,
+      isMeasured: true,
+      disturb: (signal) => readStatistics(two.said, signal),
+    },
+    {
+      name: "a locked row",
+      seconds: isShort ? 16 : 30,
+      isMeasured: true,
+      disturb: (signal) => lockRow(postgres.url, signal),
+    },
+    { name: "a stall", seconds: 0, isMeasured: false, disturb: (signal) => stall(proxy, signal) },
+    { name: "a stranger", seconds: 0, isMeasured: true, disturb: (signal) => sendDocuments([one.said, two.said], signal) },
+  ];
+  const said: string[] = [];
+  let alone = Infinity;
+  for (const neighbour of neighbours) {
+    if (isPlanted && neighbour.name !== "a locked row") continue;
+    const since = await lastPosition(database);
+    const ending = new AbortController();
+    const disturbed = neighbour.disturb(ending.signal);
+    const length = Math.max(seconds, neighbour.seconds);
+    const { p99 } = neighbour.isMeasured
+      ? await measureLatency(postgres.url, one.said, length)
+      : await delay(length * 1_000, { p99: NaN });
+    ending.abort();
+    await disturbed;
+    const problems = await whatWentWrong(database, agents, since);
+    if (problems !== "") fail(`beside ${neighbour.name}: ${problems}`);
+    if (neighbour.name === "alone") alone = p99;
+    else if (p99 > 3 * alone) fail(`beside ${neighbour.name} p99 is ${p99.toFixed(0)} ms, and ${alone.toFixed(0)} ms alone`);
+    said.push(`${neighbour.name} ${neighbour.isMeasured ? `${p99.toFixed(0)} ms` : "(not measured)"}`);
+  }
+  turns.stop();
+  await database.end();
+  return `${turns.ended} turns of ${AGENTS} agents; p99 of commit to the other server's subscriber: ${said.join(", ")}`;
+}
+
+/** Each agent has its next message when its turn is done; half of them are asked for long answers. */
+function keepBusy(url: string, agents: readonly TrialAgent[], urls: readonly string[]): { readonly ended: number; stop(): void } {
+  let ended = 0;
+  let isStopped = false;
+  const client = createClient({
+    url: url.replace("http", "ws"),
+    webSocketImpl: WebSocket,
+    shouldRetry: () => true,
+    connectionParams: { authorization: `Bearer ${TRIAL_TOKEN}` },
+  });
+  const byId = new Map(
+    agents.map((agent, index) => [
+      agent.id,
+      { agent, url: urls[index % urls.length] ?? url, text: index % 4 < 2 ? "go" : "long" },
+    ]),
+  );
+  const next = async (id: string): Promise<void> => {
+    const owned = byId.get(id);
+    if (owned === undefined || isStopped) return;
+    // A database that stalls refuses commands: the agent is sent to again.
+    try {
+      await send(owned.url, owned.agent, owned.text);
+    } catch {
+      await delay(500);
+      await next(id);
+    }
+  };
+  client.subscribe<{ timeline: { events: readonly { kind: string; agent: { id: string } }[] } }>(
+    { query: "subscription { timeline(kinds: [DONE]) { events { kind agent { id } } } }" },
+    {
+      next: ({ data }) => {
+        for (const { kind, agent } of data?.timeline.events ?? []) {
+          if (kind !== "DONE") continue;
+          ended += 1;
+          void next(agent.id);
+        }
+      },
+      error: (error) => console.error("the subscription of turns ended", error),
+      complete: () => {},
+    },
+  );
+  for (const { id } of agents) void next(id);
+  return {
+    get ended() {
+      return ended;
+    },
+    stop: () => {
+      isStopped = true;
+      void client.dispose();
+    },
+  };
+}
+
+async function lastPosition(database: pg.Client): Promise<number> {
+  const { rows } = await database.query<{ last: number }>("SELECT coalesce(max(position), 0)::float8 AS last FROM event");
+  return rows[0]?.last ?? 0;
+}
+
+/** What stands in the log since then that nobody beside it should have caused; empty where nothing does. */
+async function whatWentWrong(database: pg.Client, agents: readonly TrialAgent[], since: number): Promise<string> {
+  const { rows } = await database.query<{ kind: string; n: number; example: string }>(
+    `SELECT kind, count(*)::int AS n, min(payload::text) AS example FROM event
+     WHERE position > $1 AND agent_id = ANY ($2) AND (kind = 'AGENT_RESUMED' OR (kind = 'ERROR' AND payload ->> 'severity' <> 'WARN') OR (kind = 'TOOL_END' AND payload #>> '{call,state}' = 'SEALED'))
+     GROUP BY kind`,
+    [since, agents.map(({ row }) => row)],
+  );
+  return rows.map(({ kind, n, example }) => `${n} ${kind}, such as ${example.slice(0, 200)}`).join("; ");
+}
+
+/** An agent whose tool emits 16,000 events a second, and waits for none. */
+async function chat(url: string, signal: AbortSignal): Promise<void> {
+  const agent = await createAgent(url);
+  await send(url, agent, "chat");
+  await ended(signal);
+  await ask(url, `mutation($id: ID!) { interruptAgent(input: { agentId: $id }) { userErrors { code } } }`, { id: agent.id });
+}
+
+/** Many narrow calls of the tenant. */
+async function insertCalls(database: pg.Client, [agent]: readonly TrialAgent[], calls: number): Promise<void> {
+  await database.query(
+    `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, stages, audit_trail, duration_ms, created_at, updated_at)
+     SELECT gen_random_uuid(), 'local', $1, 0, -1, n, 'x', 'tool' || n % 50, 'COMPLETED', 1, '{}', false, '{}', '[]', n % 1000, now(), now() FROM generate_series(1, $2::int) n`,
+    [agent?.row, calls],
+  );
+  await database.query("VACUUM ANALYZE tool_call");
+}
+
+/** Twenty statistics at a time over all calls of the tenant. */
+async function readStatistics(url: string, signal: AbortSignal): Promise<void> {
+  const read = async (): Promise<void> => {
+    while (!signal.aborted)
+      await ask(url, "{ toolCallStats { tools { name calls meanMs slowestMs } slowest(first: 10) { name durationMs } } }").catch(
+        () => delay(100),
+      );
+  };
+  await Promise.all(Array.from({ length: 20 }, read));
+}
+
+/** The row of one agent, held by a transaction of somebody else. */
+async function lockRow(url: string, signal: AbortSignal): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  await client.query("BEGIN");
+  await client.query("SELECT 1 FROM agent WHERE lease_owner IS NOT NULL ORDER BY id LIMIT 1 FOR UPDATE");
+  await ended(signal);
+  await client.query("COMMIT");
+  await client.end();
+}
+
+/** Nothing comes from the database, or goes to it, for 3 s. */
+async function stall(proxy: Proxy, signal: AbortSignal): Promise<void> {
+  proxy.stall(3_000);
+  await ended(signal);
+}
+
+/** Documents of 4 MB, each another one, of somebody without a token: over HTTP and over sockets that never say who they are. */
+async function sendDocuments(urls: readonly string[], signal: AbortSignal): Promise<void> {
+  const fields = "__typename ".repeat((4 * 1024 * 1024) / 11);
+  const post = async (url: string): Promise<void> => {
+    for (let index = 0; !signal.aborted; index += 1) {
+      const body = JSON.stringify({ query: `{ a${index}: ${fields} }` });
+      await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body }).then((answer) => answer.text());
+      await delay(250);
+    }
+  };
+  const connect = async (url: string): Promise<void> => {
+    while (!signal.aborted) {
+      const socket = new WebSocket(url.replace("http", "ws"), "graphql-transport-ws");
+      socket.on("error", () => {});
+      socket.on("open", () => socket.send(fields, () => {}));
+      await new Promise((resolve) => socket.once("close", resolve));
+      await delay(250);
+    }
+  };
+  await Promise.all(urls.flatMap((url) => [post(url), connect(url)]));
+}
+
+/** Resolves when the signal aborts. */
+async function ended(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}

@@ -1,0 +1,20 @@
+import { LEASE_TIMES } from "../../src/agent/lease.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { runNode } from "../node.ts";
+
+/** The fault of trial:neighbours: a renewal waits for every row, so that one locked row is everybody's. */
+function waitsForAll(sql: Sql): Sql {
+  return {
+    ...sql,
+    query: (statement, values) =>
+      sql.query(
+        statement.name === "renew_leases"
+          ? { name: "renew_leases_of_all", text: statement.text.replace("SKIP LOCKED", "") }
+          : statement,
+        values,
+      ),
+  };
+}
+
+/** A server of trial:neighbours, with the leases of production. */
+await runNode({ leaseTimes: LEASE_TIMES, ...(process.env["TRIAL_FAULT"] === "waits for all" ? { sql: waitsForAll } : {}) });
