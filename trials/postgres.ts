@@ -6,17 +6,35 @@ import type { TrialRun } from "./trial.ts";
 export const TRIAL_VERSION = "99999999999999";
 
 /** A PostgreSQL of the trial's own, that can be stopped as by a power cut, and started again on the same port. */
-export type TrialPostgres = { readonly url: string; halt(): Promise<void>; start(): Promise<void> };
+export type TrialPostgres = {
+  readonly url: string;
+  halt(): Promise<void>;
+  start(): Promise<void>;
+  /** Makes a standby that follows it, for which it is stopped for a moment. Gives the standby's URL. */
+  standby(): Promise<string>;
+  /** What is halted or has a standby from now on is the standby of before. */
+  switch(): Promise<void>;
+};
 
 /** Starts a new PostgreSQL with its usual durability. */
 export async function startPostgres(): Promise<TrialPostgres> {
   const postgres = await start("tests/support/postgres-process.ts", /postgresql:\S+/);
-  const order = async (word: string, answer: RegExp): Promise<void> => {
+  const order = async (word: string, answer: RegExp): Promise<string> => {
     const answered = postgres.says(answer);
     postgres.tell(word);
-    await answered;
+    return answered;
   };
-  return { url: postgres.said, halt: () => order("halt", /^halted$/), start: () => order("start", /^started$/) };
+  return {
+    url: postgres.said,
+    halt: async () => void (await order("halt", /^halted$/)),
+    start: async () => void (await order("start", /^started$/)),
+    standby: async () => {
+      const url = new URL(postgres.said);
+      url.port = (await order("standby", /^standby \d+$/)).replace("standby ", "");
+      return url.href;
+    },
+    switch: async () => void (await order("switch", /^switched$/)),
+  };
 }
 
 /** The rows of a statement, by a connection of its own. */

@@ -87,6 +87,8 @@ export async function startPath(
 /** Ends every process that the trial started, the newest first, and waits for them. */
 export async function endAll(): Promise<void> {
   for (const child of [...running].toReversed()) {
+    // The trial may go on meanwhile, and have ended it itself.
+    if (!running.has(child)) continue;
     const ended = once(child, "exit");
     child.stdin?.end();
     child.kill("SIGCONT");

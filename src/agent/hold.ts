@@ -85,7 +85,7 @@ export class Hold {
   }
 
   /** Does something between two writes of the agent, when none of them holds its row. */
-  betweenWrites(work: () => Promise<void>): Promise<void> {
+  betweenWrites<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#outbox.read(work);
   }
 

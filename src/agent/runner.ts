@@ -311,12 +311,10 @@ export class Runner {
     if (this.#renewingLater.has(hold)) return;
     this.#renewingLater.add(hold);
     try {
-      let isRenewed = false;
-      while (!isRenewed && !hold.lost.aborted && this.#outage === null) {
-        await hold.betweenWrites(async () => {
-          isRenewed = (await this.#renewSome([hold])).length === 0;
-        });
-        if (!isRenewed) await delay(LOCKED_AGAIN_MS);
+      while (!hold.lost.aborted && this.#outage === null) {
+        const left = await hold.betweenWrites(() => this.#renewSome([hold]));
+        if (left.length === 0) return;
+        await delay(LOCKED_AGAIN_MS);
       }
     } catch (error) {
       this.#parts.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);

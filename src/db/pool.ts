@@ -47,17 +47,18 @@ export function openPools({ url, connections, version }: PoolConfig): Pools {
       options: `${EVERY_CONNECTION} ${options}`,
       application_name: connectionName(version, purpose),
     });
-    // A connection that breaks while idle is replaced by the pool; the next statement meets what is wrong, if anything is.
-    pool.on("error", () => {});
+    // A connection that breaks while idle is replaced by the pool. The one that replaces it may lead to another database:
+    // one that was promoted meanwhile, and that answers as if nothing had happened.
+    pool.on("error", () => outages.suspect());
     return pool;
   };
+  const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));
   const pools = {
     commits: open("commits", connections),
     leases: open("leases", LEASE_CONNECTIONS),
     reads: open("reads", connections, READERS),
   };
   pools.reads.query = cancellingQuery(pools.reads, pools.leases);
-  const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));
   const sqlOf = (pool: pg.Pool): Sql =>
     watched(
       async <Row>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> =>

@@ -9,7 +9,9 @@ import { applyRetention } from "../../src/events/retention.ts";
 import { Tails } from "../../src/events/tails.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
-import { testDatabase } from "../support/database.ts";
+import { openDatabase } from "../../src/db/database.ts";
+import { cuttingProxy } from "../support/cutting-proxy.ts";
+import { testDatabase, testDatabaseUrl } from "../support/database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { runFile } from "../support/process.ts";
 import { chunk, everything, insertAgent, readAll } from "../support/log.ts";
@@ -124,4 +126,18 @@ it("a poll that own commits overtake does not take the log for a shorter one", a
   await tails.keep("one");
   await expect.poll(() => polls, { timeout: 5_000 }).toBeGreaterThan(3);
   expect(shorter).toBe(0);
+});
+
+it("connections that break while nobody uses them are reason enough to compare: another database may answer by now", async () => {
+  const url = new URL(await testDatabaseUrl());
+  const proxy = await cuttingProxy(Number(url.port));
+  url.port = String(proxy.port);
+  const database = await openDatabase({ kind: "postgres", url: url.href, connections: 2 });
+  onTestFinished(() => database.close());
+  let comparisons = 0;
+  database.sql.outages.onReconnect(async () => void (comparisons += 1));
+  await database.sql.query({ name: "used", text: "SELECT 1" }, []);
+  expect(comparisons).toBe(0);
+  proxy.cutNow();
+  await expect.poll(() => comparisons).toBeGreaterThan(0);
 });

@@ -1,0 +1,13 @@
+import type { Sql } from "../../src/db/sql.ts";
+import { runNode } from "../node.ts";
+
+/** The fault of trial:failover: nobody looks whether the database is still the one of before. */
+function overlooks(sql: Sql): Sql {
+  return {
+    ...sql,
+    query: (statement, values) => (statement.name === "gone_events" ? Promise.resolve([]) : sql.query(statement, values)),
+  };
+}
+
+/** A server of trial:failover. */
+await runNode(process.env["TRIAL_FAULT"] === "overlooks" ? { sql: overlooks } : {});
