@@ -1,6 +1,7 @@
 import { GraphQLError, parse, type DocumentNode, type ParseOptions, type Source } from "graphql";
 import type { Plugin } from "graphql-yoga";
 import { LRUCache } from "lru-cache";
+import { nodeBudget } from "./node-budget.ts";
 import { clientError } from "../resolvers/errors.ts";
 
 /** The bounds of a document: more is refused before it is parsed, or as soon as that is seen. Variables do not count. */
@@ -22,6 +23,7 @@ export function documentCaches() {
 
 /** Refuses documents that are larger than any client needs. */
 export const boundedDocuments: Plugin = {
+  onValidate: ({ addValidationRule }) => addValidationRule(nodeBudget),
   onParse: ({ setParseFn }) => {
     setParseFn((source: string | Source, options?: ParseOptions) => {
       const text = typeof source === "string" ? source : source.body;

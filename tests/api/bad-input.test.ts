@@ -13,6 +13,7 @@ import {
   TimelineDocument,
   ToolCallsDocument,
 } from "../generated/documents.ts";
+import { imagesProblem } from "../../src/agent/commands/image.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { administer } from "../support/database.ts";
@@ -109,6 +110,14 @@ describe("texts", () => {
 });
 
 describe("images", () => {
+  it("are read by bytes of their own: a header that is too short says nothing of the server's memory", () => {
+    const cut = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.alloc(16)]);
+    const problems = [16, 20, 23].map((length) =>
+      imagesProblem([{ mediaType: "image/png", data: cut.subarray(0, length).toString("base64") }]),
+    );
+    for (const problem of problems) expect(problem?.message).not.toMatch(/\d{2,} ×/);
+  });
+
   it("that are no images of their type, too large or too many are refused, each at its field", async () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();
@@ -123,6 +132,9 @@ describe("images", () => {
       [[{ mediaType: "PNG", data: "not base64!" }], "INVALID", ["images", "0", "data"]],
       [[{ mediaType: "PNG", data: "" }], "INVALID", ["images", "0", "data"]],
       [[{ mediaType: "PNG", data: "iVBORw0KGgAAAAAA" }], "INVALID", ["images", "0", "data"]],
+      // Its header ends before its size: what the reader of headers finds behind it would be the server's memory.
+      [[{ mediaType: "PNG", data: dot.subarray(0, 16).toString("base64") }], "INVALID", ["images", "0", "data"]],
+      [[{ mediaType: "GIF", data: Buffer.from("GIF89a").toString("base64") }], "INVALID", ["images", "0", "data"]],
       [[{ mediaType: "PNG", data: wide.toString("base64") }], "INVALID", ["images", "0", "data"]],
       [
         [

@@ -65,6 +65,18 @@ describe("documents", () => {
       expect(status, text).toBe(200);
       expect(JSON.parse(text)).toMatchObject({ errors: [{ extensions: { code: "DOCUMENT_TOO_LARGE" } }] });
     }
+    const nested = (levels: number, first: string): string =>
+      `{ agents(first: ${first}) { nodes { ${`toolCalls(first: ${first}) { nodes { agent { `.repeat(levels)} id ${"} } } ".repeat(levels)} } } }`;
+    const spread = Array.from({ length: 40 }, (_, index) => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`);
+    const bomb = `{ ...f0 } ${spread.join(" ")} fragment f40 on Query { __typename }`;
+    for (const query of [nested(2, "100"), nested(30, "1"), nested(200, "1"), bomb]) {
+      const answered = await post(app.url, query);
+      expect(JSON.parse(answered.text), query.slice(0, 100)).toMatchObject({
+        errors: [{ extensions: { code: "DOCUMENT_TOO_LARGE" } }],
+      });
+      expect(answered.ms).toBeLessThan(2_000);
+    }
+    expect(JSON.parse((await post(app.url, nested(2, "20"))).text)).toMatchObject({ data: { agents: { nodes: [] } } });
     const next = connect(app.url).iterate(large).next();
     await expect(next.catch((error: unknown) => JSON.stringify(error))).resolves.toContain("DOCUMENT_TOO_LARGE");
   });

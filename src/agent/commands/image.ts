@@ -47,9 +47,25 @@ export function imagesProblem(images: readonly GivenImage[]): CommandRefusal | n
       };
 }
 
+/** The first bytes of a file by which its type is known, as Latin-1, from which place on. */
+const SIGNATURES: Readonly<Record<ImageType, readonly [number, string]>> = {
+  "image/png": [0, "\x89PNG\r\n\x1a\n"],
+  "image/jpeg": [0, "\xff\xd8\xff"],
+  "image/gif": [0, "GIF8"],
+  "image/webp": [8, "WEBP"],
+};
+
+/** The bytes in which the size of an image stands, and the least that a reader of headers asks for. */
+const HEAD = { most: 512 * 1024, least: 32 };
+
 function headerProblem(mediaType: ImageType, data: string): string | null {
   try {
-    const { type, width, height } = imageSize(Buffer.from(data, "base64"));
+    // Bytes of its own: a small Buffer is a piece of memory that others use, and the reader of headers reads beyond its end.
+    const head = Uint8Array.from(Buffer.from(data.slice(0, Math.ceil(HEAD.most / 3) * 4), "base64"));
+    const [place, signature] = SIGNATURES[mediaType];
+    const found = Buffer.from(head.subarray(place, place + signature.length)).toString("latin1");
+    if (found !== signature || head.length < HEAD.least) return `the image is not ${mediaType}: name the type that it has`;
+    const { type, width, height } = imageSize(head);
     if (type !== TYPES[mediaType]) return `the image is ${type ?? "unknown"}, not ${mediaType}: name the type that it has`;
     const isReadable = width > 0 && height > 0 && width <= SIDE && height <= SIDE;
     return isReadable ? null : `the image has ${width} × ${height} pixels, and each side may have 1 to ${SIDE}: scale it down`;

@@ -75,7 +75,7 @@ function leadsInto(workspace: Workspace, link: string, isCovered: (path: string)
   }
 }
 
-/** The file's text, or null for what is not searched: large files, other content than text, links that lead out. */
+/** The file's text, or null for what is not searched: large files, other content than text, links that lead out, what cannot be read. */
 async function readText(workspace: Workspace, path: string): Promise<string | null> {
   try {
     const file = await workspace.openForReading(path);
@@ -90,9 +90,8 @@ async function readText(workspace: Workspace, path: string): Promise<string | nu
   } catch (error) {
     if (
       error instanceof PathRefused ||
-      (error instanceof Error &&
-        "code" in error &&
-        (error.code === "ENOENT" || error.code === "EACCES" || error.code === "ELOOP" || error.code === "ENXIO"))
+      // Whatever the system says of one file, such as EACCES, or EINVAL of files that are no files: the others are searched.
+      (error instanceof Error && "syscall" in error)
     )
       return null;
     throw error;
