@@ -55,16 +55,16 @@ const SIGNATURES: Readonly<Record<ImageType, readonly [number, string]>> = {
   "image/webp": [8, "WEBP"],
 };
 
-/** The bytes in which the size of an image stands, and the least that a reader of headers asks for. */
-const HEAD = { most: 512 * 1024, least: 32 };
+/** The first bytes of a file, in which the size of an image stands. */
+const HEAD_BYTES = 512 * 1024;
 
 function headerProblem(mediaType: ImageType, data: string): string | null {
   try {
     // Bytes of its own: a small Buffer is a piece of memory that others use, and the reader of headers reads beyond its end.
-    const head = Uint8Array.from(Buffer.from(data.slice(0, Math.ceil(HEAD.most / 3) * 4), "base64"));
+    const head = Uint8Array.from(Buffer.from(data.slice(0, Math.ceil(HEAD_BYTES / 3) * 4), "base64"));
     const [place, signature] = SIGNATURES[mediaType];
     const found = Buffer.from(head.subarray(place, place + signature.length)).toString("latin1");
-    if (found !== signature || head.length < HEAD.least) return `the image is not ${mediaType}: name the type that it has`;
+    if (found !== signature) return `the image is not ${mediaType}: name the type that it has`;
     const { type, width, height } = imageSize(head);
     if (type !== TYPES[mediaType]) return `the image is ${type ?? "unknown"}, not ${mediaType}: name the type that it has`;
     const isReadable = width > 0 && height > 0 && width <= SIDE && height <= SIDE;
