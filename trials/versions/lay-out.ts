@@ -5,15 +5,21 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
+/** The first line of a migration beside which servers of the version before must not run. */
+const STOP = "-- Servers of the version before must be stopped.\n";
+
 /**
- * Lays the version before the newest migrations out in `folder`, from the history of this repository: what a server runs
- * that was started before an upgrade. Gives the name of the newest migration, which came with those.
+ * Lays the version before the newest migration that no older server may run beside out in `folder`, from the history of
+ * this repository: what a server runs that was started before an upgrade. Gives the name of that migration.
  */
 export async function layOutPrevious(folder: string): Promise<string> {
   const entries = await readdir(join(ROOT, "prisma/migrations"), { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const newest = names.sort().at(-1) ?? "";
-  const path = `prisma/migrations/${newest}/migration.sql`;
+  const pathOf = (name: string): string => `prisma/migrations/${name}/migration.sql`;
+  const stops: string[] = [];
+  for (const name of names.sort()) if ((await readFile(join(ROOT, pathOf(name)), "utf8")).startsWith(STOP)) stops.push(name);
+  const newest = stops.at(-1) ?? "";
+  const path = pathOf(newest);
   const [added = ""] = run("git", ["log", "--format=%H", "--diff-filter=A", "-1", "--", path]).split("\n");
   if (added === "")
     throw new Error(`the history does not say when ${newest} was added: run the trial in a clone with the whole history`);
