@@ -2,6 +2,7 @@ import pg from "pg";
 import { connectionName, type ConnectionPurpose } from "./connected-servers.ts";
 import { OutageWatch } from "./outage.ts";
 import { cancellingQuery } from "./reader-limits.ts";
+import { writersInTurn } from "./writer-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
 /**
@@ -59,14 +60,15 @@ export function openPools({ url, connections, version }: PoolConfig): Pools {
     reads: open("reads", connections, READERS),
   };
   pools.reads.query = cancellingQuery(pools.reads, pools.leases);
-  const sqlOf = (pool: pg.Pool): Sql =>
-    watched(
-      async <Row>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> =>
-        (await pool.query({ name, text, values: [...values] })).rows as Row[],
-      outages,
-    );
+  const queryOf =
+    (pool: pg.Pool): Sql["query"] =>
+    async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
+      (await pool.query({ name, text, values: [...values] })).rows as Row[];
+  const sqlOf = (pool: pg.Pool): Sql => watched(queryOf(pool), outages);
+  const inTurn = writersInTurn(connections);
+  const commit = queryOf(pools.commits);
   return {
-    commits: sqlOf(pools.commits),
+    commits: watched((statement, values) => inTurn(() => commit(statement, values)), outages),
     leases: sqlOf(pools.leases),
     reads: sqlOf(pools.reads),
     readPool: pools.reads,

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
 import { isConnectionLost, isContention, sqlState, StorageUnavailable, type Sql, type Statement } from "../db/sql.ts";
 import { forNobody } from "../db/reader-limits.ts";
+import { writeFor } from "../db/writer-limits.ts";
 import { Turns } from "../lib/turns.ts";
 import { messageOf } from "../lib/text.ts";
 import { encodeEvent, type EncodedEvent } from "./codec.ts";
@@ -72,8 +73,6 @@ const RETRIES = [10, 50, 200, 500, 1_000];
 const LAST_RETRY = 2_000;
 /** The time between reports that a write is tried for long, in ms. */
 const TELL_MS = 10_000;
-/** The most writes of one tenant at once: one has the lock of its log, and the others make ready. */
-const WRITES_OF_TENANT = 4;
 /** The most commands for one agent at once: they wait for the same row. */
 const COMMANDS_OF_AGENT = 2;
 /** The time between tries for a row that others hold for long, in ms. */
@@ -114,8 +113,7 @@ export class EventLog {
   readonly #sql: Sql;
   readonly #reads: Sql;
   readonly #begun = new Set<string>();
-  /** A row or a log for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
-  readonly #turnsOfTenant = new Turns(WRITES_OF_TENANT);
+  /** A row for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
   readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
   #unknownEvents = 0;
   #retries = 0;
@@ -310,7 +308,7 @@ export class EventLog {
   }
 
   #write<Row>(tenant: string, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return this.#turnsOfTenant.run(tenant, () => this.#sql.query<Row>(statement, values));
+    return writeFor(tenant, () => this.#sql.query<Row>(statement, values));
   }
 
   /** Of what was read, the events of the scope. */

@@ -99,6 +99,31 @@ describe("a locked row concerns its agent only (A6, invariant 13)", () => {
   });
 });
 
+describe("a log for which many wait", () => {
+  it("leaves connections to the commits of other tenants (invariant 13)", async () => {
+    const url = await testDatabaseUrl();
+    const database = await openDatabase({ kind: "postgres", url, connections: 6 });
+    onTestFinished(() => database.close());
+    const log = new EventLog(database.sql);
+    const agents = await Promise.all(Array.from({ length: 12 }, () => insertAgent(log, "one")));
+    const other = await insertAgent(log, "two");
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    onTestFinished(() => holder.end());
+    await holder.query("BEGIN");
+    await holder.query("SELECT pg_advisory_xact_lock(hashtextextended('one', 7270736900))");
+    const commit = (agent: typeof other, tenant: string) =>
+      log.commit(tenant, { ...agent, fence: null, events: [chunk("x")] }, { wake: true });
+    const commits = agents.map((agent) => commit(agent, "one"));
+    await waiting(database.sql);
+    const began = performance.now();
+    expect(await commit(other, "two")).toMatchObject({ outcome: "COMMITTED" });
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await holder.query("COMMIT");
+    await Promise.all(commits);
+  });
+});
+
 describe("a lease", () => {
   it("is renewed between the agent's own writes, which hold its row while they wait for a busy log (A6)", async () => {
     const url = await testDatabaseUrl();
