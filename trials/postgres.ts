@@ -12,7 +12,7 @@ export type TrialPostgres = {
   start(): Promise<void>;
   /** Makes a standby that follows it, for which it is stopped for a moment. Gives the standby's URL. */
   standby(): Promise<string>;
-  /** What is halted or has a standby from now on is the standby of before. */
+  /** From now on the standby is the one that is halted, or that a standby follows. */
   switch(): Promise<void>;
 };
 

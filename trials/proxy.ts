@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** What stands between the servers of a trial and their database, and can be turned to another one. */
+/** A proxy between the servers of a trial and their database, which can be turned to another one. */
 export type Proxy = {
   readonly port: number;
   /** New connections go to this port; those there are break. */

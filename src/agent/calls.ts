@@ -39,7 +39,7 @@ export class Calls {
   readonly #running = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ReadyCall>();
   readonly #repeatable = new Set<string>();
-  /** How often what was judged was forgotten: a judgement that was under way meanwhile is forgotten, too. */
+  /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
   #forgotten = 0;
   readonly #stopping = new AbortController();
   /** Calls that hooks are looking at, beside the loop. */

@@ -19,7 +19,7 @@ export type Lease = {
 /** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. */
 const KNOWN_NEEDS = 0;
 
-/** How long an agent that failed as soon as it was claimed is left alone, in s. */
+/** The time for which an agent that failed as soon as it was claimed is left alone, in s. */
 const LATER_S = 30;
 /**
  * An agent waits to be claimed from this time on. A time that is further away than any pause comes from before the

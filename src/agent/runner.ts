@@ -5,24 +5,10 @@ import { Deadline } from "../lib/deadline.ts";
 import { withCause } from "../lib/text.ts";
 import { expireApprovals } from "./expiry.ts";
 import { reportOutage } from "./outage-report.ts";
-import type { Hold } from "./hold.ts";
-import {
-  claim,
-  endBeyond,
-  leasesBeyond,
-  release,
-  renew,
-  runOutAgents,
-  signals,
-  stillHeld,
-  unlockedAgents,
-  unownedAgents,
-  type BeyondLease,
-  type Free,
-  type Lease,
-} from "./lease.ts";
+import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { AgentParts } from "./parts.ts";
+import { Renewals } from "./renewals.ts";
 
 /** How often the node looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
@@ -30,12 +16,6 @@ const SWEEP_MS = { heard: 1_000, unheard: 250 };
 const EXPIRY_MS = 1_000;
 /** How long running tools may go on when the node closes, in ms. */
 const CLOSING_MS = 8_000;
-
-/** When leases are asked for that could not be renewed since others hold their rows, in ms after the try before. */
-const LOCKED_MS = [0, 20, 100, 500];
-
-/** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
-const LOCKED_AGAIN_MS = 250;
 
 /** The most agents that are claimed at once. */
 const CLAIMED = 100;
@@ -69,14 +49,12 @@ export class Runner {
   #runOutFrom = 0;
   /** Agents whose lease had run out at the last look, and whose rows others held. */
   #lockedBefore: readonly string[] = [];
-  /** Agents whose leases are renewed as soon as none of their own writes is under way. */
-  readonly #renewingLater = new Set<Hold>();
-  /** Leases that end later than any can, with when this node first saw each. */
-  readonly #beyond = new Map<string, number>();
+  readonly #renewals: Renewals;
 
   constructor(parts: AgentParts) {
     const { bell, sql } = parts;
     this.#parts = parts;
+    this.#renewals = new Renewals(parts, () => [...this.#held.values()].map(({ loop }) => loop.hold));
     this.#ends = [
       bell.listen((rings) => this.#hear(rings)),
       sql.outages.first(() => this.#comeBack()),
@@ -127,6 +105,7 @@ export class Runner {
     this.#released.abort();
     this.#parts.sql.outages.giveUp();
     await Promise.all([this.#background, this.#renewing]);
+    await this.#renewals.settled();
     await Promise.all(this.#pending);
   }
 
@@ -202,8 +181,7 @@ export class Runner {
   async #runOut(most: number): Promise<readonly string[]> {
     const { leases } = this.#parts;
     const ids = await runOutAgents(leases, most);
-    if (ids.length === 0) return [];
-    const unlocked = await unlockedAgents(leases, ids);
+    const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(leases, ids);
     const wereLocked = new Set(this.#lockedBefore);
     this.#lockedBefore = ids.filter((id) => !unlocked.has(id));
     return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
@@ -273,88 +251,11 @@ export class Runner {
   async #renew(): Promise<void> {
     if (this.#outage !== null) return;
     try {
-      await this.#renewHeld();
-      await this.#endBeyond();
+      await this.#renewals.renewAll();
+      await this.#renewals.endBeyond();
     } catch (error) {
       this.#parts.logger.warn(`leases could not be renewed (${withCause(error)}); trying again`);
     }
-  }
-
-  /**
-   * Renews the leases that are still this node's; the others are lost. A row that somebody else holds for a moment is asked
-   * for again; one that is held for longer is this node's until another takes it, but nothing new starts under it.
-   */
-  async #renewHeld(): Promise<void> {
-    let left = [...this.#held.values()].map(({ loop }) => loop.hold);
-    for (const waitMs of LOCKED_MS) {
-      if (left.length === 0) return;
-      await delay(waitMs);
-      left = await this.#renewSome(left);
-    }
-    const { leases, node } = this.#parts;
-    const held = await stillHeld(
-      leases,
-      node,
-      left.map(({ lease }) => lease),
-    );
-    for (const hold of left) {
-      if (held.has(hold.lease.agentId)) void this.#tracked(this.#renewBetweenWrites(hold));
-      else hold.lose();
-    }
-  }
-
-  /**
-   * In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. A row that others hold
-   * is asked for again and again, so that its owner is the first to have it.
-   */
-  async #renewBetweenWrites(hold: Hold): Promise<void> {
-    if (this.#renewingLater.has(hold)) return;
-    this.#renewingLater.add(hold);
-    try {
-      while (!hold.lost.aborted && this.#outage === null) {
-        const left = await hold.betweenWrites(() => this.#renewSome([hold]));
-        if (left.length === 0) return;
-        await delay(LOCKED_AGAIN_MS);
-      }
-    } catch (error) {
-      this.#parts.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
-    } finally {
-      this.#renewingLater.delete(hold);
-    }
-  }
-
-  /**
-   * The database's clock was set back: what was renewed before ends later than any lease can. One whose owner has not
-   * renewed it for as long as a lease lasts has run out.
-   */
-  async #endBeyond(): Promise<void> {
-    const { leases, leaseTimes } = this.#parts;
-    const beyond = await leasesBeyond(leases, leaseTimes);
-    const keys = new Set(beyond.map(keyOf));
-    for (const key of this.#beyond.keys()) if (!keys.has(key)) this.#beyond.delete(key);
-    const now = performance.now();
-    for (const key of keys) if (!this.#beyond.has(key)) this.#beyond.set(key, now);
-    const ended = beyond.filter((lease) => now - (this.#beyond.get(keyOf(lease)) ?? now) >= leaseTimes.ttlMs);
-    if (ended.length === 0) return;
-    this.#parts.logger.warn(`${ended.length} leases end later than any can: the database's clock was set back, and they end now`);
-    await endBeyond(leases, ended);
-  }
-
-  /** Those of the holds whose leases could not be renewed. */
-  async #renewSome(holds: readonly Hold[]): Promise<Hold[]> {
-    const { leases, node, leaseTimes } = this.#parts;
-    const startUntil = new Deadline(leaseTimes.startMs);
-    const renewed = await renew(
-      leases,
-      node,
-      holds.map(({ lease }) => lease),
-      leaseTimes,
-    );
-    return holds.filter((hold) => {
-      const isRenewed = renewed.has(hold.lease.agentId);
-      if (isRenewed) hold.extend(startUntil);
-      return !isRenewed;
-    });
   }
 
   /**
@@ -363,7 +264,7 @@ export class Runner {
    */
   async #comeBack(): Promise<void> {
     this.#runOutFrom = performance.now() + this.#parts.leaseTimes.ttlMs;
-    await this.#renewHeld();
+    await this.#renewals.renewAll();
   }
 
   #changed(): void {
@@ -386,9 +287,4 @@ export class Runner {
       if (!signal.aborted) await task();
     }
   }
-}
-
-/** A lease as it stands: with another epoch or another end it is another. */
-function keyOf({ id, epoch, until }: BeyondLease): string {
-  return `${id} ${epoch} ${until}`;
 }

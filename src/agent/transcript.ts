@@ -75,7 +75,7 @@ export class Transcripts {
     });
   }
 
-  /** What is remembered now, in bytes. */
+  /** The bytes that are remembered now. */
   get bytes(): number {
     return this.#remembered.calculatedSize;
   }

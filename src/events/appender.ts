@@ -1,14 +1,6 @@
 import { StorageUnavailable } from "../db/sql.ts";
-import {
-  encodePart,
-  newWrite,
-  type AgentEvents,
-  type AppendOutcome,
-  type EncodedPart,
-  type EventLog,
-  type TriedAppend,
-  type Write,
-} from "./log.ts";
+import { encodePart, type AgentEvents, type AppendOutcome, type EncodedPart, type EventLog, type TriedAppend } from "./log.ts";
+import { newWrite, type Write } from "./write.ts";
 
 /** The most events of one append. */
 const BATCH_EVENTS = 1_000;

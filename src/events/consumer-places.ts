@@ -54,7 +54,7 @@ export type ConsumerPlace = { readonly name: string; readonly tenant: string; re
 /** A log in which a consumer that came back after long begins anew. */
 export type ReturnedConsumer = { readonly tenant: string; readonly seenAt: Date };
 
-/** How far consumers have come, and who delivers to them now, as the rows of the table `consumer` say. */
+/** The places that consumers have come to, and the nodes that deliver to them now, as the rows of the table `consumer` say. */
 export class ConsumerPlaces {
   readonly #sql: Sql;
   readonly #node: string;

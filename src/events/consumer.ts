@@ -9,7 +9,7 @@ export type Consumer = {
   readonly concurrency: number;
   /** An event that is as old as this, in ms, is given up and reported, once it has been tried a few times. */
   readonly giveUpMs: number;
-  /** Whether this event concerns it. */
+  /** True if this event concerns it. */
   wants(event: TimelineEvent): boolean;
   /** Rejects where it failed and shall be tried again; with GiveUp where that is of no use. */
   deliver(event: TimelineEvent, signal: AbortSignal): Promise<void>;

@@ -8,7 +8,7 @@ import { Delivery, Drain, type ConsumerTimes, type DeliveryParts } from "./deliv
 import type { TimelineEvent } from "./event.ts";
 import type { EventLog } from "./log.ts";
 
-/** How often it is written down that the consumers are configured, in ms. */
+/** The time between notes in the database that the consumers are configured, in ms. */
 const SEEN_MS = 60_000;
 
 /** What consumers work with. */

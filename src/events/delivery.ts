@@ -19,10 +19,10 @@ export type ConsumerTimes = {
 /** The times of production: a lease of 30 s, a look each 5 s, waits from 1 s to 5 minutes. */
 export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, firstRetryMs: 1_000, lastRetryMs: 300_000 };
 
-/** What a delivery works with. */
+/** The parts that a delivery works with. */
 export type DeliveryParts = { readonly places: ConsumerPlaces; readonly log: EventLog; readonly logger: Logger };
 
-/** Whether more has come since the log was last read, for who delivers from it. */
+/** Tells a delivery if more has come since it last read the log. */
 export class Drain {
   #isStale = false;
   #wake: () => void = () => {};
@@ -50,7 +50,7 @@ export class Drain {
   }
 }
 
-/** How many events may wait at once, and how many more may be delivered behind one that is refused: after a restart those come again. */
+/** The most events that may wait at once, and the most that may be delivered behind one that is refused: after a restart those come again. */
 const WINDOW = { waiting: 1_000, behind: 100_000 };
 /** An event is not given up before so many tries, however old it is: a server that was away begins anew. */
 const LEAST_TRIES = 5;
@@ -67,7 +67,7 @@ export class Delivery {
   readonly #stop: AbortSignal;
   readonly #lost = new AbortController();
   readonly #drain: Drain;
-  /** What was read from the first event on that is not delivered yet, in order. */
+  /** The events that were read, from the first one on that is not delivered yet, in order. */
   readonly #window: Entry[] = [];
   /** The number of those that are not delivered yet. */
   #waiting = 0;
@@ -80,7 +80,7 @@ export class Delivery {
   #position: number;
   /** Everything up to here was read. */
   #read: number;
-  /** How many events of the window have been begun. */
+  /** The number of events of the window that have been begun. */
   #begun = 0;
   #failure: unknown = null;
 
@@ -149,7 +149,7 @@ export class Delivery {
     }
   }
 
-  /** What retention removed before it was delivered is said, and passed over. */
+  /** Events that retention removed before they were delivered are passed over, and that is said. */
   #tellRemoved(floor: number): void {
     if (this.#read >= floor) return;
     const removed = `events of tenant ${this.#tenant} after ${this.#read} and up to ${floor}`;
@@ -263,7 +263,7 @@ export class Delivery {
     await delay(waitMs, undefined, { signal: this.#stop }).catch(() => {});
   }
 
-  /** What is given up stands in the agent's log, unless that report is what could not be delivered. */
+  /** An event that is given up is reported in the agent's log, unless it is such a report itself. */
   async #report(event: TimelineEvent, problem: string): Promise<void> {
     const { name } = this.#consumer;
     const message = `${event.body.kind} at ${event.position} could not be delivered to ${name}: ${problem}`;

@@ -18,7 +18,7 @@ export type LogPage = {
   readonly events: readonly TimelineEvent[];
   /** Everything of the scope up to this position is in `events` or before them. */
   readonly covered: number;
-  /** Whether the database was away when followers were given the page. */
+  /** Set if the database was away when followers were given the page. */
   readonly outage: StorageOutage | null;
 };
 
@@ -99,7 +99,7 @@ export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment
   return { head, ...found, covered };
 }
 
-/** Where the tenant's log ends now. */
+/** The end of the tenant's log now. */
 export async function readHead(sql: Sql, tenant: string): Promise<LogHead> {
   return headOf(tenant, await sql.query<PageRow>(READ_HEAD, [tenant]));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type Change } from "../db/change.ts";
-import { isConnectionLost, isContention, sqlState, StorageUnavailable, type Sql, type Statement } from "../db/sql.ts";
+import { sqlState, StorageUnavailable, type Sql, type Statement } from "../db/sql.ts";
 import { forNobody } from "../db/reader-limits.ts";
 import { writeFor } from "../db/writer-limits.ts";
 import { Turns } from "../lib/turns.ts";
@@ -9,18 +9,10 @@ import { messageOf } from "../lib/text.ts";
 import { encodeEvent, type EncodedEvent } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
 import type { EventDraft, TimelineEvent } from "./event.ts";
-import {
-  CommitsLost,
-  readHead,
-  readOpenPage,
-  readPage,
-  readPositions,
-  type FoundPage,
-  type LogPage,
-  type StorageOutage,
-} from "./log-page.ts";
+import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
 import { NewestEvents } from "./newest-events.ts";
 import { inScope, type Scope } from "./scope.ts";
+import { FIRST_WAITS, newWrite, WriteTries, type Write } from "./write.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
 
 /** The lease under which something is written: refused where the agent has another owner or epoch by then. */
@@ -68,11 +60,6 @@ export type CommitOutcome =
 /** Is told what was committed, and whether that was a signal to an agent. */
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;
 
-/** Waits between tries of an append whose answer was lost, in ms; what is fenced is tried on and on after the last. */
-const RETRIES = [10, 50, 200, 500, 1_000];
-const LAST_RETRY = 2_000;
-/** The time between reports that a write is tried for long, in ms. */
-const TELL_MS = 10_000;
 /** The most commands for one agent at once: they wait for the same row. */
 const COMMANDS_OF_AGENT = 2;
 /** The time between tries for a row that others hold for long, in ms. */
@@ -90,17 +77,6 @@ const BEGIN_LOG: Statement = {
   name: "begin_log",
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
 };
-/**
- * A write by its id, for as long as its outcome is not known. Once an answer of it was lost, each further try asks first
- * what the tries before have written.
- */
-export type Write = { readonly id: string; isLost: boolean };
-
-/** A write that was not tried yet. */
-export function newWrite(): Write {
-  return { id: randomUUID(), isLost: false };
-}
-
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
@@ -116,15 +92,15 @@ export class EventLog {
   /** A row for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
   readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
   #unknownEvents = 0;
-  #retries = 0;
   readonly #newest = new NewestEvents();
-  readonly #retryListeners = new Set<(problem: string, sinceMs: number) => void>();
+  readonly #tries: WriteTries;
   readonly #listeners = new Set<CommitListener>();
 
   /** Followers and pages read by `reads`, so that no commit waits for them. */
   constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = sql) {
     this.#sql = sql;
     this.#reads = reads;
+    this.#tries = new WriteTries(sql.outages);
     this.waiting = new WaitingEvents(limits);
   }
 
@@ -141,12 +117,12 @@ export class EventLog {
 
   /** The number of tries, after the first waits, of writes of the holders of leases. */
   get retries(): number {
-    return this.#retries;
+    return this.#tries.count;
   }
 
-  /** Calls the listener, each TELL_MS at most, with what the database says to a write that is tried for long, and since how many ms. */
+  /** Calls the listener, each 10 s at most, with what the database says to a write that is tried for long, and since how many ms. */
   onLongRetry(listener: (problem: string, sinceMs: number) => void): void {
-    this.#retryListeners.add(listener);
+    this.#tries.onLong(listener);
   }
 
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
@@ -180,9 +156,9 @@ export class EventLog {
     for (let attempt = 0; ; attempt += 1) {
       const [tried = { outcome: "LOCKED" }] = await this.tryAppend(tenant, [part], write);
       if (tried.outcome !== "LOCKED") return tried;
-      if (part.fence === null && attempt === RETRIES.length)
+      if (part.fence === null && attempt === FIRST_WAITS.length)
         throw new StorageUnavailable(`the row of agent ${part.agentId} is locked by others`);
-      await delay(RETRIES[attempt] ?? LOCKED_RETRY);
+      await delay(FIRST_WAITS[attempt] ?? LOCKED_RETRY);
     }
   }
 
@@ -192,7 +168,7 @@ export class EventLog {
     const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
     const isHeld = parts.every(({ fence }) => fence !== null);
     const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
-    const rows = await this.#retrying(tenant, isHeld, write, () =>
+    const rows = await this.#tries.untilKnown(tenant, isHeld, write, () =>
       this.#write<Placement>(tenant, APPEND, [
         tenant,
         write.id,
@@ -241,7 +217,7 @@ export class EventLog {
           changed,
           ...columns(encoded),
         ]);
-      const [place] = await this.#retrying(tenant, part.fence !== null, write, () =>
+      const [place] = await this.#tries.untilKnown(tenant, part.fence !== null, write, () =>
         // An owner makes one write at a time; commands are many, and would wait for the same row.
         part.fence === null ? this.#turnsOfAgent.run(part.agentId, commit) : commit(),
       );
@@ -281,7 +257,7 @@ export class EventLog {
     return this.#within(scope, await readOpenPage(this.#reads, scope, after, moment));
   }
 
-  /** Where the tenant's log ends now. */
+  /** The end of the tenant's log now. */
   async head(tenant: string): Promise<LogHead> {
     await this.begin(tenant);
     return readHead(this.#reads, tenant);
@@ -319,7 +295,7 @@ export class EventLog {
     return { head, events: events.filter((event) => inScope(scope, event)), covered, outage: null };
   }
 
-  /** What a database says that may be another one is no reason to forget what the one before said. */
+  /** The newest event is remembered, save from a database that may be another one: it is compared first. */
   #saw(newest: TimelineEvent | undefined): void {
     if (newest !== undefined && !this.#sql.outages.isSuspected) this.#newest.saw(newest);
   }
@@ -329,32 +305,6 @@ export class EventLog {
     this.#saw(last);
     // What listeners begin goes on when the reader whose command this was has left.
     if (events.length > 0) forNobody(() => this.#listeners.forEach((listener) => listener(tenant, events, isSignal)));
-  }
-
-  /**
-   * Tries a write until its outcome is known. What the holder of a lease writes waits for the database as long as it is
-   * away, since its epoch says afterwards whether it still counts. What others ask for is refused: they may ask again.
-   */
-  async #retrying<Row>(tenant: string, isHeld: boolean, write: Write, attemptIt: () => Promise<Row[]>): Promise<Row[]> {
-    const began = performance.now();
-    let told = began;
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await attemptIt();
-      } catch (error) {
-        if (sqlState(error) === "TP004") throw new CommitsLost(tenant);
-        if (isConnectionLost(error)) write.isLost = true;
-        else if (!isContention(error)) throw error;
-        if (!isHeld && (attempt === RETRIES.length || this.#sql.outages.current !== null)) throw error;
-        if (attempt >= RETRIES.length) this.#retries += 1;
-        if (performance.now() - told >= TELL_MS) {
-          told = performance.now();
-          this.#retryListeners.forEach((listener) => listener(messageOf(error), told - began));
-        }
-        await delay(RETRIES[attempt] ?? LAST_RETRY);
-        if (isHeld) await this.#sql.outages.over();
-      }
-    }
   }
 }
 

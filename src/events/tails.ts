@@ -155,7 +155,7 @@ export class Tails {
     }
   }
 
-  /** How far each tail is now. */
+  /** The last position of each tail now. */
   async #heads(): Promise<ReadonlyMap<string, number>> {
     const tails = await Promise.allSettled([...this.#kept].map(async ([tenant, { tail }]) => [tenant, await tail] as const));
     return new Map(

@@ -38,7 +38,7 @@ export function marked(text: string, bytes: number, whole: string): string {
   return head.length === text.length ? text : `${head}… [${text.length - head.length} more characters; ${whole}]`;
 }
 
-/** What an error says, with what caused it: for the server's own log. */
+/** The message of an error, with that of its cause: for the server's own log. */
 export function withCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;

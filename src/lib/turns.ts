@@ -9,7 +9,7 @@ export class Turns {
     this.#most = most;
   }
 
-  /** How much work of the key waits for its turn. */
+  /** The amount of work of the key that waits for its turn. */
   waiting(key: string): number {
     return this.#queues.get(key)?.waiting.length ?? 0;
   }

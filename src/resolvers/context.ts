@@ -21,7 +21,7 @@ export type Context = {
    * nothing that the rows do not show.
    */
   readonly snapshot: () => Promise<LogHead>;
-  /** How long an admission counts without being asked again, in ms. */
+  /** The time for which an admission counts without being asked again, in ms. */
   readonly admittedMs: number;
   /** Whether the actor would still be admitted as the same, with the same roles: asked anew every few seconds. */
   readonly isStillAdmitted: () => Promise<boolean>;

@@ -6,7 +6,7 @@ import type { Context } from "../resolvers/context.ts";
 /** What all operations share. */
 export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "parts" | "tails" | "wake" | "expensive">;
 
-/** How long an admission counts without being asked again, in ms: of a stream, at most twice as long. */
+/** The time for which an admission counts without being asked again, in ms: of a stream, at most twice as long. */
 export const ADMITTED_MS = 2_500;
 
 /** Who asks, as authentication says now. */

@@ -23,7 +23,7 @@ const MOST = { rows: 50_000, depth: 20, selections: 20_000 };
 /** The rows that a connection answers where nobody says how many. */
 const USUAL_PAGE = 20;
 
-/** Where a selection stands: how deep, and how many times it is answered. */
+/** The place of a selection: its depth, and the number of times that it is answered. */
 type Place = { readonly depth: number; readonly times: number };
 
 /**

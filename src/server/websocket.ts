@@ -18,7 +18,7 @@ import type { TransportContext } from "./yoga.ts";
 const MESSAGE_BYTES = 8 * 1024 * 1024;
 /** The most bytes that somebody may send before they said who they are: a token is short. */
 const STRANGER_BYTES = 64 * 1024;
-/** How long the socket of somebody who was refused may take to close, in ms. */
+/** The time that the socket of somebody who was refused may take to close, in ms. */
 const REFUSED_MS = 1_000;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;

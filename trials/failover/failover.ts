@@ -18,7 +18,7 @@ import { watchAll, type Watchers } from "../watchers.ts";
  */
 const AGENTS = 10;
 
-/** What a dump reads. */
+/** The tables that a dump reads. */
 const TABLES = [
   "agent",
   "message",
@@ -35,7 +35,7 @@ const TABLES = [
 
 await trialInFolder("failover", runFailovers);
 
-/** What the phases of the trial work with. */
+/** The parts that the phases of the trial work with. */
 type World = {
   readonly postgres: TrialPostgres;
   readonly proxy: Proxy;

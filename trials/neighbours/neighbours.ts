@@ -19,7 +19,7 @@ import { trialInFolder, until, type TrialRun } from "../trial.ts";
  */
 const AGENTS = 100;
 
-/** What disturbs. It begins at once, and ends with the signal. */
+/** A neighbour that disturbs: it begins at once, and ends with the signal. */
 type Neighbour = {
   readonly name: string;
   /** At least so long, in s, whatever the length of the trial. */
@@ -153,7 +153,7 @@ async function lastPosition(database: pg.Client): Promise<number> {
   return rows[0]?.last ?? 0;
 }
 
-/** What stands in the log since then that nobody beside it should have caused; empty where nothing does. */
+/** The events since then that nobody beside an agent should have caused, in words; empty if there are none. */
 async function whatWentWrong(database: pg.Client, agents: readonly TrialAgent[], since: number): Promise<string> {
   const { rows } = await database.query<{ kind: string; n: number; example: string }>(
     `SELECT kind, count(*)::int AS n, min(payload::text) AS example FROM event

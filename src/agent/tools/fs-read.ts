@@ -83,7 +83,7 @@ class LineRange {
   readonly #kept: string[] = [];
   #bytes = 0;
   #line = 1;
-  /** What is known of the line that has begun and is wanted; a byte more than can be shown says that it is too long. */
+  /** The start of the line that has begun and is wanted; a byte more than can be shown says that it is too long. */
   #open: Buffer[] = [];
   #openBytes = 0;
   #isOpen = false;
