@@ -219,7 +219,10 @@ describe("follow", () => {
     await writer.log.append("one", [{ ...agent, fence: null, events: [chunk("rung")] }]);
     expect(deltas(await take(pages, 1))).toEqual(["rung"]);
     await sql.query(
-      { name: "kill", text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'triplane-bell'" },
+      {
+        name: "kill",
+        text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'triplane % bell'",
+      },
       [],
     );
     await writer.log.append("one", [{ ...agent, fence: null, events: [chunk("polled")] }]);

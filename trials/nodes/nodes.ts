@@ -96,7 +96,9 @@ function cutBells(database: pg.Client, everyMs = 2_000): { stop(): Promise<void>
   const stopping = new AbortController();
   const cutting = (async () => {
     while (!stopping.signal.aborted) {
-      await database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'triplane-bell'");
+      await database.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'triplane % bell'",
+      );
       await delay(everyMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();
