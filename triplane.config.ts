@@ -1,4 +1,4 @@
-import { defineConfig } from "./src/config.ts";
+import { defineConfig } from "triplane";
 
 export default defineConfig({
   defaultWorkspace: "examples/workspace",

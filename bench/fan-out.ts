@@ -4,10 +4,10 @@ import { openDatabase } from "../src/db/database.ts";
 import { postgresBell } from "../src/events/bell.ts";
 import type { EventDraft } from "../src/events/event.ts";
 import { EventLog } from "../src/events/log.ts";
-import { globalId } from "../src/resolvers/global-id.ts";
+import { globalId } from "../src/lib/global-id.ts";
 import { silentLogger } from "../tests/support/silent-logger.ts";
 import { insertAgent } from "../tests/support/log.ts";
-import type { Figure } from "./main.ts";
+import type { Figure } from "./figure.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
 import { open, subscribe } from "./client.ts";
 
@@ -33,7 +33,7 @@ export async function fanOut(url: string): Promise<Figure> {
   sockets[0]?.on("message", (message: Buffer) => pages.push(message.toString()));
   const append = async (index: number): Promise<void> => {
     const draft: EventDraft = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: `a few words ${index} ` } };
-    await log.append("local", [{ ...agent, fence: null, events: [draft] }]);
+    await log.append("local", [{ ...agent, events: [draft] }]);
     await delay(EVERY_MS);
   };
   for (let warm = 0; warm < 40; warm += 1) await append(warm);

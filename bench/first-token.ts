@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
 import { createAgent, sendMessage } from "./client.ts";
-import type { Figure } from "./main.ts";
+import type { Figure } from "./figure.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const TURNS = 200;

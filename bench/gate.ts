@@ -1,16 +1,16 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { confirm } from "../src/agent/gate/confirmation.ts";
-import { discover, type Requested } from "../src/agent/gate/discovery.ts";
-import { format } from "../src/agent/gate/formatting.ts";
-import { permit } from "../src/agent/gate/permission.ts";
-import { readPermission } from "../src/agent/gate/permission-source.ts";
-import type { Policy } from "../src/agent/gate/policy.ts";
-import { validate } from "../src/agent/gate/validation.ts";
+import { confirm } from "../src/agent/calls/stages/confirmation.ts";
+import { discover, type Requested } from "../src/agent/calls/stages/discovery.ts";
+import { format } from "../src/agent/calls/stages/formatting.ts";
+import { permit } from "../src/agent/calls/stages/permission.ts";
+import { readPermission } from "../src/agent/policy/permission-source.ts";
+import type { Policy } from "../src/agent/policy/permission.ts";
+import { validate } from "../src/agent/calls/stages/validation.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
-import { Workspace } from "../src/agent/tools/workspace.ts";
-import type { Figure } from "./main.ts";
+import { Workspace } from "../src/agent/workspace/workspace.ts";
+import type { Figure } from "./figure.ts";
 
 const CALLS = 20_000;
 const FILES = 100;
@@ -90,5 +90,5 @@ function policyOf25Rules(tools: ReadonlyMap<string, (typeof BUILTIN_TOOLS)[numbe
     { tools, modes: new Map() },
   );
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  return { permission, bounds: [], standing: [] };
+  return { permission, bounds: [], stored: [] };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../src/db/database.ts";
 import type { Sql } from "../src/db/sql.ts";
-import type { Figure } from "./main.ts";
+import type { Figure } from "./figure.ts";
 import { startServerProcess } from "./server-process.ts";
 import { createAgent, sendMessage, subscribe } from "./client.ts";
 

@@ -1,4 +1,5 @@
-import { append } from "./append.ts";
+import type { Figure } from "./figure.ts";
+import { append, appendBesideSnapshot } from "./append.ts";
 import { fanOut } from "./fan-out.ts";
 import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
@@ -7,15 +8,6 @@ import { replay } from "./replay.ts";
 import { simulation } from "./simulate.ts";
 import { turn } from "./turn.ts";
 import { withPostgres } from "./postgres.ts";
-
-/** One figure, beside the baseline that was measured in the same run. Absolute values depend on the machine; ratios count. */
-export type Figure = {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly baseline: number | null;
-  readonly ratio: number | null;
-};
 
 const wanted = process.argv.slice(2);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
@@ -27,9 +19,10 @@ setTimeout(() => {
   process.exit(1);
 }, LONGEST_MS).unref();
 
-/** `npm run bench [-- append replay fan-out first-token simulate turn idle gate]`: prints one JSON line a figure. */
+/** `npm run bench [-- append snapshot replay fan-out first-token simulate turn idle gate]`: prints one JSON line a figure. */
 await withPostgres(async (url) => {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);
+  if (isWanted("snapshot")) print(await appendBesideSnapshot(url));
   if (isWanted("replay")) print(await replay(url));
   if (isWanted("fan-out")) print(await fanOut(url));
   if (isWanted("first-token")) print(await firstToken(url));

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { startApp } from "../src/app.ts";
 import type { EventDraft } from "../src/events/event.ts";
 import { silentLogger } from "../tests/support/silent-logger.ts";
-import { makeSettings } from "../src/settings.ts";
+import { makeSettings } from "../src/config/settings.ts";
 import { insertAgent } from "../tests/support/log.ts";
-import type { Figure } from "./main.ts";
+import type { Figure } from "./figure.ts";
 
 const EVENTS = 50_000;
 const ROUNDS = 3;
@@ -37,13 +37,10 @@ export async function replay(url: string): Promise<Figure> {
     body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: `word ${index} ` },
   });
   for (let start = 0; start < EVENTS; start += 1_000)
-    await log.append("local", [
-      { ...agent, fence: null, events: Array.from({ length: 1_000 }, (_, index) => delta(start + index)) },
-    ]);
+    await log.append("local", [{ ...agent, events: Array.from({ length: 1_000 }, (_, index) => delta(start + index)) }]);
   await log.append("local", [
     {
       ...agent,
-      fence: null,
       events: [{ at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } }],
     },
   ]);

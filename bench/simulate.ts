@@ -1,9 +1,9 @@
-import { readPermission } from "../src/agent/gate/permission-source.ts";
-import { MOST_CALLS, simulate } from "../src/agent/gate/simulate.ts";
+import { readPermission } from "../src/agent/policy/permission-source.ts";
+import { MOST_CALLS, simulate } from "../src/agent/policy/simulate.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
 import { openDatabase } from "../src/db/database.ts";
 import type { Sql } from "../src/db/sql.ts";
-import type { Figure } from "./main.ts";
+import type { Figure } from "./figure.ts";
 
 const BATCH = 2_000;
 const RULES = 25;

@@ -1,5 +1,5 @@
 import { startApp } from "../src/app.ts";
-import { makeSettings } from "../src/settings.ts";
+import { makeSettings } from "../src/config/settings.ts";
 import { silentLogger } from "../tests/support/silent-logger.ts";
 import { serveBench } from "./server-process.ts";
 

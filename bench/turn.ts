@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import type { Actor } from "../src/agent/actor.ts";
+import type { Actor } from "../src/agent/actors/actor.ts";
 import { createAgent } from "../src/agent/commands/create-agent.ts";
 import { sendMessage } from "../src/agent/commands/send-message.ts";
 import { NO_TOKENS, type Model, type ModelEvent } from "../src/agent/models/model.ts";
 import { defineTool } from "../src/agent/tools/tool.ts";
 import { startApp, type App } from "../src/app.ts";
-import { makeSettings } from "../src/settings.ts";
-import type { Figure } from "./main.ts";
+import { makeSettings } from "../src/config/settings.ts";
+import type { Figure } from "./figure.ts";
 
 const LONG = { turns: 40, calls: 20 };
 /** Turns of one call each, of which those after WARM are compared with those after MANY. */

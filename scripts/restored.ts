@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { connectedServers, type ConnectedServer } from "../src/db/connected-servers.ts";
 import { openDatabase } from "../src/db/database.ts";
-import { readEnvironment } from "../src/environment.ts";
+import { readEnvironment } from "../src/config/environment.ts";
 import { command } from "./command.ts";
 
 /**

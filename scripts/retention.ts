@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { KeptOutputs } from "../src/agent/kept-outputs.ts";
-import { listenerReaders } from "../src/agent/listeners.ts";
+import { KeptOutputs } from "../src/agent/calls/outputs.ts";
+import { listenerReaders } from "../src/deliveries/listeners.ts";
 import { openDatabase } from "../src/db/database.ts";
-import { readEnvironment } from "../src/environment.ts";
+import { readEnvironment } from "../src/config/environment.ts";
 import { planRetention } from "../src/events/retention.ts";
-import { webhookConsumer } from "../src/server/webhooks.ts";
-import { loadSettings } from "../src/settings.ts";
+import { webhookConsumer } from "../src/deliveries/webhooks.ts";
+import { loadSettings } from "../src/config/settings.ts";
 import { command } from "./command.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -1,4 +1,4 @@
-import { currentOwnCode } from "./agent/own-code.ts";
+import { currentOwnCode } from "./agent/tools/own-code.ts";
 import type { Logger } from "./lib/log.ts";
 import { messageOf } from "./lib/text.ts";
 

@@ -1,9 +1,9 @@
 import { startApp, type App } from "./app.ts";
-import { readEnvironment } from "./environment.ts";
-import { explained } from "./explained.ts";
+import { readEnvironment } from "./config/environment.ts";
+import { explained } from "./operator-error.ts";
 import { watchForgotten } from "./forgotten.ts";
 import { consoleLogger } from "./lib/log.ts";
-import { loadSettings, type Settings } from "./settings.ts";
+import { loadSettings, type Settings } from "./config/settings.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
 const CLOSED_AFTER_MS = 15_000;

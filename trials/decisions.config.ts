@@ -1,4 +1,4 @@
-import { defineConfig } from "../src/config.ts";
+import { defineConfig } from "triplane";
 
 /** Calls of one answer: each asks. */
 const CALLS = 10;

@@ -53,7 +53,7 @@ export async function measureLatency(databaseUrl: string, url: string, seconds: 
     const delta = String(index);
     const events = [{ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } as const }];
     // The subscriber may be told before the writer: then it took no time.
-    await log.append("local", [{ ...agent, fence: null, events }]);
+    await log.append("local", [{ ...agent, events }]);
     if (!committed.has(delta)) committed.set(delta, performance.now());
   }
   const gaveUp = await Promise.race([all.promise, delay(10_000).then(() => "gave up" as const)]);

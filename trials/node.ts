@@ -1,6 +1,6 @@
 import { startApp, type Overrides } from "../src/app.ts";
-import { readEnvironment } from "../src/environment.ts";
-import { loadSettings } from "../src/settings.ts";
+import { readEnvironment } from "../src/config/environment.ts";
+import { loadSettings } from "../src/config/settings.ts";
 
 /** The leases of trials: a tenth of production's, in ms. */
 export const TRIAL_LEASES = { ttlMs: 1_500, renewMs: 500, startMs: 1_000 };

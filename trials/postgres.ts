@@ -48,6 +48,12 @@ export async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
+/** The last position of the one log of a trial; 0 for none. */
+export async function lastPosition(database: pg.Client): Promise<number> {
+  const { rows } = await database.query<{ last: number }>("SELECT coalesce(max(position), 0)::float8 AS last FROM event");
+  return rows[0]?.last ?? 0;
+}
+
 /** Checks that the one log of a trial has no gap. Gives how many events it has. */
 export async function checkGapless(url: string, fail: TrialRun["fail"]): Promise<number> {
   const [row] = await query(url, "SELECT coalesce(max(position), 0)::int AS last, count(*)::int AS events FROM event");

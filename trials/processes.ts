@@ -11,7 +11,7 @@ export type TrialProcess = {
   readonly exited: Promise<number | null>;
   /** Hears each line that it writes to stdout from now on. */
   onLine(listener: (line: string) => void): void;
-  /** The next line that matches. Rejects where the process ends first. */
+  /** The next line that matches. Rejects if the process ends first. */
   says(pattern: RegExp): Promise<string>;
   /** Writes a line to its stdin. */
   tell(line: string): void;
@@ -102,7 +102,7 @@ export async function endAll(): Promise<void> {
 /** The token of the trial itself, where the servers ask for one. */
 export const TRIAL_TOKEN = "trial";
 
-/** An operation over HTTP; rejects where it answers errors. */
+/** An operation over HTTP; rejects if it answers errors. */
 export async function ask<Data>(url: string, query: string, variables: object = {}): Promise<Data> {
   const response = await fetch(url, {
     method: "POST",

@@ -7,7 +7,7 @@ export async function noteRun(callId: string): Promise<void> {
   await writeFile(file(`${callId}.run`), "", { flag: "wx" }).catch(() => writeFile(file(`${callId}.again.${process.pid}`), ""));
 }
 
-/** How many calls ran so far, and how often one ran again. */
+/** The number of calls that ran so far, and how often one ran again. */
 export async function countRuns(folder: string): Promise<{ readonly runs: number; readonly again: number }> {
   const files = await readdir(folder);
   return {

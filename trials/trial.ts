@@ -16,14 +16,15 @@ export type TrialRun = {
 const SHOWN = 20;
 
 /**
- * Runs a trial: prints what it counted and whether it passed, and exits with 1 where anything did not hold. `--short`
- * shortens it, `--planted` puts the fault in that it must see, and ends at the first failure. Ends all processes that it
- * started.
+ * Runs a trial: prints what it counted and whether it passed, and exits with 1 if anything did not hold, with 2 if the
+ * trial itself broke. `--short` shortens it, `--planted` puts the fault in that it must see, and ends at the first failure.
+ * Ends all processes that it started.
  */
 export async function trial(name: string, body: (run: TrialRun) => Promise<string>): Promise<void> {
   const failures: string[] = [];
   const started = performance.now();
   const seen = Promise.withResolvers<string>();
+  let isBroken = false;
   try {
     const isShort = process.argv.includes("--short");
     const isPlanted = process.argv.includes("--planted");
@@ -34,6 +35,7 @@ export async function trial(name: string, body: (run: TrialRun) => Promise<strin
     const counts = await Promise.race([body({ isShort, isPlanted, fail }), seen.promise]);
     console.log(`${counts}; ${((performance.now() - started) / 1_000).toFixed(0)} s`);
   } catch (error) {
+    isBroken = true;
     failures.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     await endAll();
@@ -41,7 +43,7 @@ export async function trial(name: string, body: (run: TrialRun) => Promise<strin
   for (const failure of failures.slice(0, SHOWN)) console.error(failure);
   console.log(failures.length === 0 ? `trial:${name} passed` : `trial:${name} failed: ${failures.length} failures`);
   // What a planted run had still under way keeps nobody waiting.
-  if (failures.length > 0) process.exit(1);
+  if (failures.length > 0) process.exit(isBroken ? 2 : 1);
 }
 
 /** The same, with a folder that is removed afterwards. */

@@ -20,7 +20,7 @@ type Page = {
 
 /** Subscribers that resume by themselves, and check what they are given. */
 export type Watchers = {
-  /** How often the subscriber that was told least was told that the database is away. */
+  /** The frequency with which the subscriber that was told least was told that the database is away. */
   readonly outages: number;
   /** Waits until everybody has come as far as the log of a server goes now, checks that all were given the same, and says how much. */
   check(url: string): Promise<{ readonly events: number; readonly resumptions: number }>;

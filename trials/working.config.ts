@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { once } from "node:events";
-import { defineTool } from "../src/agent/tools/tool.ts";
-import { defineConfig } from "../src/config.ts";
+import { defineConfig, defineTool } from "triplane";
 import { noteRun } from "./run-once.ts";
 
 const { TRIAL_FOLDER: folder = "", TRIAL_TOOL_SECONDS: seconds = "2" } = process.env;

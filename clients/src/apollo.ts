@@ -4,7 +4,7 @@ import { Observable } from "rxjs";
 import { optionsFor, resume, type ManyResumeOptions } from "./resume.ts";
 import type { Result, Transport } from "./transport.ts";
 
-/** How the subscriptions of a ResumeLink resume. */
+/** The options of a ResumeLink: how its subscriptions resume. */
 export type ResumeLinkOptions = ManyResumeOptions<ApolloLink.Operation>;
 
 /**

@@ -39,7 +39,7 @@ const CURSOR_CODES: ReadonlySet<unknown> = new Set([
   "CURSOR_MALFORMED",
 ] satisfies ResumeErrorCode[]);
 
-/** Whether the code says that the server does not go on from the cursor. */
+/** True if the code says that the server does not go on from the cursor. */
 export function isCursorCode(code: unknown): code is ResumeErrorCode {
   return CURSOR_CODES.has(code);
 }

@@ -12,7 +12,7 @@ import {
 /** The server's database does not answer: events wait. */
 export type Outage = { readonly since: string; readonly bufferedEvents: number };
 
-/** How a subscription stands. */
+/** The state of a subscription. */
 export type ResumeStatus =
   /** An attempt is made; `failures` went wrong since the last page. */
   | { readonly kind: "connecting"; readonly failures: number }
@@ -24,13 +24,13 @@ export type ResumeStatus =
   | { readonly kind: "outage"; readonly cursor: string; readonly outage: Outage }
   /** The connection was lost; the next attempt is made in `waitMs`. */
   | { readonly kind: "lost"; readonly cursor: string | null; readonly error: unknown; readonly waitMs: number }
-  /** It is over: null where the server ended it, else why. */
+  /** It is over: null if the server ended it, else why. */
   | { readonly kind: "ended"; readonly cursor: string | null; readonly error: unknown };
 
-/** How subscriptions resume. */
+/** The options by which subscriptions resume. */
 export type ResumeOptions = {
   readonly onStatus?: (status: ResumeStatus) => void;
-  /** How long to wait after so many failures in a row, in ms. By default 0.25 s, doubled up to 10 s, at random less. */
+  /** The wait after so many failures in a row, in ms. By default 0.25 s, doubled up to 10 s, at random less. */
   readonly waitMs?: (failures: number) => number;
   /** The variable that the operation passes as `since`. By default `since`. */
   readonly sinceVariable?: string;
@@ -51,8 +51,8 @@ export function optionsFor<Operation>(
 
 /** After so many answers in a row that are the server's fault, not the network's, it is given up. */
 const SERVER_FAILURES = 8;
-/** Close codes of graphql-transport-ws after which the same again would end the same: the client breaks the protocol. */
-const FATAL_CLOSE_CODES: ReadonlySet<number> = new Set([4004, 4005, 4400, 4401, 4406, 4409, 4429]);
+/** Close codes after which the same again would end the same: the client breaks the protocol, or sends more than a message holds. */
+const FATAL_CLOSE_CODES: ReadonlySet<number> = new Set([1009, 4004, 4005, 4400, 4401, 4406, 4409, 4429]);
 /** Answers that would be the same the next time. One that the client does not know may come from a newer server, and is tried again. */
 const FINAL_CODES: ReadonlySet<unknown> = new Set([
   undefined,
@@ -61,6 +61,7 @@ const FINAL_CODES: ReadonlySet<unknown> = new Set([
   "BAD_USER_INPUT",
   "BAD_REQUEST",
   "DOCUMENT_TOO_LARGE",
+  "ANSWER_TOO_LARGE",
   "GRAPHQL_PARSE_FAILED",
   "GRAPHQL_VALIDATION_FAILED",
 ]);

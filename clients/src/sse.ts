@@ -6,7 +6,7 @@ export type SseOptions = Omit<
   ClientOptions,
   "singleConnection" | "retryAttempts" | "retry" | "lazy" | "onNonLazyError" | "fetchFn"
 > & {
-  /** How long the stream may be silent, in ms: 30 s where omitted. The server sends a comment each 12 s. */
+  /** The time for which the stream may be silent, in ms: 30 s if omitted. The server sends a comment each 12 s. */
   readonly silenceMs?: number;
 };
 

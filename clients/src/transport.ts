@@ -19,7 +19,7 @@ export type Result<Data> = {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** Who is told. After `error` or `complete` nothing comes any more. */
+/** The receiver of results. After `error` or `complete` nothing comes any more. */
 export type Sink<Value> = {
   next(value: Value): void;
   error(error: unknown): void;
@@ -27,7 +27,7 @@ export type Sink<Value> = {
 };
 
 /**
- * How subscriptions reach the server. `subscribe` makes one attempt and repeats nothing by itself: it says `complete`
+ * A transport of subscriptions. `subscribe` makes one attempt and repeats nothing by itself: it says `complete`
  * only where the server did, and `error` where the connection was lost. It returns the end of the attempt.
  */
 export type Transport = {

@@ -2,7 +2,7 @@ import { subscriptionExchange, type Exchange, type Operation } from "@urql/core"
 import { optionsFor, resume, type ManyResumeOptions } from "./resume.ts";
 import type { Transport } from "./transport.ts";
 
-/** How the subscriptions of a resumeExchange resume. */
+/** The options of a resumeExchange: how its subscriptions resume. */
 export type ResumeExchangeOptions = ManyResumeOptions<Operation>;
 
 /**

@@ -11,7 +11,7 @@ export type WebSocketOptions = Omit<
   readonly webSocketImpl?: unknown;
 };
 
-/** What a WebSocket class must have. The browsers' has it, and that of the package `ws`. */
+/** The shape of a WebSocket class. The browsers' has it, and that of the package `ws`. */
 type SocketClass = new (
   url: string,
   protocols?: string | string[],
@@ -19,7 +19,7 @@ type SocketClass = new (
   addEventListener(type: "close" | "error", listener: (event: CloseEventLike) => void): void;
 };
 
-/** How often the connection is tried, and how long it may take to open and to answer, in ms, where nothing else is said. */
+/** The frequency with which the connection is tried, and how long it may take to open and to answer, in ms, where nothing else is said. */
 const KEEP_ALIVE_MS = 12_000;
 /** Closed without a close frame: as lost (RFC 6455, 7.4.1). */
 const LOST = 1006;
@@ -64,7 +64,7 @@ export function overWebSocket(options: WebSocketOptions): Transport {
         },
       ),
     () => {
-      // It rejects where the connection does not open: there is nobody left who would want to know.
+      // It rejects if the connection does not open: there is nobody left who would want to know.
       void Promise.resolve(client.dispose()).catch(() => {});
     },
   );

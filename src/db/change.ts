@@ -26,10 +26,10 @@ export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt:
   Omit<Prisma.ToolCallUncheckedCreateInput, "id" | "tenant" | "agentId" | "state" | "updatedAt" | "auditTrail" | "approvals">
 >;
 
-/** What a call starts by, besides its policy: refused where that does not stand any more. */
+/** The decision or rule by which a call starts, besides its policy: the start is refused if it no longer stands. */
 export type StartsBy = { readonly approvalId: string; readonly inputHash: string } | { readonly allowRuleId: string };
 
-/** One step of a tool call from one state to the next: refused where the row is not in `from`. */
+/** One step of a tool call from one state to the next: refused if the row is not in `from`. */
 export type ToolCallTransition = {
   readonly id: string;
   readonly from: ToolCallState;
@@ -38,7 +38,7 @@ export type ToolCallTransition = {
   readonly audit: { readonly state: ToolCallState; readonly timestamp: string; readonly note?: string };
 };
 
-/** One step of an approval from one state to the next: refused where the row is not in `from`. */
+/** One step of an approval from one state to the next: refused if the row is not in `from`. */
 export type ApprovalTransition = {
   readonly id: string;
   readonly from: ApprovalState;
@@ -55,60 +55,72 @@ type Row<Input> = { readonly [Column in keyof Input]-?: Value<Input[Column]> };
 /** Columns to set. Absent columns keep their value. */
 type Patch<Input> = { readonly [Column in keyof Input]?: Value<Input[Column]> };
 
-/** All that one commit may change on one agent. Absent parts change nothing. */
-export type Change = {
-  readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
-  readonly createAgent?: Row<Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos">>;
-  /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
-  readonly fork?: { readonly from: string; readonly at: number };
+/** The steps of calls and approvals from state to state: an owner makes some, people and expiry make others. */
+type Transitions = {
+  readonly transitions?: readonly ToolCallTransition[];
+  readonly approvalTransitions?: readonly ApprovalTransition[];
+};
+
+/** None of these parts. */
+type Without<Parts> = { readonly [Part in keyof Parts]?: never };
+
+type OwnerParts = {
   /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
   readonly expectSignal?: number;
   readonly agent?: AgentPatch;
-  /** Counts a signal and makes the agent runnable. */
-  readonly wake?: true;
-  /** Asks the owner to interrupt; refused where there is nothing to interrupt. */
-  readonly interrupt?: { readonly at: string; readonly note?: string };
-  /** The commit is refused where so many messages, or bytes with those `added`, wait for the agent already. */
-  readonly queueLimit?: { readonly messages: number; readonly bytes: number; readonly added: number };
-  /** A message from a person; the commit gives it its arrival. */
-  readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
-  /** The images of `received`, in base64; those that the tenant has already stay. */
-  readonly images?: readonly { readonly digest: string; readonly data: string }[];
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
   readonly messages?: readonly Row<Prisma.MessageUncheckedCreateInput>[];
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
   readonly stepEnd?: { readonly step: number } & Patch<Omit<Prisma.StepUncheckedCreateInput, "agentId" | "step">>;
   readonly toolCalls?: readonly Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals">>[];
-  readonly transitions?: readonly ToolCallTransition[];
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
-  readonly approvalTransitions?: readonly ApprovalTransition[];
-  readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
-  /** The decisions that the approval must have so far, with `decision`; none where omitted. */
-  readonly expectDecisions?: number;
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
 };
 
-/** Several changes of one agent as one, in their order: what is listed follows each other, and the last word on a column counts. */
-export function joinChanges(changes: readonly Change[]): Change {
+type OutsideParts = {
+  readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
+  readonly createAgent?: Row<Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos">>;
+  /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
+  readonly fork?: { readonly from: string; readonly at: number };
+  /** Counts a signal and makes the agent runnable. */
+  readonly wake?: true;
+  /** Asks the owner to interrupt; refused if there is nothing to interrupt. */
+  readonly interrupt?: { readonly at: string; readonly note?: string };
+  /** The commit is refused if so many messages, or bytes with those `added`, wait for the agent already. */
+  readonly queueLimit?: { readonly messages: number; readonly bytes: number; readonly added: number };
+  /** A message from a person; the commit gives it its arrival. */
+  readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
+  /** The images of `received`, in base64; those that the tenant has already stay. */
+  readonly images?: readonly { readonly digest: string; readonly data: string }[];
+  readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
+  /** The decisions that the approval must have so far, with `decision`; none if omitted. */
+  readonly expectDecisions?: number;
+};
+
+/** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
+export type OwnerChange = Transitions & OwnerParts & Without<OutsideParts>;
+
+/** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
+export type OutsideChange = Transitions & OutsideParts & Without<OwnerParts>;
+
+/** Changes of one agent by its owner as one, in their order: lists follow each other, the last word on a column counts. */
+export function joinChanges(changes: readonly OwnerChange[]): OwnerChange {
   if (changes.filter(({ stepEnd }) => stepEnd !== undefined).length > 1) throw new Error("a change ends one step at most");
-  const joined: Change = Object.assign({}, ...changes);
-  const agent: AgentPatch = Object.assign({}, ...changes.map((change) => change.agent));
-  const listed = {
-    joins: changes.flatMap(({ joins = [] }) => joins),
-    messages: changes.flatMap(({ messages = [] }) => messages),
-    toolCalls: changes.flatMap(({ toolCalls = [] }) => toolCalls),
-    transitions: changes.flatMap(({ transitions = [] }) => transitions),
-    approvals: changes.flatMap(({ approvals = [] }) => approvals),
-    approvalTransitions: changes.flatMap(({ approvalTransitions = [] }) => approvalTransitions),
-  };
-  return withoutEmpty({ ...joined, agent, ...listed });
+  return changes.reduce(joinTwo, {});
 }
 
-/** The change without the parts that change nothing: each would be a statement. */
-function withoutEmpty(change: Change): Change {
-  return Object.fromEntries(
-    Object.entries(change).filter(([, part]) => typeof part !== "object" || Object.keys(part as object).length > 0),
-  );
+function joinTwo(one: OwnerChange, other: OwnerChange): OwnerChange {
+  return {
+    ...one,
+    ...other,
+    agent: { ...one.agent, ...other.agent },
+    joins: [...(one.joins ?? []), ...(other.joins ?? [])],
+    messages: [...(one.messages ?? []), ...(other.messages ?? [])],
+    toolCalls: [...(one.toolCalls ?? []), ...(other.toolCalls ?? [])],
+    transitions: [...(one.transitions ?? []), ...(other.transitions ?? [])],
+    approvals: [...(one.approvals ?? []), ...(other.approvals ?? [])],
+    approvalTransitions: [...(one.approvalTransitions ?? []), ...(other.approvalTransitions ?? [])],
+  };
 }
 
 /** Parts whose keys are column names. The others keep their keys as they are. */
@@ -128,22 +140,37 @@ const ROWS = new Set([
   "todos",
 ]);
 
-/** The change as the SQL function `commit_change` reads it: columns in snake_case. */
-export function encodeChange(change: Change): string {
-  const parts = Object.entries(change).map(([name, part]) => {
-    if (name === "transitions")
-      return [
-        name,
-        (part as readonly ToolCallTransition[]).map(({ set, ...rest }) => Object.assign(rest, { set: toColumns(set) })),
-      ];
-    if (!ROWS.has(name)) return [name, part];
-    return [name, Array.isArray(part) ? part.map(toColumns) : toColumns(part as object)];
-  });
-  return storableJson(Object.fromEntries(parts));
+/**
+ * The change as the SQL function `commit_change` reads it: columns in snake_case, and no part that changes nothing. An
+ * empty list of todos is one: it takes the place of the list.
+ */
+export function encodeChange(change: OwnerChange | OutsideChange): string {
+  const parts: [string, unknown][] = Object.entries(change);
+  return storableJson(
+    Object.fromEntries(
+      parts.filter(([name, part]) => name === "todos" || !isEmpty(part)).map(([name, part]) => [name, encoded(name, part)]),
+    ),
+  );
+}
+
+/** Each part would be a statement. */
+function isEmpty(part: unknown): boolean {
+  return typeof part === "object" && part !== null && Object.keys(part).length === 0;
+}
+
+function encoded(name: string, part: unknown): unknown {
+  if (name === "transitions") return (part as readonly ToolCallTransition[]).map(encodedTransition);
+  if (!ROWS.has(name)) return part;
+  return Array.isArray(part) ? part.map((row: object) => toColumns(row)) : toColumns(part as object);
+}
+
+function encodedTransition(transition: ToolCallTransition): object {
+  return { ...transition, set: toColumns(transition.set) };
 }
 
 function toColumns(row: object): object {
-  return Object.fromEntries(Object.entries(row).map(([key, value]) => [columnOf(key), value]));
+  const columns: [string, unknown][] = Object.entries(row);
+  return Object.fromEntries(columns.map(([key, value]) => [columnOf(key), value]));
 }
 
 /** The names of columns, of which there are few: every commit asks for dozens. */

@@ -1,4 +1,4 @@
-import type { MigrationConnection } from "./migrate.ts";
+import type { MigrationConnection } from "./migration-connection.ts";
 
 /** The purpose of a server's connection. */
 export type ConnectionPurpose = "commits" | "leases" | "reads" | "bell" | "probe" | "migration" | "command";

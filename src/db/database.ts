@@ -9,20 +9,14 @@ import { PrismaClient } from "./generated/client.ts";
 import { lockFolder } from "./lock-file.ts";
 import { isUnknownValue, onlyKnown } from "./known-values.ts";
 import { connectionName } from "./connected-servers.ts";
-import {
-  migrate,
-  migrateFaster,
-  MIGRATION_TIMES,
-  readMigrations,
-  schemaVersion,
-  type MigrationConnection,
-  type MigrationRun,
-} from "./migrate.ts";
+import { migrate, migrateFaster, MIGRATION_TIMES, readMigrations, schemaVersion, type MigrationRun } from "./migrate.ts";
+import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
-import { openPools } from "./pool.ts";
+import { openPools, READ_STATEMENT_MS } from "./pool.ts";
+import { isEndOfOthers } from "./reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
-/** Where the data lies: in a folder of this machine (one process), or in a PostgreSQL (many). */
+/** The place of the data: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
   | { readonly kind: "embedded"; readonly folder: string }
   | { readonly kind: "postgres"; readonly url: string; readonly connections: number };
@@ -60,7 +54,7 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-/** Opens the database and brings its schema up to date; `tell` hears what that waits for. */
+/** Opens the database and brings its schema up to date; `tell` hears what that waits for, and what goes wrong later for nobody in particular. */
 export async function openDatabase(config: DatabaseConfig, tell: (message: string) => void = () => {}): Promise<Database> {
   switch (config.kind) {
     case "embedded":
@@ -114,6 +108,9 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
   }
 }
 
+/** The times that Prisma waits for a connection for several rows by their ids, and for the rows, in ms. */
+const READ_TRANSACTION = { maxWait: READ_STATEMENT_MS, timeout: READ_STATEMENT_MS };
+
 /**
  * Prisma's client for reads. Rows with values that this version does not know are left out: a newer one that shares the
  * database may write them. They are looked for from the first read on that met one, since that is not for nothing.
@@ -123,19 +120,19 @@ function reader(adapter: PrismaPg | PrismaPGlite): {
   readonly unknownRows: () => number;
 } {
   let reads = 0;
-  const client = new PrismaClient({ adapter }).$extends({
+  const client = new PrismaClient({ adapter, transactionOptions: READ_TRANSACTION }).$extends({
     query: {
       $allModels: {
         $allOperations: async ({ model, args, query }) => {
           if (reads === 0) {
             try {
-              return await query(args);
+              return await unlessOfOthers(() => query(args));
             } catch (error) {
               if (!isUnknownValue(error)) throw error;
             }
           }
           reads += 1;
-          return query(onlyKnown(model, args));
+          return unlessOfOthers(() => query(onlyKnown(model, args)));
         },
       },
     },
@@ -144,12 +141,23 @@ function reader(adapter: PrismaPg | PrismaPGlite): {
   return { prisma: client as unknown as PrismaClient, unknownRows: () => reads };
 }
 
+/** Reads, and reads again each time that the read ended for another reader with whose read Prisma had made it together. */
+async function unlessOfOthers<Rows>(read: () => Promise<Rows>): Promise<Rows> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isEndOfOthers(error)) throw error;
+    }
+  }
+}
+
 async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell: (message: string) => void): Promise<Database> {
   const migrations = await readMigrations();
   const version = schemaVersion(migrations);
   const closing = new AbortController();
   const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
-  const { commits, leases, reads, readPool, end } = openPools({ ...config, version });
+  const { commits, leases, reads, readPool, end } = openPools({ ...config, version }, tell);
   try {
     await withConnection(config.url, version, closing.signal, async (connection) => {
       await migrate(connection, migrations, run(tell));

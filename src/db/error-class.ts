@@ -69,7 +69,7 @@ const TITLES: Readonly<Record<ErrorClass, string>> = {
   refused: "the database refused a statement",
 };
 
-/** PostgreSQL's five-character code of an error, or undefined where the error is not the database's answer. */
+/** PostgreSQL's five-character code of an error, or undefined if the error is not the database's answer. */
 export function sqlState(error: unknown): string | undefined {
   // An error of the socket has a code as well, and "EPIPE" looks like PostgreSQL's.
   if (typeof error !== "object" || error === null || !("code" in error) || isOfSocket(error)) return undefined;

@@ -51,7 +51,7 @@ export function isUnknownValue(error: unknown): boolean {
 
 /**
  * The arguments of a read, with the condition that every value of the rows is known, of the rows that are read along, too:
- * an unknown one is left out of lists, and null where it is asked for by its id.
+ * an unknown one is left out of lists, and null if it is asked for by its id.
  */
 export function onlyKnown(model: string, args: Query): Query {
   const known = KNOWN[model];
@@ -89,7 +89,7 @@ function askedFor(args: Query, relation: string): Query | null {
 
 /** The same of what is read along: lists have a condition of their own. */
 function nested(known: Known, args: Query): Query {
-  const parts = ["include", "select"].flatMap((part) => {
+  const parts = ["include", "select"].flatMap((part): (readonly [string, unknown])[] => {
     const asked = args[part] as Query | undefined;
     if (asked === undefined) return [];
     const changed = Object.entries(asked).map(([relation, value]) => {
@@ -102,7 +102,7 @@ function nested(known: Known, args: Query): Query {
     });
     return [[part, Object.fromEntries(changed)]];
   });
-  return { ...args, ...Object.fromEntries(parts) };
+  return { ...args, ...Object.fromEntries<unknown>(parts) };
 }
 
 function orTrue(args: Query): Query | true {

@@ -4,16 +4,11 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../lib/text.ts";
 import { olderServers, type ConnectedServer } from "./connected-servers.ts";
+import type { MigrationConnection } from "./migration-connection.ts";
 import { sqlState } from "./error-class.ts";
 
 /** One migration as committed: a folder of prisma/migrations with its SQL. */
 export type Migration = { readonly name: string; readonly sql: string };
-
-/** A connection that can run scripts of several statements. */
-export type MigrationConnection = {
-  script(sql: string): Promise<void>;
-  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-};
 
 /** The database and the migrations of this version do not fit. */
 export class MigrationError extends Error {

@@ -1,15 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../lib/text.ts";
 import { shownProblem } from "./error-class.ts";
-import { isContention, StorageUnavailable, type Sql } from "./sql.ts";
+import { isContention, StorageUnavailable } from "./storage-error.ts";
 
 /** The database does not answer: since when, why as people may read it, and what the driver said, for the server's log. */
 export type Outage = { readonly since: Date; readonly problem: string; readonly detail: string };
 
-/** How long it is of no use to ask a database again that has just not answered, in ms. */
-const AGAIN_MS = 100;
-
-/** How often a database that is away is asked whether it is back, in ms. */
+/** The time between two questions to a database that is away whether it is back, in ms. */
 const PROBE_MS = 250;
 
 /**
@@ -26,7 +23,7 @@ export class OutageWatch {
   #watching: Promise<void> | null = null;
   readonly #givingUp = new AbortController();
 
-  /** `probe` asks the database for anything, and rejects where it does not answer. */
+  /** `probe` asks the database for anything, and rejects if it does not answer. */
   constructor(probe: () => Promise<unknown>) {
     this.#probe = probe;
   }
@@ -36,7 +33,7 @@ export class OutageWatch {
     return this.#current;
   }
 
-  /** Whether there is no use in asking the database now. */
+  /** True if there is no use in asking the database now. */
   get isAway(): boolean {
     return this.#isAway;
   }
@@ -53,7 +50,7 @@ export class OutageWatch {
     return this.#watching !== null;
   }
 
-  /** Resolves when there is no outage, at once where there is none. Rejects when the watch gives up. */
+  /** Resolves when there is no outage, at once if there is none. Rejects when the watch gives up. */
   async over(): Promise<void> {
     await this.#watching;
     if (this.#givingUp.signal.aborted) throw new StorageUnavailable("the database did not come back before the server closed");
@@ -98,7 +95,7 @@ export class OutageWatch {
     if (!signal.aborted) this.#set(null);
   }
 
-  /** Whether the database answers, and what comes first then is done. */
+  /** True if the database answers, and what comes first then is done. */
   async #isBack(): Promise<boolean> {
     if ((await this.#problem()) !== null) return false;
     this.#isAway = false;
@@ -112,7 +109,7 @@ export class OutageWatch {
     this.#listeners.forEach((listener) => listener());
   }
 
-  /** What is wrong with the database; null where it answers. */
+  /** The problem with the database; null if it answers. */
   async #problem(): Promise<{ readonly error: unknown } | null> {
     try {
       await this.#probe();
@@ -122,22 +119,4 @@ export class OutageWatch {
       return isContention(error) ? null : { error };
     }
   }
-}
-
-/** What `work` gives, done again where the database does not answer: for reads, and for what may be done twice. */
-export async function patiently<Result>({ outages }: Pick<Sql, "outages">, work: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StorageUnavailable)) throw error;
-      await delay(AGAIN_MS);
-      await outages.over();
-    }
-  }
-}
-
-/** The same statements, each done patiently. */
-export function patient(sql: Sql): Sql {
-  return { ...sql, query: (statement, values) => patiently(sql, () => sql.query(statement, values)) };
 }

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { connectionName, type ConnectionPurpose } from "./connected-servers.ts";
 import { OutageWatch } from "./outage.ts";
-import { cancellingQuery } from "./reader-limits.ts";
+import { boundReaders } from "./reader-limits.ts";
 import { writersInTurn } from "./writer-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
@@ -35,8 +35,8 @@ const EVERY_CONNECTION =
 /** One reader uses one process of the database. */
 const READERS = `-c statement_timeout=${READ_STATEMENT_MS} -c max_parallel_workers_per_gather=0`;
 
-/** The connections of one server, and single statements by them. */
-export function openPools({ url, connections, version }: PoolConfig): Pools {
+/** The connections of one server, and single statements by them; `tell` hears what went wrong for nobody in particular. */
+export function openPools({ url, connections, version }: PoolConfig, tell: (message: string) => void = () => {}): Pools {
   const open = (purpose: ConnectionPurpose, max: number, options = ""): pg.Pool => {
     const pool = new pg.Pool({
       connectionString: url,
@@ -59,7 +59,7 @@ export function openPools({ url, connections, version }: PoolConfig): Pools {
     leases: open("leases", LEASE_CONNECTIONS),
     reads: open("reads", connections, READERS),
   };
-  pools.reads.query = cancellingQuery(pools.reads, pools.leases);
+  boundReaders(pools.reads, pools.leases, tell);
   const queryOf =
     (pool: pg.Pool): Sql["query"] =>
     async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
@@ -77,7 +77,7 @@ export function openPools({ url, connections, version }: PoolConfig): Pools {
 }
 
 /**
- * Asks by a connection of its own, since those of the pools may all be at work. Rejects where the database does not answer,
+ * Asks by a connection of its own, since those of the pools may all be at work. Rejects if the database does not answer,
  * and where it answers but takes no writes: a standby, or a primary that was demoted.
  */
 async function probe(url: string, applicationName: string): Promise<void> {

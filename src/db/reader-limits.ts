@@ -1,15 +1,95 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
 import type pg from "pg";
+import { sizeOf } from "../lib/size.ts";
+import { messageOf } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
 
-/** Whose operation reads now, and whether they still want to know. */
-export type CurrentReader = { readonly tenant: string; readonly signal: AbortSignal };
+/** Whose operation reads now, and whether they still want to know; null for an operation that goes on when who asked has left. */
+export type CurrentReader = { readonly tenant: string; readonly signal: AbortSignal | null };
 
-const current = new AsyncLocalStorage<CurrentReader>();
+/** The most bytes that one operation may read, as characters of its rows: no client asks for as much at once. */
+export const READ_BYTES = 32 * 1024 * 1024;
 
-/** Does `work` for a reader: statements that it begins end when the reader leaves. */
+/** Nobody else can know it: Prisma's messages hold texts of clients, which must not be taken for these. */
+const MARK = randomUUID();
+
+/** Why an operation reads no further, as the message of the error by which its statements end: Prisma passes on no more. */
+const ENDED = { left: `who asked has left (${MARK})`, tooMuch: `the operation reads too much (${MARK})` } as const;
+
+/** Why the reads of an operation ended; null for an error that is about something else. */
+export function endOfReads(error: unknown): keyof typeof ENDED | null {
+  if (!(error instanceof Error)) return null;
+  if (error.message.includes(ENDED.tooMuch)) return "tooMuch";
+  return error.message.includes(ENDED.left) ? "left" : null;
+}
+
+/** The end of an operation: too much was read, or the reader has left. Yoga's own signals tell of that by their event alone. */
+type End = { readonly full: AbortController; readonly signal: AbortSignal };
+
+function endFor(reader: AbortSignal | null): End {
+  const full = new AbortController();
+  return { full, signal: reader === null ? full.signal : AbortSignal.any([reader, full.signal]) };
+}
+
+/** An operation, with what it may still read. */
+class Operation {
+  readonly tenant: string;
+  /** Null for an operation that nobody leaves until it reads: most pages of subscriptions come from memory. */
+  #end: End | null;
+  #left = READ_BYTES;
+
+  constructor({ tenant, signal }: CurrentReader) {
+    this.tenant = tenant;
+    this.#end = signal === null ? null : endFor(signal);
+  }
+
+  /** Aborts when the reader leaves, or when too much was read: what the operation reads besides is of no use. */
+  get signal(): AbortSignal {
+    return this.#ending().signal;
+  }
+
+  /** Throws if nothing more is to be read. */
+  check(): void {
+    const { full, signal } = this.#ending();
+    if (full.signal.aborted) throw new Error(ENDED.tooMuch);
+    if (signal.aborted) throw new Error(ENDED.left);
+  }
+
+  /** Counts rows that were read. Throws if they are too many for one operation. */
+  count(rows: readonly unknown[]): void {
+    this.#left -= sizeOf(rows);
+    if (this.#left < 0) this.#ending().full.abort();
+    this.check();
+  }
+
+  #ending(): End {
+    return (this.#end ??= endFor(null));
+  }
+}
+
+const current = new AsyncLocalStorage<Operation>();
+
+/**
+ * True if reads ended for another operation than the present one: Prisma makes reads of rows by their ids together that
+ * were asked for at the same time, whoever asked.
+ */
+export function isEndOfOthers(error: unknown): boolean {
+  return endOfReads(error) !== null && current.getStore()?.signal.aborted !== true;
+}
+
+/** Does `work` for a reader: statements that it begins end when the reader leaves, and all of them together are bounded. */
 export function readFor<Result>(reader: CurrentReader, work: () => Result): Result {
-  return current.run(reader, work);
+  return current.run(new Operation(reader), work);
+}
+
+/**
+ * Does `work`, one of the pieces of an operation that forgets each before the next: what it reads is bounded for itself. All
+ * else is as for the operation.
+ */
+export function readPiece<Result>(work: () => Result): Result {
+  const operation = current.getStore();
+  return operation === undefined ? work() : readFor(operation, work);
 }
 
 /** Does `work` for no reader: what it begins outlives the operation in which it is begun. */
@@ -20,42 +100,96 @@ export function forNobody<Result>(work: () => Result): Result {
 /** PostgreSQL ends a statement of this connection, where it still runs. */
 const CANCEL = "SELECT pg_cancel_backend($1)";
 
-type Query = { readonly text: string; readonly values?: unknown[] };
+type Query = { readonly text: string };
+type Ask = (config: Query, values?: unknown[]) => Promise<pg.QueryResult>;
 
 /**
- * The `query` of a pool, of statements that are cancelled in the database when the reader that they are for has left. The
- * cancelling goes through another pool, since this one may have no connection to spare.
+ * Bounds what readers may use of a pool: one tenant's leave connections to others, and statements are cancelled in the
+ * database when the reader that they are for has left, or has read too much. The cancelling goes through another pool,
+ * since this one may have no connection to spare; `tell` hears when it fails: that statement ends by its own time limit.
+ * Prisma takes a connection where it reads several rows by their ids in a transaction, and asks the pool otherwise: both
+ * are bounded.
  */
-export function cancellingQuery(pool: pg.Pool, cancelling: pg.Pool): pg.Pool["query"] {
-  // One tenant's readers leave connections to others.
+export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message: string) => void): void {
   const turns = new Turns(Math.max(1, Math.floor((pool.options.max * 2) / 3)));
-  const query = async (config: Query, values?: unknown[]): Promise<unknown> => {
-    const reader = current.getStore();
-    if (reader === undefined) return onConnection(pool, (client) => client.query(config, values));
-    reader.signal.throwIfAborted();
-    const read = async (client: pg.PoolClient): Promise<unknown> => {
-      reader.signal.throwIfAborted();
-      const cancel = (): void => {
-        if ("processID" in client) cancelling.query(CANCEL, [client.processID]).catch(() => {});
-      };
-      reader.signal.addEventListener("abort", cancel, { once: true });
-      try {
-        const result = await client.query(config, values);
-        // The cancelling may still be under way: it must not meet the next statement of the connection.
-        reader.signal.throwIfAborted();
-        return result;
-      } finally {
-        reader.signal.removeEventListener("abort", cancel);
-      }
-    };
-    return turns.run(reader.tenant, () => onConnection(pool, read));
+  const take = pool.connect.bind(pool);
+  const cancel = (process: number): void => {
+    cancelling
+      .query(CANCEL, [process])
+      .catch((error: unknown) =>
+        tell(`a statement that no reader waits for any more could not be cancelled (${messageOf(error)})`),
+      );
   };
-  // The overloads of the driver's `query` describe one function; only its form with a promise is used here.
-  return query as pg.Pool["query"];
+  const connect = async (): Promise<pg.PoolClient> => {
+    const operation = current.getStore();
+    if (operation === undefined) return take();
+    operation.check();
+    const end = await turns.take(operation.tenant);
+    try {
+      operation.check();
+      return bounded(await take(), operation, cancel, end);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+  const query: Ask = (config, values) => onConnection(connect, (client) => client.query(config, values));
+  // The overloads of the driver's functions describe one function each; only the form with a promise is used here.
+  pool.connect = connect as pg.Pool["connect"];
+  pool.query = query as pg.Pool["query"];
 }
 
-async function onConnection<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect();
+/** The connection, until it is released, for one operation. */
+function bounded(
+  client: pg.PoolClient,
+  operation: Operation,
+  cancelProcess: (process: number) => void,
+  end: () => void,
+): pg.PoolClient {
+  const { signal } = operation;
+  const ask = client.query.bind(client) as Ask;
+  const release = client.release.bind(client);
+  const cancel = (): void => {
+    if ("processID" in client && typeof client.processID === "number") cancelProcess(client.processID);
+  };
+  /** Asks; the statement is cancelled if the operation ends while the statement runs. */
+  const cancellable: Ask = async (config, values) => {
+    operation.check();
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await ask(config, values);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  };
+  const query: Ask = async (config, values) => {
+    try {
+      // What ends a transaction is always done.
+      if (config.text === "COMMIT" || config.text === "ROLLBACK") return await ask(config, values);
+      const result = await cancellable(config, values);
+      operation.count(result.rows);
+      return result;
+    } catch (error) {
+      // Why it was cancelled, instead of that it was: a cancelling that comes late may meet the end of the transaction.
+      operation.check();
+      throw error;
+    }
+  };
+  client.query = query as pg.PoolClient["query"];
+  client.release = (error) => {
+    Reflect.deleteProperty(client, "query");
+    end();
+    // The cancelling may still be under way: it must not meet the next statement of the connection.
+    release(error ?? signal.aborted);
+  };
+  return client;
+}
+
+async function onConnection<Result>(
+  connect: () => Promise<pg.PoolClient>,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await connect();
   // A connection that breaks is told to its statement; without a listener it would end the process.
   const ignore = (): void => {};
   client.on("error", ignore);

@@ -1,9 +1,15 @@
-import { StorageUnavailable } from "../db/sql.ts";
-import { encodePart, type AgentEvents, type AppendOutcome, type EncodedPart, type EventLog, type TriedAppend } from "./log.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { StorageUnavailable } from "../db/storage-error.ts";
+import type { EventLog } from "./log.ts";
+import { encodePart, type AgentEvents, type HeldEvents, type EncodedPart } from "./agent-events.ts";
+import type { AppendOutcome, TriedAppend } from "./outcome.ts";
 import { newWrite, type Write } from "./write.ts";
 
 /** The most events of one append. */
 const BATCH_EVENTS = 1_000;
+
+/** The time from one append of a tenant to the next while commits of the tenant are under way, in ms. */
+const PACE_MS = 20;
 
 type Waiting = {
   readonly part: EncodedPart;
@@ -15,18 +21,25 @@ type Failed = { readonly outcome: "FAILED"; readonly error: unknown };
 
 /**
  * Brings the events of a node's agents into the log together: one append of a tenant at a time, since the tenant's log
- * lock admits no more; what comes meanwhile goes with the next. An agent whose row is locked by others waits by itself.
+ * lock admits no more; what comes meanwhile goes with the next. Text leaves the log to commits: a call waits for those, and
+ * nobody waits for 20 ms of text, but for a commit of the same agent behind it. An agent whose row is locked by others waits
+ * by itself.
  */
 export class Appender {
   readonly #log: EventLog;
+  readonly #pause: (ms: number) => Promise<unknown>;
   readonly #waiting = new Map<string, Waiting[]>();
+  /** The ends of the pauses of tenants, and the tenants whose next pause is left out. */
+  readonly #pauses = new Map<string, () => void>();
+  readonly #hurried = new Set<string>();
 
-  constructor(log: EventLog) {
+  constructor(log: EventLog, pause: (ms: number) => Promise<unknown> = delay) {
     this.#log = log;
+    this.#pause = pause;
   }
 
   /** Appends one agent's events. Resolves when they are committed, or fenced. */
-  async append(tenant: string, events: AgentEvents): Promise<AppendOutcome> {
+  async append(tenant: string, events: AgentEvents | HeldEvents): Promise<AppendOutcome> {
     const part = encodePart(events);
     return new Promise((resolve, reject) => {
       const queue = this.#waiting.get(tenant);
@@ -39,10 +52,18 @@ export class Appender {
     });
   }
 
+  /** A commit waits for what its agent appends: the next append of the tenant begins without a pause. */
+  hurry(tenant: string): void {
+    const end = this.#pauses.get(tenant);
+    if (end !== undefined) end();
+    else if (this.#waiting.has(tenant)) this.#hurried.add(tenant);
+  }
+
   async #drain(tenant: string): Promise<void> {
     const queue = this.#waiting.get(tenant) ?? [];
     while (queue.length > 0) {
       const batch = takeBatch(queue);
+      const began = performance.now();
       const write = newWrite();
       const outcomes = await this.#try(tenant, batch, write);
       batch.forEach((waiting, index) => {
@@ -52,8 +73,17 @@ export class Appender {
         else if (tried.outcome === "FAILED") waiting.reject(tried.error);
         else waiting.resolve(tried);
       });
+      const leftMs = PACE_MS - (performance.now() - began);
+      const isHurried = this.#hurried.delete(tenant);
+      if (leftMs > 0 && !isHurried && this.#log.isCommitting(tenant)) await this.#leaveTheLog(tenant, leftMs);
     }
     this.#waiting.delete(tenant);
+  }
+
+  async #leaveTheLog(tenant: string, ms: number): Promise<void> {
+    const hurried = new Promise<void>((resolve) => this.#pauses.set(tenant, resolve));
+    await Promise.race([this.#pause(ms), hurried]);
+    this.#pauses.delete(tenant);
   }
 
   /** Tries a batch. What the database refuses of several agents together is tried by itself: it concerns one of them. */

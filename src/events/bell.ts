@@ -12,7 +12,7 @@ export type Bell = {
   ring(ring: Ring): void;
   /** Hears the rings of the other nodes; none means that any may have been missed. Returns the end of listening. */
   listen(listener: (rings: readonly Ring[]) => void): () => void;
-  /** Whether rings are heard now. While not, the net beneath (a poll) must be faster. */
+  /** True if rings are heard now. While not, the net beneath (a poll) must be faster. */
   isConnected(): boolean;
   /** Sends what was rung, and ends. */
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export function postgresBell(url: string, version: string, node: string, logger:
   const heartbeat = setInterval(() => {
     sent = sent.then(() => ask("SELECT 1", []));
   }, times.heartbeatMs).unref();
-  /** Whether it was said that nothing is heard. */
+  /** True if it was said that nothing is heard. */
   let isSilent = false;
 
   async function connect(): Promise<void> {

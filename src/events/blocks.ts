@@ -1,4 +1,4 @@
-import { patient } from "../db/outage.ts";
+import { patient } from "../db/patient.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { TimelineEvent } from "./event.ts";
 
@@ -9,7 +9,10 @@ import type { TimelineEvent } from "./event.ts";
 const BACKWARDS = (before = "true"): string =>
   `SELECT position, kind, payload FROM event WHERE agent_id = $1 AND ${before} ORDER BY position DESC OFFSET 0`;
 /** From where a block begins: what an agent said before that is not looked at. */
-const BLOCK_TEXT: Statement = {
+const BLOCK_TEXT: Statement<
+  { text: string | null },
+  [agentId: string, position: number, step: number, block: number, kind: string]
+> = {
   name: "block_text",
   text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
     WHERE agent_id = $1 AND kind = $5 AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4
@@ -17,11 +20,14 @@ const BLOCK_TEXT: Statement = {
         AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 LIMIT 1), 0)`,
 };
 
+/** A block that has begun and not ended, with what was said of it. */
+export type OpenBlock = { readonly kind: "text" | "thinking"; readonly block: number; readonly text: string };
+
 /**
  * The blocks of text and of thinking of an agent's last step that have begun and not ended, with what was said of them. It
  * looks no further back than to the end of the last step that was completed.
  */
-const OPEN_BLOCKS: Statement = {
+const OPEN_BLOCKS: Statement<OpenBlock, [agentId: string, step: number]> = {
   name: "open_blocks",
   text: `SELECT block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
       SELECT position, kind, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
@@ -38,15 +44,11 @@ export async function blockText(
   { agentId, position }: Pick<TimelineEvent, "agentId" | "position">,
   { step, block }: { readonly step: number; readonly block: number },
 ): Promise<string> {
-  const [row] = await sql.query<{ text: string | null }>(BLOCK_TEXT, [agentId, position, step, block, kind]);
+  const [row] = await sql.query(BLOCK_TEXT, [agentId, position, step, block, kind]);
   return row?.text ?? "";
 }
 
 /** The blocks of a step that have begun and not ended: where a model call broke off with its server. Waits for the database. */
-export async function openBlocks(
-  sql: Sql,
-  agentId: string,
-  step: number,
-): Promise<{ readonly kind: "text" | "thinking"; readonly block: number; readonly text: string }[]> {
+export async function openBlocks(sql: Sql, agentId: string, step: number): Promise<OpenBlock[]> {
   return patient(sql).query(OPEN_BLOCKS, [agentId, step]);
 }

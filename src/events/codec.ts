@@ -76,7 +76,7 @@ function named(values: readonly string[]): object {
   return Object.fromEntries(values.map((value) => [value, value]));
 }
 
-/** The event of a row, or null where this version does not know its kind, or one of its values: a newer server wrote it. */
+/** The event of a row, or null if this version does not know its kind, or one of its values: a newer server wrote it. */
 export function decodeKnownEvent(tenant: string, row: EventRow): TimelineEvent | null {
   if (!Object.hasOwn(CHANNEL_OF, row.kind)) return null;
   const event = decodeEvent(tenant, row);

@@ -16,7 +16,7 @@ export type CursorRefusal = {
 /** The cursor of the earliest event kept. */
 const EARLIEST = "0";
 
-/** What a cursor says before it is compared with a log. */
+/** The content of a cursor, before it is compared with a log. */
 export type ParsedCursor =
   | { readonly kind: "earliest" }
   | { readonly kind: "position"; readonly logDigest: string; readonly epoch: string; readonly position: number };

@@ -10,13 +10,13 @@ import type {
 import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
 
-/** Who did something. */
+/** The actor of a change: a person, a service, an agent or the server. */
 export type ActorRef = { readonly id: string; readonly kind: ActorKind };
 
 /** Why a tool call was refused or failed: the stage of the gate and the kind of refusal. */
 export type ToolCallError = { readonly type: string; readonly stage: string; readonly message: string };
 
-/** What became of the question whether a call may run. */
+/** The outcome of the question whether a call may run. */
 export type CallApproval = {
   readonly approvalId: string;
   readonly state: ApprovalState;
@@ -50,7 +50,7 @@ export type ApprovalSnapshot = {
   readonly inputHash: string;
   readonly reason: string;
   readonly risk: string;
-  /** How many people must allow it. */
+  /** The number of people who must allow it. */
   readonly quorum: number;
   readonly expiresAt: string | null;
 };
@@ -64,18 +64,18 @@ export type TodoItem = {
   readonly notes: string | null;
 };
 
-/** How a turn ended. */
+/** The end of a turn. */
 export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
 export type DoneReason = (typeof DONE_REASONS)[number];
 
-/** What an ERROR event is about, and how bad it is. */
+/** The phase that an ERROR event is about, and how bad it is. */
 export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;
 export type ErrorPhase = (typeof ERROR_PHASES)[number];
 export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR", "CRITICAL"] as const;
 export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
 /**
- * What happened, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
+ * The body of an event, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
  */
 export type EventBody =
   | {
@@ -125,7 +125,7 @@ export type EventBody =
       readonly note: string | null;
       /** PENDING where more people must allow it. */
       readonly approvalState: ApprovalState;
-      /** How many people must still allow it. */
+      /** The number of people who must still allow it. */
       readonly missingDecisions: number;
       /** The hash of the input that was allowed; another than the request's where the person changed it. Null for a denial. */
       readonly allowedHash: string | null;
@@ -176,7 +176,7 @@ export type EventBody =
       /** The kind of the first event that waited. */
       readonly failedEvent: EventKind | null;
       readonly bufferedCount: number;
-      /** How many of them were refused afterwards: another server had gone on with the agent. */
+      /** The number of them that were refused afterwards: another server had gone on with the agent. */
       readonly lostCount: number;
       readonly error: string;
     }
@@ -271,7 +271,7 @@ export type EventDraft = { readonly at: Date; readonly body: EventBody };
 export type TimelineEvent = {
   readonly tenant: string;
   readonly agentId: string;
-  /** Who created the agent: what a reader who may only see their own agents is checked against. */
+  /** The creator of the agent: what a reader who may only see their own agents is checked against. */
   readonly createdBy: string;
   /** Place in the tenant's log, from 1, without gaps. */
   readonly position: number;

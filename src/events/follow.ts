@@ -1,7 +1,7 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
 import type { EventKind } from "./event.ts";
 import { CursorExpired } from "./cursor.ts";
-import { StorageUnavailable } from "../db/sql.ts";
+import { StorageUnavailable } from "../db/storage-error.ts";
 import type { LogPage } from "./log-page.ts";
 import type { Scope } from "./scope.ts";
 import type { Tails } from "./tails.ts";
@@ -11,10 +11,10 @@ const PATIENCE_MS = 30_000;
 /** So many positions without anything of the scope, and an empty page tells how far the reading has come. */
 const SKIPPED_POSITIONS = 10_000;
 
-/** How long a follower waits before it reads again, while the database is away, in ms. */
+/** The time after which a follower reads again, while the database is away, in ms. */
 const AWAY_MS = 500;
 
-/** What to follow: the scope, from after which position, and which kind of event ends it. */
+/** The request of a follower: the scope, the position after which it begins, and the kind of event that ends it. */
 export type FollowRequest = { readonly scope: Scope; readonly after: number; readonly until: EventKind | null };
 
 /**
@@ -55,9 +55,8 @@ async function* readPages(
   try {
     let covered = after;
     let isCaughtUp = false;
-    let told = -1;
-    let toldAt = performance.now();
-    let toldOutage = false;
+    let told: Told | null = null;
+    const beganAt = performance.now();
     while (!signal.aborted) {
       const read = await unlessAway(isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered));
       if (signal.aborted) return;
@@ -74,13 +73,13 @@ async function* readPages(
       isCaughtUp = page.covered === page.head.position;
       covered = page.covered;
       const isNews =
-        page.events.length > 0 || (told < 0 && read !== null) || (isCaughtUp && !wasCaughtUp) || toldOutage !== (outage !== null);
-      const isOverdue = covered > told && (covered - told >= SKIPPED_POSITIONS || performance.now() - toldAt >= PATIENCE_MS);
-      if (isNews || isOverdue) {
+        page.events.length > 0 ||
+        (told === null && read !== null) ||
+        (isCaughtUp && !wasCaughtUp) ||
+        (told?.isOutage ?? false) !== (outage !== null);
+      if (isNews || isOverdue(covered, told, beganAt)) {
         yield outage === null ? page : { ...page, outage };
-        told = covered;
-        toldAt = performance.now();
-        toldOutage = outage !== null;
+        told = { covered, at: performance.now(), isOutage: outage !== null };
       }
       // At the head there is something to wait for; before it, others must have their turn.
       if (read === null) await delay(AWAY_MS, undefined, { signal }).catch(() => {});
@@ -91,7 +90,17 @@ async function* readPages(
   }
 }
 
-/** What was read; null where the database is away: a follower only waits, since it knows where it is. */
+/** The last page that a follower was given: how far it went, when, and whether it told of an outage. */
+type Told = { readonly covered: number; readonly at: number; readonly isOutage: boolean };
+
+/** True if a cursor has not moved for so long, or so far, that an empty page tells how far the reading has come. */
+function isOverdue(covered: number, told: Told | null, beganAt: number): boolean {
+  if (told === null) return performance.now() - beganAt >= PATIENCE_MS;
+  if (covered <= told.covered) return false;
+  return covered - told.covered >= SKIPPED_POSITIONS || performance.now() - told.at >= PATIENCE_MS;
+}
+
+/** The page that was read; null if the database is away: a follower only waits, since it knows where it is. */
 async function unlessAway(read: Promise<LogPage>): Promise<LogPage | null> {
   try {
     return await read;

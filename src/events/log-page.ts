@@ -28,6 +28,9 @@ export type StorageOutage = { readonly since: Date; readonly bufferedEvents: num
 /** A page as it was found: its events, and how many rows were left out since their kinds are of a newer version. */
 export type FoundPage = Omit<LogPage, "outage"> & { readonly leftOut: number };
 
+type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
+type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
+
 /** The bounds of one read. */
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
@@ -35,14 +38,18 @@ const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.paylo
 /** The last position of the log of a row `l` of tenant_log: that of its newest event, never less than its floor. `append_events` gives positions by the same rule. */
 export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
 const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
+/** Of a `log` that is materialized: its position would be looked up again for every row of the page. */
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
 /** The first of the rows, up to the page's bytes, each with how many rows there were. */
 const BOUNDED = (rows: string): string =>
   `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
     FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
-const READ_TENANT: Statement = {
+const READ_TENANT: Statement<
+  PageRow,
+  [tenant: string, after: number, channels: readonly string[], kinds: readonly string[] | null, createdBy: string | null]
+> = {
   name: "read_tenant",
-  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
     FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
       WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
         AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
@@ -51,9 +58,9 @@ const READ_TENANT: Statement = {
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
 };
 /** The agent's next rows are taken first and filtered after, so that a read is bounded whatever the filter. */
-const READ_AGENT: Statement = {
+const READ_AGENT: Statement<PageRow, [tenant: string, agentId: string, after: number]> = {
   name: "read_agent",
-  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
     FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
       WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
@@ -61,23 +68,26 @@ const READ_AGENT: Statement = {
 /** The rows of a page of requests: each may be as large as an event. */
 const OPEN_ROWS = 20;
 /** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
-const READ_OPEN: Statement = {
+const READ_OPEN: Statement<
+  PageRow,
+  [tenant: string, agentId: string | null, createdBy: string | null, after: number, moment: number | null]
+> = {
   name: "read_open",
-  text: `WITH log AS (${LOG}) SELECT ${HEAD}, e.*
+  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*
     FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
       JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
       WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
         AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)
       ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
 };
-const READ_HEAD: Statement = { name: "read_head", text: `WITH log AS (${LOG}) SELECT ${HEAD} FROM log` };
-const READ_HEADS: Statement = {
+const READ_HEAD: Statement<PageRow, [tenant: string]> = {
+  name: "read_head",
+  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD} FROM log`,
+};
+const READ_HEADS: Statement<{ tenant: string; position: string }, [tenants: readonly string[]]> = {
   name: "read_heads",
   text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
 };
-
-type HeadRow = { log_id: string; epoch: string; lost_at: Date | null; floor: string | number };
-type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: string | number };
 
 /**
  * The tenant's next events after `after`, or the agent's if the scope is of one: of these, channels and kinds are the
@@ -86,13 +96,13 @@ type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: st
 export async function readPage(sql: Sql, scope: Scope, after: number): Promise<FoundPage> {
   if (scope.agentId !== null)
     return foundPage(scope.tenant, await sql.query(READ_AGENT, [scope.tenant, scope.agentId, after]), after, Infinity);
-  const values = [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy];
-  return foundPage(scope.tenant, await sql.query(READ_TENANT, values), after, PAGE.positions);
+  const rows = await sql.query(READ_TENANT, [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy]);
+  return foundPage(scope.tenant, rows, after, PAGE.positions);
 }
 
 /** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: now), in order. */
 export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
-  const rows = await sql.query<PageRow>(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
+  const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
   const head = headOf(scope.tenant, rows);
   const found = decoded(scope.tenant, rows.filter(isEventRow));
   const covered = found.events.length < OPEN_ROWS ? (moment ?? head.position) : (found.events.at(-1)?.position ?? after);
@@ -101,12 +111,12 @@ export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment
 
 /** The end of the tenant's log now. */
 export async function readHead(sql: Sql, tenant: string): Promise<LogHead> {
-  return headOf(tenant, await sql.query<PageRow>(READ_HEAD, [tenant]));
+  return headOf(tenant, await sql.query(READ_HEAD, [tenant]));
 }
 
 /** The last position of each of the tenants' logs. */
 export async function readPositions(sql: Sql, tenants: readonly string[]): Promise<Map<string, number>> {
-  const rows = await sql.query<{ tenant: string; position: string }>(READ_HEADS, [tenants]);
+  const rows = await sql.query(READ_HEADS, [tenants]);
   return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
 }
 

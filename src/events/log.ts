@@ -1,61 +1,29 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { encodeChange, type Change } from "../db/change.ts";
-import { sqlState, StorageUnavailable, type Sql, type Statement } from "../db/sql.ts";
+import { encodeChange, type OutsideChange, type OwnerChange } from "../db/change.ts";
+import type { Sql, Statement } from "../db/sql.ts";
+import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { forNobody } from "../db/reader-limits.ts";
 import { writeFor } from "../db/writer-limits.ts";
 import { Turns } from "../lib/turns.ts";
 import { messageOf } from "../lib/text.ts";
-import { encodeEvent, type EncodedEvent } from "./codec.ts";
+import {
+  columns,
+  encodePart,
+  type EventColumns,
+  placedEvent,
+  type AgentEvents,
+  type EncodedPart,
+  type HeldEvents,
+} from "./agent-events.ts";
 import type { LogHead } from "./cursor.ts";
-import type { EventDraft, TimelineEvent } from "./event.ts";
+import type { TimelineEvent } from "./event.ts";
 import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
 import { NewestEvents } from "./newest-events.ts";
+import type { AppendOutcome, OutsideOutcome, OwnerOutcome, TriedAppend } from "./outcome.ts";
 import { inScope, type Scope } from "./scope.ts";
 import { FIRST_WAITS, newWrite, WriteTries, type Write } from "./write.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
-
-/** The lease under which something is written: refused where the agent has another owner or epoch by then. */
-export type Fence = { readonly owner: string; readonly epoch: number };
-
-/** The events of one agent in an append; a null fence is for writers who hold no lease. */
-export type AgentEvents = {
-  readonly agentId: string;
-  readonly createdBy: string;
-  readonly fence: Fence | null;
-  readonly events: readonly EventDraft[];
-};
-
-/** The same with its events as they are stored. */
-export type EncodedPart = Omit<AgentEvents, "events"> & { readonly events: readonly EncodedEvent[] };
-
-/** The part with its events as they are stored. Throws where one is too large to be an event. */
-export function encodePart(part: AgentEvents): EncodedPart {
-  return { agentId: part.agentId, createdBy: part.createdBy, fence: part.fence, events: part.events.map(encodeEvent) };
-}
-
-/** What became of one agent's part of an append. */
-export type AppendOutcome =
-  { readonly outcome: "COMMITTED"; readonly events: readonly TimelineEvent[] } | { readonly outcome: "FENCED" };
-
-/** The same of one try: of an agent whose row somebody else holds nothing was written. */
-export type TriedAppend = AppendOutcome | { readonly outcome: "LOCKED" };
-
-/** What became of a change. Everything but COMMITTED changed nothing. */
-export type CommitOutcome =
-  /** `position` is how far the log has come with it, null for a change without events; `signal` how often the agent had been signalled before it. */
-  | {
-      readonly outcome: "COMMITTED";
-      readonly events: readonly TimelineEvent[];
-      readonly position: number | null;
-      readonly signal: number;
-    }
-  /** Another node holds the agent by now. */
-  | { readonly outcome: "FENCED" }
-  /** A row was not in the state that the change starts from. */
-  | { readonly outcome: "CONFLICT"; readonly message: string }
-  /** The idempotency key was used before. */
-  | { readonly outcome: "KEY_USED" };
 
 /** Is told what was committed, and whether that was a signal to an agent. */
 export type CommitListener = (tenant: string, events: readonly TimelineEvent[], isSignal: boolean) => void;
@@ -65,15 +33,39 @@ const COMMANDS_OF_AGENT = 2;
 /** The time between tries for a row that others hold for long, in ms. */
 const LOCKED_RETRY = 250;
 
-const APPEND: Statement = {
+const APPEND: Statement<
+  Placement,
+  [
+    tenant: string,
+    writeId: string,
+    isLost: boolean,
+    owner: string | null,
+    agentIds: readonly string[],
+    epochs: readonly (number | null)[],
+    owners: readonly number[],
+    ...EventColumns,
+  ]
+> = {
   name: "append_events",
   text: "SELECT agent, fenced, base_seq, base_position FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
-const COMMIT: Statement = {
+const COMMIT: Statement<
+  Placement & { signal: number },
+  [
+    tenant: string,
+    writeId: string,
+    isLost: boolean,
+    owner: string | null,
+    agentId: string,
+    epoch: number | null,
+    change: string,
+    ...EventColumns,
+  ]
+> = {
   name: "commit_change",
   text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
-const BEGIN_LOG: Statement = {
+const BEGIN_LOG: Statement<object, [tenant: string, epoch: string]> = {
   name: "begin_log",
   text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
 };
@@ -84,13 +76,15 @@ type Placement = { agent: string; fenced: boolean | null; base_seq: number; base
  * under the locks before it is done again.
  */
 export class EventLog {
-  /** What of this node's agents is not committed yet. */
+  /** The events of this node's agents that are not committed yet. */
   readonly waiting: WaitingEvents;
   readonly #sql: Sql;
   readonly #reads: Sql;
   readonly #begun = new Set<string>();
   /** A row for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
   readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
+  /** The number of commits under way of each tenant. */
+  readonly #committing = new Map<string, number>();
   #unknownEvents = 0;
   readonly #newest = new NewestEvents();
   readonly #tries: WriteTries;
@@ -104,7 +98,7 @@ export class EventLog {
     this.waiting = new WaitingEvents(limits);
   }
 
-  /** Whether the database is away now. */
+  /** True if the database is away now. */
   get outage(): StorageOutage | null {
     const { current } = this.#sql.outages;
     return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };
@@ -136,7 +130,7 @@ export class EventLog {
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
-  async append(tenant: string, parts: readonly AgentEvents[]): Promise<AppendOutcome[]> {
+  async append(tenant: string, parts: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
     const encoded = parts.map(encodePart);
     const write = newWrite();
     const tried = await this.tryAppend(tenant, encoded, write);
@@ -169,7 +163,7 @@ export class EventLog {
     const isHeld = parts.every(({ fence }) => fence !== null);
     const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
     const rows = await this.#tries.untilKnown(tenant, isHeld, write, () =>
-      this.#write<Placement>(tenant, APPEND, [
+      this.#write(tenant, APPEND, [
         tenant,
         write.id,
         write.isLost,
@@ -200,11 +194,43 @@ export class EventLog {
     return outcomes;
   }
 
-  /** Changes rows of one agent and appends the events that report it, or does neither. */
-  async commit(tenant: string, part: AgentEvents, change: Change): Promise<CommitOutcome> {
+  /** True while a commit of the tenant is under way on this node. */
+  isCommitting(tenant: string): boolean {
+    return this.#committing.has(tenant);
+  }
+
+  /** Changes rows of one agent and appends the events that report it, or does neither: for others than its owner. */
+  async commit(tenant: string, part: AgentEvents, change: OutsideChange): Promise<OutsideOutcome> {
+    const outcome = await this.#counted(tenant, part, change);
+    if (outcome.outcome === "FENCED") throw new Error("who holds no lease cannot be fenced");
+    return outcome;
+  }
+
+  /** The same for the owner of the agent, under its lease. */
+  async commitHeld(tenant: string, part: HeldEvents, change: OwnerChange): Promise<OwnerOutcome> {
+    const outcome = await this.#counted(tenant, part, change);
+    if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
+    return outcome;
+  }
+
+  async #counted(
+    tenant: string,
+    part: AgentEvents | HeldEvents,
+    change: OwnerChange | OutsideChange,
+  ): Promise<OwnerOutcome | OutsideOutcome> {
+    this.#committing.set(tenant, (this.#committing.get(tenant) ?? 0) + 1);
+    try {
+      return await this.#commit(tenant, encodePart(part), encodeChange(change), "wake" in change);
+    } finally {
+      const left = (this.#committing.get(tenant) ?? 0) - 1;
+      if (left > 0) this.#committing.set(tenant, left);
+      else this.#committing.delete(tenant);
+    }
+  }
+
+  async #commit(tenant: string, part: EncodedPart, change: string, isSignal: boolean): Promise<OwnerOutcome | OutsideOutcome> {
     const write = newWrite();
-    const changed = encodeChange(change);
-    const encoded = part.events.map(encodeEvent);
+    const { events: encoded } = part;
     try {
       const commit = (): Promise<(Placement & { signal: number })[]> =>
         this.#write(tenant, COMMIT, [
@@ -214,7 +240,7 @@ export class EventLog {
           part.fence?.owner ?? null,
           part.agentId,
           part.fence?.epoch ?? null,
-          changed,
+          change,
           ...columns(encoded),
         ]);
       const [place] = await this.#tries.untilKnown(tenant, part.fence !== null, write, () =>
@@ -226,7 +252,7 @@ export class EventLog {
       const events = encoded.map((event, index) =>
         placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
       );
-      this.#announce(tenant, events, change.wake === true);
+      this.#announce(tenant, events, isSignal);
       return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null, signal: place.signal };
     } catch (error) {
       switch (sqlState(error)) {
@@ -283,8 +309,12 @@ export class EventLog {
     this.#begun.add(tenant);
   }
 
-  #write<Row>(tenant: string, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
-    return writeFor(tenant, () => this.#sql.query<Row>(statement, values));
+  #write<Row, Values extends readonly unknown[]>(
+    tenant: string,
+    statement: Statement<Row, Values>,
+    values: Values,
+  ): Promise<Row[]> {
+    return writeFor(tenant, () => this.#sql.query(statement, values));
   }
 
   /** Of what was read, the events of the scope. */
@@ -306,33 +336,4 @@ export class EventLog {
     // What listeners begin goes on when the reader whose command this was has left.
     if (events.length > 0) forNobody(() => this.#listeners.forEach((listener) => listener(tenant, events, isSignal)));
   }
-}
-
-function columns(encoded: readonly EncodedEvent[]): string[][] {
-  return [
-    encoded.map((event) => event.channel),
-    encoded.map((event) => event.kind),
-    encoded.map((event) => event.payload),
-    encoded.map((event) => event.at),
-  ];
-}
-
-function placedEvent(
-  tenant: string,
-  part: Pick<AgentEvents, "agentId" | "createdBy">,
-  encoded: EncodedEvent,
-  position: number,
-  seq: number,
-): TimelineEvent {
-  return {
-    tenant,
-    agentId: part.agentId,
-    createdBy: part.createdBy,
-    position,
-    seq,
-    at: new Date(encoded.at),
-    channel: encoded.channel,
-    bytes: encoded.payload.length,
-    body: encoded.body,
-  };
 }

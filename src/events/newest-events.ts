@@ -4,21 +4,31 @@ import type { TimelineEvent } from "./event.ts";
 /** The most tenants of which the newest event is remembered; the one that was quiet for longest goes. */
 const TENANTS = 10_000;
 
-/** Those of the events that are not there any more as they were. What retention has removed is missed by nobody. */
-const GONE: Statement = {
+/** Those of the events that are no longer there as they were. What retention has removed is missed by nobody. */
+const GONE: Statement<
+  { tenant: string },
+  [
+    tenants: readonly string[],
+    positions: readonly number[],
+    agentIds: readonly string[],
+    seqs: readonly number[],
+    kinds: readonly string[],
+    times: readonly string[],
+  ]
+> = {
   name: "gone_events",
   text: `SELECT k.tenant FROM unnest($1::text[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::timestamptz[]) AS k(tenant, position, agent_id, seq, kind, at)
     JOIN tenant_log l ON l.tenant = k.tenant LEFT JOIN event e ON e.tenant = k.tenant AND e.position = k.position
     WHERE k.position > greatest(l.floor, l.compacted) AND l.lost_at IS NULL AND (e.agent_id, e.seq, e.kind, e.at) IS DISTINCT FROM (k.agent_id, k.seq, k.kind, k.at)`,
 };
-const MARK: Statement = {
+const MARK: Statement<object, [tenants: readonly string[]]> = {
   name: "mark_lost",
   text: "UPDATE tenant_log SET lost_at = coalesce(lost_at, clock_timestamp()) WHERE tenant = ANY ($1)",
 };
 
 /**
  * Remembers the newest event that this node knows of each tenant, so that it finds out when a failover lost commits: an
- * event that was there is not there any more, or another stands in its place.
+ * event that was there is no longer there, or another stands in its place.
  */
 export class NewestEvents {
   readonly #newest = new Map<string, TimelineEvent>();
@@ -40,7 +50,7 @@ export class NewestEvents {
   async compare(sql: Sql): Promise<readonly string[]> {
     const known = [...this.#newest.values()];
     if (known.length === 0) return [];
-    const rows = await sql.query<{ tenant: string }>(GONE, [
+    const rows = await sql.query(GONE, [
       known.map(({ tenant }) => tenant),
       known.map(({ position }) => position),
       known.map(({ agentId }) => agentId),

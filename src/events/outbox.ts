@@ -1,9 +1,11 @@
 import { setImmediate as macrotask } from "node:timers/promises";
-import type { AgentPatch, Change } from "../db/change.ts";
-import { StorageUnavailable } from "../db/sql.ts";
+import type { AgentPatch, OwnerChange } from "../db/change.ts";
+import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Appender } from "./appender.ts";
 import type { EventDraft, EventKind } from "./event.ts";
-import type { AgentEvents, CommitOutcome, EventLog } from "./log.ts";
+import type { EventLog } from "./log.ts";
+import type { OwnerOutcome } from "./outcome.ts";
+import type { HeldEvents } from "./agent-events.ts";
 import type { WaitingShare } from "./waiting-events.ts";
 
 /** Whose events an outbox holds, under which lease. */
@@ -33,7 +35,7 @@ export class Outbox {
   readonly #log: EventLog;
   readonly #appender: Appender;
   readonly #tell: (reason: LossReason) => void;
-  /** What waits to be written; null where nothing does. */
+  /** The batch that waits to be written; null if none does. */
   #open: Batch | null = null;
   #turn: Promise<void> = Promise.resolve();
   /** Something before was fenced or lost: nothing may be written behind it. */
@@ -41,6 +43,10 @@ export class Outbox {
   readonly #share: WaitingShare;
   #first: EventKind | null = null;
   #lostEvents = 0;
+  /** Text was given to the appender, and is not committed yet. */
+  #isAppending = false;
+  /** The commits that wait for what was sent before them. */
+  #commitsBehind = 0;
 
   /** `onLost` hears that an event was fenced, or could not be written: the agent must not be advanced further. */
   constructor(owner: OutboxOwner, log: EventLog, appender: Appender, onLost: (reason: LossReason) => void) {
@@ -51,7 +57,7 @@ export class Outbox {
     this.#share = log.waiting.share();
   }
 
-  /** What waits now. */
+  /** The events that wait now. */
   get waiting(): WaitingOfAgent {
     return { events: this.#share.events, first: this.#share.events === 0 ? null : this.#first };
   }
@@ -66,7 +72,7 @@ export class Outbox {
     return this.#share.room(signal);
   }
 
-  /** How many events another owner's epoch, or the database, refused. */
+  /** The number of events that another owner's epoch, or the database, refused. */
   get lostEvents(): number {
     return this.#lostEvents;
   }
@@ -105,11 +111,13 @@ export class Outbox {
    * of the outcome before anything else of the agent is written or read.
    */
   commit(
-    change: Change,
+    change: OwnerChange,
     events: readonly EventDraft[],
-    settle: (outcome: CommitOutcome | null) => void = () => {},
-  ): Promise<CommitOutcome> {
+    settle: (outcome: OwnerOutcome | null) => void = () => {},
+  ): Promise<OwnerOutcome> {
     const release = this.#take(events);
+    this.#commitsBehind += 1;
+    if (this.#isAppending) this.#appender.hurry(this.#owner.tenant);
     const carried: Batch = {
       events: this.#open?.events.splice(0) ?? [],
       patch: this.#open?.patch ?? {},
@@ -145,14 +153,15 @@ export class Outbox {
     return this.#share.take(events.map(({ body }) => body));
   }
 
-  /** What a commit that changed nothing carried goes by itself. Where the outcome is unknown, nothing is sent again. */
-  async #commit(change: Change, events: readonly EventDraft[], carried: Batch): Promise<CommitOutcome> {
+  /** Events that a commit carried which changed nothing go by themselves. If the outcome is unknown, nothing is sent again. */
+  async #commit(change: OwnerChange, events: readonly EventDraft[], carried: Batch): Promise<OwnerOutcome> {
+    this.#commitsBehind -= 1;
     if (this.#isLost) {
       this.#lostEvents += carried.events.length + events.length;
       return { outcome: "FENCED" };
     }
     try {
-      const outcome = await this.#log.commit(
+      const outcome = await this.#log.commitHeld(
         this.#owner.tenant,
         this.#part([...carried.events, ...events]),
         isEmpty(carried.patch) ? change : { ...change, agent: { ...carried.patch, ...change.agent } },
@@ -174,16 +183,21 @@ export class Outbox {
     let left = events.length;
     try {
       if (!isEmpty(patch)) {
-        const { outcome } = await this.#log.commit(tenant, this.#part(events), { agent: patch });
+        const { outcome } = await this.#log.commitHeld(tenant, this.#part(events), { agent: patch });
         return outcome === "COMMITTED" ? undefined : this.#loseEvents(left, "FENCED");
       }
+      this.#isAppending = true;
       for (let first = 0; first < events.length; first += APPENDED) {
-        const { outcome } = await this.#appender.append(tenant, this.#part(events.slice(first, first + APPENDED)));
+        const appended = this.#appender.append(tenant, this.#part(events.slice(first, first + APPENDED)));
+        if (this.#commitsBehind > 0) this.#appender.hurry(tenant);
+        const { outcome } = await appended;
         if (outcome !== "COMMITTED") return this.#loseEvents(left, "FENCED");
         left -= APPENDED;
       }
     } catch (error) {
       this.#loseEvents(left, error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#isAppending = false;
     }
   }
 
@@ -197,7 +211,7 @@ export class Outbox {
     this.#tell(reason);
   }
 
-  #part(events: readonly EventDraft[]): AgentEvents {
+  #part(events: readonly EventDraft[]): HeldEvents {
     const { agentId, createdBy, owner, epoch } = this.#owner;
     return { agentId, createdBy, fence: { owner, epoch }, events };
   }
@@ -209,7 +223,7 @@ const APPENDED = 200;
 /** The most text that one event carries, in characters: well below what fits into an event. */
 const MERGED_CHARACTERS = 8_000;
 
-/** Text that follows text of the same block, as one event at the time of the first; null where they stay two. */
+/** Text that follows text of the same block, as one event at the time of the first; null if they stay two. */
 function mergedText(before: EventDraft | undefined, { body }: EventDraft): EventDraft | null {
   if (before === undefined) return null;
   const first = before.body;

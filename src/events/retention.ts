@@ -1,6 +1,7 @@
+import { concerns } from "./scope.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
-/** How long things are kept, in ms; null for ever. */
+/** The times for which things are kept, in ms; null for ever. */
 export type RetentionPolicy = {
   /** Events: what is older is removed, and its cursors expire. */
   readonly eventsMs: number | null;
@@ -10,10 +11,10 @@ export type RetentionPolicy = {
   readonly outputsMs: number | null;
 };
 
-/** What is removed of one tenant's log, or would be. */
+/** The part of one tenant's log that is removed, or would be. */
 export type Removal = {
   readonly tenant: string;
-  /** Where the log begins now, and after it. */
+  /** The floor of the log now, and after the removal. */
   readonly floor: number;
   readonly newFloor: number;
   readonly events: number;
@@ -23,7 +24,7 @@ export type Removal = {
 /** Positions that are looked at, or removed, at once. */
 const CHUNK = 5_000;
 
-const LOGS: Statement = {
+const LOGS: Statement<Log, []> = {
   name: "retention_logs",
   text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted FROM tenant_log ORDER BY tenant",
 };
@@ -31,7 +32,7 @@ const LOGS: Statement = {
  * The next positions: up to which all are older, and whether there is none among them that is not. An event whose time lies in
  * the future, since a clock was wrong, counts as neither: it goes with what comes after it.
  */
-const NEXT: Statement = {
+const NEXT: Statement<Next, [tenant: string, after: number, before: Date, now: Date]> = {
   name: "retention_next",
   text: `WITH next AS (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}),
       young AS (SELECT min(position) AS first FROM next WHERE at >= $3 AND at < $4::timestamptz + interval '1 hour')
@@ -39,13 +40,13 @@ const NEXT: Statement = {
     FROM next n WHERE n.at < $3 AND n.position < coalesce((SELECT first FROM young), n.position + 1)`,
 };
 /** The first event up to $3 that a consumer wants and has not been delivered yet. */
-const UNDELIVERED: Statement = {
+const UNDELIVERED: Statement<{ position: number }, [tenant: string, consumer: string, end: number, kinds: readonly string[]]> = {
   name: "retention_undelivered",
   text: `SELECT e.position::float8 AS position FROM consumer c JOIN event e ON e.tenant = c.tenant AND e.position > c.position
     WHERE c.tenant = $1 AND c.name = $2 AND e.position <= $3 AND e.kind = ANY ($4) ORDER BY e.position LIMIT 1`,
 };
 /** The first position of the first block that begins after $2, up to $3, whose end lies beyond $4, and has its text only in its deltas. */
-const SPLIT_BLOCK: Statement = {
+const SPLIT_BLOCK: Statement<{ position: number | null }, [tenant: string, after: number, last: number, end: number]> = {
   name: "retention_split_block",
   text: `SELECT min(s.position)::float8 AS position FROM event s, LATERAL (SELECT e.position, e.payload ->> 'text' AS text FROM event e
       WHERE e.agent_id = s.agent_id AND e.position > s.position AND e.kind = replace(s.kind, '_START', '_END')
@@ -53,7 +54,7 @@ const SPLIT_BLOCK: Statement = {
     WHERE s.tenant = $1 AND s.position > $2 AND s.position <= $3 AND s.kind IN ('TEXT_CHUNK_START', 'THINK_CHUNK_START')
       AND e.position > $4 AND e.text IS NULL`,
 };
-const MOVE_FLOOR: Statement = {
+const MOVE_FLOOR: Statement<object, [tenant: string, floor: number]> = {
   name: "retention_floor",
   text: "UPDATE tenant_log SET floor = greatest(floor, $2), compacted = greatest(compacted, $2) WHERE tenant = $1",
 };
@@ -64,12 +65,12 @@ const MOVE_FLOOR: Statement = {
 const OLD = `SELECT e.position FROM event e WHERE e.tenant = $1 AND e.position > $2 AND e.position <= $3
     AND NOT (e.kind = 'PERMISSION_REQUIRED' AND EXISTS (SELECT FROM approval p WHERE p.id = e.payload #>> '{request,approvalId}' AND p.state = 'PENDING'))
   ORDER BY e.position LIMIT ${CHUNK}`;
-const COUNT: Statement = {
+const COUNT: Statement<{ events: number; last: number | null }, [tenant: string, after: number, floor: number]> = {
   name: "retention_count",
   text: `SELECT count(*)::int AS events, max(position)::float8 AS last FROM (${OLD}) old`,
 };
 /** An agent of which no event is left keeps the seq of the last one, since the next follows it. */
-const REMOVE: Statement = {
+const REMOVE: Statement<{ events: number; last: number | null }, [tenant: string, after: number, floor: number]> = {
   name: "retention_remove",
   text: `WITH old AS (${OLD}), gone AS (DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING e.agent_id, e.seq),
       newest AS (SELECT agent_id, max(seq) AS seq FROM gone GROUP BY agent_id),
@@ -85,9 +86,12 @@ const COVERED = `FROM (SELECT e.* FROM event e WHERE e.tenant = $1 AND e.positio
       AND s.payload ->> 'step' = e.payload ->> 'step' AND s.payload ->> 'block' = e.payload ->> 'block' ORDER BY s.position DESC LIMIT 1), 0) AS position) b,
     LATERAL (SELECT d.position FROM event d WHERE d.agent_id = e.agent_id AND d.position > b.position AND d.position < e.position
       AND d.kind = replace(e.kind, '_END', '') AND d.payload ->> 'step' = e.payload ->> 'step' AND d.payload ->> 'block' = e.payload ->> 'block') d`;
-const COUNT_COVERED: Statement = { name: "retention_count_deltas", text: `SELECT count(*)::int AS deltas ${COVERED}` };
+const COUNT_COVERED: Statement<{ deltas: number }, [tenant: string, after: number, last: number]> = {
+  name: "retention_count_deltas",
+  text: `SELECT count(*)::int AS deltas ${COVERED}`,
+};
 /** One statement, so that nobody who misses a delta takes it for one that a failover lost (NewestEvents). */
-const COMPACT: Statement = {
+const COMPACT: Statement<object, [tenant: string, after: number, last: number]> = {
   name: "retention_compact",
   text: `WITH covered AS (SELECT d.position ${COVERED}), moved AS (UPDATE tenant_log SET compacted = greatest(compacted, $3) WHERE tenant = $1)
     DELETE FROM event e USING covered WHERE e.tenant = $1 AND e.position = covered.position RETURNING 1`,
@@ -96,21 +100,21 @@ const COMPACT: Statement = {
 type Log = { readonly tenant: string; readonly floor: number; readonly compacted: number };
 type Next = { readonly last: number | null; readonly isWhole: boolean };
 
-/** Who is delivered events, and must have been before they go: a name and what it wants. */
-export type Reader = { readonly name: string; readonly kinds: readonly string[] };
+/** A consumer that must have been delivered its events before they go: its name, and what it is delivered. */
+export type Reader = { readonly name: string; readonly kinds: readonly string[]; readonly tenant: string | null };
 
-/** What is kept, at which time, and whose events must not go before they were delivered. */
+/** A run of retention: the policy, the time, and the consumers whose events must not go before they were delivered. */
 export type RetentionRun = { readonly policy: RetentionPolicy; readonly readers: readonly Reader[]; readonly now: Date };
 
-/** What the policy would remove now. Changes nothing. */
+/** The removals that the policy would make now. Changes nothing. */
 export async function planRetention(sql: Sql, run: RetentionRun): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
-  for (const log of await sql.query<Log>(LOGS, [])) {
+  for (const log of await sql.query(LOGS, [])) {
     const newFloor = await floorOf(sql, log, run);
     const events = await eachOld(sql, COUNT, log.tenant, newFloor, NEVER);
     let deltas = 0;
     for await (const [after, last] of deltaChunks(sql, log, newFloor, run)) {
-      const [row] = await sql.query<{ deltas: number }>(COUNT_COVERED, [log.tenant, after, last]);
+      const [row] = await sql.query(COUNT_COVERED, [log.tenant, after, last]);
       deltas += row?.deltas ?? 0;
     }
     removals.push({ tenant: log.tenant, floor: log.floor, newFloor, events, deltas });
@@ -127,7 +131,7 @@ export async function planRetention(sql: Sql, run: RetentionRun): Promise<readon
 export async function applyRetention(sql: Sql, run: RetentionRun, signal: AbortSignal): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
   let problem: unknown = null;
-  for (const log of await sql.query<Log>(LOGS, [])) {
+  for (const log of await sql.query(LOGS, [])) {
     if (signal.aborted) break;
     try {
       removals.push(await applyToLog(sql, log, run, signal));
@@ -152,10 +156,10 @@ async function applyToLog(sql: Sql, log: Log, run: RetentionRun, signal: AbortSi
 }
 
 /** Counts or removes, a chunk a statement, the events below the floor. Returns how many those were. */
-async function eachOld(sql: Sql, statement: Statement, tenant: string, floor: number, signal: AbortSignal): Promise<number> {
+async function eachOld(sql: Sql, statement: typeof COUNT, tenant: string, floor: number, signal: AbortSignal): Promise<number> {
   let events = 0;
   for (let after = 0; ;) {
-    const [chunk] = await sql.query<{ events: number; last: number | null }>(statement, [tenant, after, floor]);
+    const [chunk] = await sql.query(statement, [tenant, after, floor]);
     events += chunk?.events ?? 0;
     if (chunk === undefined || chunk.last === null || signal.aborted) return events;
     after = chunk.last;
@@ -170,13 +174,13 @@ async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, readers, now 
   for await (const chunk of oldChunks(sql, tenant, floor, policy.eventsMs, now)) chunks.push(chunk);
   let end = chunks.at(-1)?.[1] ?? floor;
   if (end === floor) return floor;
-  for (const { name, kinds } of readers) {
-    const [first] = await sql.query<{ position: number }>(UNDELIVERED, [tenant, name, end, kinds]);
+  for (const { name, kinds } of readers.filter((reader) => concerns(reader, tenant))) {
+    const [first] = await sql.query(UNDELIVERED, [tenant, name, end, kinds]);
     if (first !== undefined) end = Math.min(end, first.position - 1);
   }
   // The first block that would be split is in the first chunk that has one.
   for (const [after, last] of chunks) {
-    const [split] = await sql.query<{ position: number | null }>(SPLIT_BLOCK, [tenant, after, Math.min(last, end), end]);
+    const [split] = await sql.query(SPLIT_BLOCK, [tenant, after, Math.min(last, end), end]);
     if (split !== undefined && split.position !== null) return Math.max(floor, split.position - 1);
   }
   return Math.max(floor, end);
@@ -190,12 +194,12 @@ function deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, { p
 /** Pieces of a log: after which position, and up to which. */
 type Chunks = AsyncGenerator<readonly [number, number]>;
 
-/** The chunks of the log after a position in which everything is older than what is kept; none where all is kept. */
+/** The chunks of the log after a position in which everything is older than what is kept; none if all is kept. */
 async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null, now: Date): Chunks {
   if (keptMs === null) return;
   const before = new Date(now.getTime() - keptMs);
   for (let after = from; ;) {
-    const [next] = await sql.query<Next>(NEXT, [tenant, after, before, now]);
+    const [next] = await sql.query(NEXT, [tenant, after, before, now]);
     if (next === undefined || next.last === null) return;
     yield [after, next.last];
     if (!next.isWhole) return;

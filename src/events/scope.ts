@@ -1,7 +1,7 @@
 import type { Channel } from "./channel.ts";
 import type { EventKind, TimelineEvent } from "./event.ts";
 
-/** What a reader wants of a tenant's log, and what they may see of it. */
+/** The part of a tenant's log that a reader wants and may see. */
 export type Scope = {
   readonly tenant: string;
   /** One agent, or null for all. */
@@ -13,7 +13,7 @@ export type Scope = {
   readonly kinds: readonly EventKind[] | null;
 };
 
-/** Whether the event belongs to the scope. */
+/** True if the event belongs to the scope. */
 export function inScope(scope: Scope, event: TimelineEvent): boolean {
   return (
     event.tenant === scope.tenant &&
@@ -40,4 +40,9 @@ export function scopeKey(scope: Scope): string {
   ]);
   keys.set(scope, key);
   return key;
+}
+
+/** True if the events of the tenant concern a consumer; one that names no tenant is concerned by all. */
+export function concerns(consumer: { readonly tenant: string | null }, tenant: string): boolean {
+  return consumer.tenant === null || consumer.tenant === tenant;
 }

@@ -1,8 +1,10 @@
+import { readFor } from "../db/reader-limits.ts";
 import type { LogHead } from "./cursor.ts";
 import { CHANNELS } from "./channel.ts";
 import type { TimelineEvent } from "./event.ts";
 import type { LogPage } from "./log-page.ts";
 import type { EventLog } from "./log.ts";
+import { Rerun } from "../lib/rerun.ts";
 import { inScope, scopeKey, type Scope } from "./scope.ts";
 
 /** The room of a tail, in bytes. Half of it is dropped when it is full. */
@@ -15,7 +17,7 @@ const PAGE = { events: 500, bytes: 256 * 1024 };
 const KEPT_PAGES = 16;
 /** A waiting follower whose scope is silent is woken after so many positions, so that its cursor moves. */
 const SKIPPED_POSITIONS = 10_000;
-/** How often waiting followers are looked through for that, in positions. */
+/** The positions between two looks through the waiting followers for that. */
 const SKIP_CHECK = 1_000;
 
 /** The memory that all tails of a server share. */
@@ -50,8 +52,7 @@ export class Tail {
   readonly #waiters = new Map<string, Map<string, Group>>();
   /** Pages answered from memory since the tail last grew. */
   readonly #pages = new Map<string, LogPage>();
-  #reading: Promise<void> | null = null;
-  #isStale = false;
+  readonly #reading = new Rerun(() => this.#readOn());
 
   constructor(log: EventLog, head: LogHead, budget: TailBudget) {
     this.#log = log;
@@ -78,22 +79,22 @@ export class Tail {
 
   /** Reads the log up to its head. Calls that come meanwhile share one more read. */
   refresh(): Promise<void> {
-    this.#isStale = true;
-    this.#reading ??= this.#readOn().finally(() => {
-      this.#reading = null;
-    });
-    return this.#reading;
-  }
-
-  /** A page of the scope after `after`: from memory where it is covered, else from the log. */
-  async read(scope: Scope, after: number): Promise<LogPage> {
-    const isCovered = after >= this.#floor && after <= this.#head.position;
-    if (isCovered) this.#budget.used(this);
-    return isCovered ? this.#pageOnce(scope, after) : this.#log.read(scope, after);
+    return this.#reading.request();
   }
 
   /**
-   * The next page for a follower that is at the head: at once where there is one, else when there is something of its
+   * A page of the scope after `after`: from memory where it is covered, else from the log, in the turns of the tenant's
+   * readers, since each follower does that for itself.
+   */
+  async read(scope: Scope, after: number): Promise<LogPage> {
+    const isCovered = after >= this.#floor && after <= this.#head.position;
+    if (!isCovered) return readFor({ tenant: scope.tenant, signal: null }, () => this.#log.read(scope, after));
+    this.#budget.used(this);
+    return this.#pageOnce(scope, after);
+  }
+
+  /**
+   * The next page for a follower that is at the head: at once if there is one, else when there is something of its
    * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A follower may be ahead of the
    * tail, where it has read the log itself: then only what comes after it counts.
    */
@@ -133,17 +134,14 @@ export class Tail {
   }
 
   async #readOn(): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false;
-      const from = this.#head.position;
-      const page = await this.#log.read(this.#everything, from);
-      // Retention may have moved the log's floor: who is behind it must hear that.
-      this.#head = { ...page.head, position: this.#head.position };
-      const news = page.events.filter((event) => event.position > this.#head.position);
-      if (page.covered - this.#head.position > news.length) this.#startAfter(page.covered, news);
-      else this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
-      if (page.covered < page.head.position) this.#isStale = true;
-    }
+    const from = this.#head.position;
+    const page = await this.#log.read(this.#everything, from);
+    // Retention may have moved the log's floor: who is behind it must hear that.
+    this.#head = { ...page.head, position: this.#head.position };
+    const news = page.events.filter((event) => event.position > this.#head.position);
+    if (page.covered - this.#head.position > news.length) this.#startAfter(page.covered, news);
+    else this.#extend([...news, ...this.#takeAhead(Math.max(page.covered, this.#head.position))]);
+    if (page.covered < page.head.position) void this.refresh();
   }
 
   /** The own commits that join on at `position`, one after the other. */

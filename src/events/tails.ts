@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { every } from "../lib/every.ts";
 import { forNobody } from "../db/reader-limits.ts";
 import type { Logger } from "../lib/log.ts";
 import { withCause } from "../lib/text.ts";
@@ -8,7 +8,7 @@ import type { StorageOutage } from "./log-page.ts";
 import type { EventLog } from "./log.ts";
 import { Tail, type TailBudget } from "./tail.ts";
 
-/** How often the logs' positions are compared with the tails', in ms, while the bell is heard and while it is not. */
+/** The time between two comparisons of the logs' positions with the tails', in ms, while the bell is heard and while it is not. */
 const POLL_MS = { heard: 1_000, unheard: 250 };
 
 /** The room of the tails of all tenants together, in bytes. */
@@ -22,7 +22,6 @@ type Kept = { readonly tail: Promise<Tail>; followers: number };
  */
 export class Tails {
   readonly #log: EventLog;
-  readonly #bell: Bell;
   readonly #logger: Logger;
   readonly #keptBytes: number;
   readonly #onShorter: () => Promise<void>;
@@ -49,7 +48,6 @@ export class Tails {
     this.#onShorter = onShorter;
     this.#keptBytes = keptBytes;
     this.#log = log;
-    this.#bell = bell;
     this.#logger = logger;
     log.onCommitted((tenant, events) => this.#offer(tenant, events));
     this.#ends = [
@@ -59,10 +57,17 @@ export class Tails {
       }),
       log.onOutage(() => this.#tell()),
     ];
-    this.#polling = this.#poll();
+    this.#polling = every(
+      {
+        pauseMs: () => (bell.isConnected() ? POLL_MS.heard : POLL_MS.unheard),
+        task: () => this.#poll(),
+        onFailure: (error) => logger.warn(`the logs' positions could not be read (${withCause(error)}); trying again`),
+      },
+      this.#closing.signal,
+    );
   }
 
-  /** How many follow on this node now. */
+  /** The number of followers on this node now. */
   get followers(): number {
     return [...this.#kept.values()].reduce((sum, { followers }) => sum + followers, 0);
   }
@@ -106,7 +111,7 @@ export class Tails {
     await this.#polling;
   }
 
-  /** Whether the database is away now. */
+  /** True if the database is away now. */
   get outage(): StorageOutage | null {
     return this.#log.outage;
   }
@@ -164,19 +169,11 @@ export class Tails {
   }
 
   async #poll(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await delay(this.#bell.isConnected() ? POLL_MS.heard : POLL_MS.unheard, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted || this.#kept.size === 0 || this.outage !== null) continue;
-      try {
-        const before = await this.#heads();
-        const positions = await this.#log.positions([...before.keys()]);
-        for (const [tenant, position] of positions) if (position > (before.get(tenant) ?? 0)) void this.#refresh(tenant);
-        // A log never becomes shorter by itself.
-        if ([...positions].some(([tenant, position]) => position < (before.get(tenant) ?? 0))) await this.#onShorter();
-      } catch (error) {
-        this.#logger.warn(`the logs' positions could not be read (${withCause(error)}); trying again`);
-      }
-    }
+    if (this.#kept.size === 0 || this.outage !== null) return;
+    const before = await this.#heads();
+    const positions = await this.#log.positions([...before.keys()]);
+    for (const [tenant, position] of positions) if (position > (before.get(tenant) ?? 0)) void this.#refresh(tenant);
+    // A log never becomes shorter by itself.
+    if ([...positions].some(([tenant, position]) => position < (before.get(tenant) ?? 0))) await this.#onShorter();
   }
 }

@@ -26,7 +26,7 @@ export class WaitingEvents {
     this.#limits = limits;
   }
 
-  /** How many wait. */
+  /** The number of events that wait. */
   get events(): number {
     return [...this.#sharing].reduce((sum, share) => sum + share.events, 0);
   }

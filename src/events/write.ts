@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutageWatch } from "../db/outage.ts";
-import { isConnectionLost, isContention, sqlState } from "../db/sql.ts";
+import { isConnectionLost, isContention, sqlState } from "../db/storage-error.ts";
 import { messageOf } from "../lib/text.ts";
 import { CommitsLost } from "./log-page.ts";
 

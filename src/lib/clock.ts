@@ -1,4 +1,4 @@
-/** Where the time comes from; tests give their own. Leases do not use it: only the database's clock counts there. */
+/** The source of the time; tests give their own. Leases do not use it: only the database's clock counts there. */
 export type Clock = {
   /** The time of day, for what people see and policies compare. */
   now(): Date;

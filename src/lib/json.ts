@@ -6,7 +6,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Whether `value` is a JSON object: neither null nor an array. */
+/** True if `value` is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -31,7 +31,7 @@ export function storableJson(value: unknown): string {
     : text;
 }
 
-/** Whether any string in `value`, keys included, satisfies `test`. */
+/** True if any string in `value`, keys included, satisfies `test`. */
 export function someString(value: Json, test: (text: string) => boolean): boolean {
   if (typeof value === "string") return test(value);
   if (Array.isArray(value)) return value.some((item: Json) => someString(item, test));
@@ -39,7 +39,7 @@ export function someString(value: Json, test: (text: string) => boolean): boolea
   return false;
 }
 
-/** How deeply the arrays and objects of a JSON text are nested. */
+/** The depth to which the arrays and objects of a JSON text are nested. */
 export function nesting(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -56,7 +56,7 @@ export function nesting(text: string): number {
   return deepest;
 }
 
-/** What JSON makes of any value: functions and undefined go, dates become text; undefined where nothing is left or the value is cyclic. */
+/** Any value as JSON has it: functions and undefined go, dates become text; undefined if nothing is left or the value is cyclic. */
 export function toJson(value: unknown): Json | undefined {
   try {
     const text = JSON.stringify(value) as string | undefined;

@@ -1,4 +1,4 @@
-/** How the server speaks to its operator. One line a message; never a secret, never the content of a conversation. */
+/** The messages of the server to its operator. One line a message; never a secret, never the content of a conversation. */
 export type Logger = {
   warn(message: string): void;
   error(message: string, cause?: unknown): void;

@@ -1,4 +1,4 @@
-/** What stands in a stored text for a NUL, which PostgreSQL cannot store. */
+/** The character that stands in a stored text for a NUL, which PostgreSQL cannot store. */
 const NUL_MARK = "\u2400";
 
 /**

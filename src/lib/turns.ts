@@ -16,17 +16,25 @@ export class Turns {
 
   /** Does `work` in its turn: the longest waiting first. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const end = await this.take(key);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  /** Waits for a turn, and gives its end, which is to be called once. */
+  async take(key: string): Promise<() => void> {
     const queue = this.#queues.get(key) ?? { working: 0, waiting: [] };
     this.#queues.set(key, queue);
     if (queue.working < this.#most) queue.working += 1;
     else await new Promise<void>((resolve) => queue.waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
+    return () => {
       const next = queue.waiting.shift();
       if (next !== undefined) next();
       else queue.working -= 1;
       if (queue.working === 0) this.#queues.delete(key);
-    }
+    };
   }
 }

@@ -1,26 +1,27 @@
-import { createAgent as create, type CreateAgent, type Created } from "../agent/commands/create-agent.ts";
+import type { Created } from "../agent/commands/idempotency.ts";
+import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
 import { totalTokens, type TokenUsage } from "../agent/models/model.ts";
-import { readSnapshots, type AgentSnapshot } from "../agent/snapshots.ts";
-import type { Template } from "../agent/template.ts";
-import { readStandstill, waitingFor } from "../agent/waiting-for.ts";
+import { readSnapshots, type AgentSnapshot } from "../agent/commands/safe-points.ts";
+import type { Template } from "../agent/loop/template.ts";
+import { readStandstill, waitingFor } from "../agent/loop/waiting-for.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
 import type { Result } from "../lib/result.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
+import { rowId } from "../lib/global-id.ts";
 import { checkPage } from "./page.ts";
 import { visibleAgents } from "./visibility.ts";
 
 /** Snapshots of one answer where it is not said how many. */
 const SNAPSHOTS = 20;
 
-/** What Prisma must read for what was asked. */
+/** The columns and relations that Prisma must read for what was asked. */
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
 
-/** An agent of a payload, by its row id; null where nothing came of the mutation. */
+/** An agent of a payload, by its row id; null if nothing came of the mutation. */
 export type AgentPayload = {
   readonly agentId: string | null;
   readonly cursor: string;
@@ -67,7 +68,7 @@ export async function snapshotCursor({ snapshot }: Context): Promise<string> {
   return formatCursor(head, head.position);
 }
 
-/** What the agent was made from, as far as it is configured. */
+/** The template of the agent, if it is configured. */
 export function templateOf(
   { parts }: Context,
   { templateId }: Pick<Agent, "templateId">,
@@ -75,7 +76,7 @@ export function templateOf(
   return { templateId, configured: parts.templates.get(templateId) };
 }
 
-/** What the agent waits for, in words; null where that is only a message. */
+/** The thing that the agent waits for, in words; null if that is only a message. */
 export async function waitingForOf({ parts }: Context, agentId: string): Promise<string | null> {
   const standstill = await readStandstill(parts.reads, agentId);
   return standstill === null ? null : waitingFor(standstill);
@@ -91,7 +92,7 @@ export async function snapshotsOf(
   return readSnapshots(parts.reads, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
 }
 
-/** What an agent's complete model calls used. */
+/** The tokens and the cost of an agent's complete model calls. */
 export type AgentUsage = TokenUsage & { readonly totalTokens: number; readonly costUsd: number | null };
 
 export async function usageOf({ prisma }: Context, agentId: string): Promise<AgentUsage> {
@@ -117,7 +118,7 @@ export async function createAgent(context: Context, request: CreateAgent): Promi
   return createdPayload(context, await create(context.parts, context.actor, request));
 }
 
-/** What forkAgent is asked for, as clients send it. */
+/** The request of forkAgent, as clients send it. */
 export type ForkRequest = { readonly agentId: string; readonly messageId: string | null; readonly idempotencyKey: string | null };
 
 export async function forkAgent(context: Context, request: ForkRequest): Promise<AgentPayload> {

@@ -1,15 +1,15 @@
-import { readsTenant } from "../agent/actor.ts";
+import { readsTenant } from "../agent/actors/actor.ts";
 import {
   allowAlways as allow,
   proposeRuleTo,
   revokeAllowRule as revoke,
   type AllowAlways,
   type RuleProposal,
-} from "../agent/commands/allow-always.ts";
+} from "../agent/approvals/always-allow.ts";
 import type { AllowRule, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
+import { rowId } from "../lib/global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
 import { rowPayload, type RowPayload } from "./row-payload.ts";
 

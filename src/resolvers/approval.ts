@@ -1,16 +1,17 @@
-import { decideApproval as decide, type DecideApproval } from "../agent/commands/decide-approval.ts";
+import { decideApproval as decide } from "../agent/approvals/decide.ts";
+import type { DecideApproval } from "../agent/approvals/decision.ts";
 import type { Approval, Prisma } from "../db/generated/client.ts";
 import type { ApprovalState } from "../db/generated/enums.ts";
-import { StorageUnavailable } from "../db/sql.ts";
+import { StorageUnavailable } from "../db/storage-error.ts";
 import { formatCursor } from "../events/cursor.ts";
 import type { Context } from "./context.ts";
 import { clientError, type UserError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
+import { rowId } from "../lib/global-id.ts";
 import { checkPage } from "./page.ts";
 import { namesIn } from "./tool-call.ts";
 import { visibleAgents } from "./visibility.ts";
 
-/** An approval of a payload, by its row id; null where the actor may not see it. */
+/** An approval of a payload, by its row id; null if the actor may not see it. */
 export type ApprovalPayload = {
   readonly approvalId: string | null;
   readonly cursor: string;
@@ -63,7 +64,7 @@ export async function approvalByRow(
   return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
 }
 
-/** What a person decides, as clients send it. */
+/** The decision of a person, as clients send it. */
 export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly approvalId: string };
 
 export async function decideApproval(context: Context, request: DecideRequest): Promise<ApprovalPayload> {
@@ -92,7 +93,7 @@ export async function decideApprovals(context: Context, requests: readonly Decid
   return payloads;
 }
 
-/** What the database did not answer is said of this decision alone: others before it are made. */
+/** A database that does not answer concerns this decision alone: others before it are made. */
 async function decideOrSay(context: Context, request: DecideRequest): Promise<ApprovalPayload> {
   try {
     return await decideApproval(context, request);

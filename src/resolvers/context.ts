@@ -1,11 +1,11 @@
-import type { Actor } from "../agent/actor.ts";
-import type { AgentParts } from "../agent/parts.ts";
+import type { Actor } from "../agent/actors/actor.ts";
+import type { AgentParts } from "../agent/loop/parts.ts";
 import type { Reader } from "../db/database.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
 
-/** What one operation is answered with. */
+/** The context of one operation. */
 export type Context = {
   readonly actor: Actor;
   readonly prisma: Reader;
@@ -23,6 +23,6 @@ export type Context = {
   readonly snapshot: () => Promise<LogHead>;
   /** The time for which an admission counts without being asked again, in ms. */
   readonly admittedMs: number;
-  /** Whether the actor would still be admitted as the same, with the same roles: asked anew every few seconds. */
+  /** True if the actor would still be admitted as the same, with the same roles: asked anew every few seconds. */
   readonly isStillAdmitted: () => Promise<boolean>;
 };

@@ -1,8 +1,12 @@
-import { delegateApprovals as delegate, revokeDelegation as revoke, type DelegateApprovals } from "../agent/commands/delegate.ts";
-import { readsTenant } from "../agent/actor.ts";
+import {
+  delegateApprovals as delegate,
+  revokeDelegation as revoke,
+  type DelegateApprovals,
+} from "../agent/approvals/delegate.ts";
+import { readsTenant } from "../agent/actors/actor.ts";
 import type { Delegation, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
-import { rowId } from "./global-id.ts";
+import { rowId } from "../lib/global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
 import { rowPayload, type RowPayload } from "./row-payload.ts";
 

@@ -1,5 +1,5 @@
 import { GraphQLError } from "graphql";
-import type { CommandRefusal } from "../agent/commands/refusal.ts";
+import type { CommandRefusal } from "../agent/actors/refusal.ts";
 import type { CursorRefusal } from "../events/cursor.ts";
 
 /** Codes of top-level errors that are the client's to mend. */
@@ -11,7 +11,8 @@ export type ErrorCode =
   | "FORBIDDEN"
   | "TOO_MANY_OPERATIONS"
   | "DOCUMENT_TOO_LARGE"
-  | "TOO_BUSY";
+  | "TOO_BUSY"
+  | "ANSWER_TOO_LARGE";
 
 /** An error that is shown to the client as it is. */
 export function clientError(code: ErrorCode, message: string): GraphQLError {

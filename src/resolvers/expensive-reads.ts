@@ -1,11 +1,14 @@
 import { Turns } from "../lib/turns.ts";
 import { clientError } from "./errors.ts";
 
-/** The bounds of one tenant's expensive reads: how many are under way at once, and how many wait for their turn. */
-const MOST = { reading: 2, waiting: 20 };
+/**
+ * The bounds of one tenant's expensive reads: how many are under way at once, and how many wait for their turn. One keeps a
+ * whole core of the database busy.
+ */
+const MOST = { reading: 1, waiting: 20 };
 
 /**
- * The turns of reads that look at many rows, such as statistics: a few of each tenant at a time, so that no tenant keeps
+ * The turns of reads that look at many rows, such as statistics: one of each tenant at a time, so that no tenant keeps
  * the connections of readers busy for others (invariant 13).
  */
 export class ExpensiveReads {

@@ -1,14 +1,15 @@
 import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
-import { contentBlocks } from "../agent/blocks.ts";
-import type { KeptBlock, KeptImage, SentImage } from "../agent/images.ts";
+import { contentBlocks } from "../agent/conversation/answer.ts";
+import type { KeptBlock, KeptImage, SentImage } from "../agent/conversation/images.ts";
 import type { ContentBlock, ImageType } from "../agent/models/model.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
+import { rowId } from "../lib/global-id.ts";
+import { checkPage, type PageArguments } from "./page.ts";
 
-/** A message of a payload, by its row id; null where nothing came of the mutation. */
+/** A message of a payload, by its row id; null if nothing came of the mutation. */
 export type MessagePayload = {
   readonly messageId: string | null;
   readonly cursor: string;
@@ -31,6 +32,42 @@ export async function messageByRow(
   selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">,
 ): Promise<Message | null> {
   return id === null ? null : prisma.message.findUnique({ ...selection, where: { id } });
+}
+
+/**
+ * A page of an agent's conversation, and what waits to join it at the end. The place from which it goes on is a condition:
+ * with a cursor over columns that may be null, Prisma would read the whole conversation and look for the place there.
+ */
+export async function messagesOf(
+  { prisma }: Context,
+  agentId: string,
+  args: PageArguments,
+  { cursor, ...selection }: Prisma.MessageFindManyArgs,
+): Promise<Message[]> {
+  checkPage(args);
+  const place = cursor === undefined ? null : await prisma.message.findUnique({ where: cursor, select: PLACE });
+  if (cursor !== undefined && place?.agentId !== agentId) return [];
+  const isBackwards = (selection.take ?? 0) < 0;
+  return prisma.message.findMany({
+    ...selection,
+    skip: 0,
+    where: { agentId, ...(place === null ? {} : isBackwards ? before(place) : after(place)) },
+    orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }],
+  });
+}
+
+const PLACE = { agentId: true, ordinal: true, arrival: true } as const;
+type Place = Pick<Message, keyof typeof PLACE>;
+
+/** The messages behind the place: those that wait stand behind all others. */
+function after({ ordinal, arrival }: Place): Prisma.MessageWhereInput {
+  if (ordinal !== null) return { OR: [{ ordinal: { gt: ordinal } }, { ordinal: null }] };
+  return { ordinal: null, arrival: { gt: arrival ?? 0 } };
+}
+
+function before({ ordinal, arrival }: Place): Prisma.MessageWhereInput {
+  if (ordinal !== null) return { ordinal: { lt: ordinal } };
+  return { OR: [{ ordinal: { not: null } }, { arrival: { lt: arrival ?? 0 } }] };
 }
 
 /** A block of a message as it is shown; of an image for which the answer has no room, its size. */

@@ -1,8 +1,8 @@
-import { maySee, readsTenant } from "../agent/actor.ts";
+import { maySee, readsTenant } from "../agent/actors/actor.ts";
 import type { Context } from "./context.ts";
-import { ROW_ID, type NodeType } from "./global-id.ts";
+import { ROW_ID, type NodeType } from "../lib/global-id.ts";
 
-/** Whether the actor may read this node. */
+/** True if the actor may read this node. */
 export async function mayReadNode({ prisma, actor }: Context, type: string, id: string): Promise<boolean> {
   if (!ROW_ID.test(id)) return false;
   const mayRead = (agent: { tenant: string; createdBy: string } | null | undefined): boolean =>

@@ -1,11 +1,11 @@
-import { explainCall, type CallExplanation } from "../agent/gate/explain.ts";
-import type { OwnPermission } from "../agent/gate/agent-policy.ts";
-import { readPermission, type PermissionSource } from "../agent/gate/permission-source.ts";
-import { MOST_CALLS, simulate, type Place, type Simulation } from "../agent/gate/simulate.ts";
+import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
+import type { OwnPermission } from "../agent/policy/agent-policy.ts";
+import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
+import { MOST_CALLS, simulate, type Place, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
-import { ROW_ID, rowId } from "./global-id.ts";
+import { ROW_ID, rowId } from "../lib/global-id.ts";
 import { namesIn, type ToolCallFilter } from "./tool-call.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
 
@@ -25,7 +25,7 @@ export async function explainPermission(
   return explained.value;
 }
 
-/** What a simulation is asked: a proposed block, over which calls, from where on, and how many at most. */
+/** The request of a simulation: a proposed block, over which calls, from where on, and how many at most. */
 export type SimulatePolicy = {
   readonly permission: PermissionSource;
   readonly filter: (ToolCallFilter & { readonly templateIds?: readonly string[] | null | undefined }) | null;
@@ -36,7 +36,7 @@ export type SimulatePolicy = {
 /** A simulation, with where to go on as clients name it. */
 export type SimulationView = Simulation & { readonly endCursor: string | null };
 
-/** What a proposed permission would have said of the calls that the actor may see. */
+/** A simulation over the calls that the actor may see. */
 export async function simulatePolicy(context: Context, request: SimulatePolicy): Promise<SimulationView> {
   const { parts, actor } = context;
   const { permission, problems } = readPermission(request.permission, "proposed", parts);

@@ -1,10 +1,10 @@
-import type { CommandRefusal } from "../agent/commands/refusal.ts";
+import type { CommandRefusal } from "../agent/actors/refusal.ts";
 import type { Result } from "../lib/result.ts";
 import { snapshotCursor } from "./agent.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 
-/** What became of a command that no event reports: the id of its row, or null where nothing came of it. */
+/** The outcome of a command that no event reports: the id of its row, or null if nothing came of it. */
 export type RowPayload = {
   readonly rowId: string | null;
   readonly cursor: string;

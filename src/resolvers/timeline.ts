@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { readsTenant } from "../agent/actor.ts";
+import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { patiently } from "../db/outage.ts";
+import { patiently } from "../db/patient.ts";
+import { readFor } from "../db/reader-limits.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
@@ -10,7 +11,7 @@ import type { LogPage, StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
+import { rowId } from "../lib/global-id.ts";
 import { messageByRow, messageText } from "./message.ts";
 import { checkPage } from "./page.ts";
 import { isVisible, visibleCreator } from "./visibility.ts";
@@ -30,7 +31,7 @@ export type TimelinePage = {
   readonly outage: StorageOutage | null;
 };
 
-/** What of the timeline is asked for. */
+/** The part of the timeline that is asked for. */
 export type TimelineArguments = {
   readonly agentId?: string | null | undefined;
   readonly channels?: readonly Channel[] | null | undefined;
@@ -76,12 +77,15 @@ export async function subscribeControl(context: Context, args: TimelineArguments
  */
 function openThenLater({ parts, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
   let later: AsyncGenerator<LogPage, void> | null = null;
+  // In the turns of the tenant's readers, as all that a follower reads for itself.
+  const readOpen = (after: number, moment: number | null): Promise<LogPage> =>
+    readFor({ tenant: scope.tenant, signal: null }, () => parts.log.readOpen(scope, after, moment));
   const pages = (async function* () {
-    let page = await parts.log.readOpen(scope, 0, null);
+    let page = await readOpen(0, null);
     const moment = page.head.position;
     while (page.covered < moment) {
       yield page;
-      page = await parts.log.readOpen(scope, page.covered, moment);
+      page = await readOpen(page.covered, moment);
     }
     later = follow(tails, { scope, after: moment, until: null });
     // The first page of what comes later is at once, and carries the last of what is open.
@@ -171,10 +175,10 @@ function firstOf(page: LogPage, first: number): LogPage {
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
 }
 
-/** How long there is no use in asking a database again that has just not answered, in ms. */
+/** The time for which it is of no use to ask a database again that has just not answered, in ms. */
 const AGAIN_MS = 100;
 
-/** What stands in for a page of which the rows cannot be read, and the end of that. Its cursor is that before the page. */
+/** A page in the place of one whose rows cannot be read, and the end of that. Its cursor is that before the page. */
 export async function whileAway(
   { parts }: Context,
   page: object,

@@ -1,10 +1,10 @@
-import type { OutputPiece } from "../agent/kept-outputs.ts";
+import type { OutputPiece } from "../agent/calls/outputs.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
-import { rowId } from "./global-id.ts";
-import { checkPage } from "./page.ts";
+import { rowId } from "../lib/global-id.ts";
+import { checkPage, type PageArguments } from "./page.ts";
 import { visibleAgents } from "./visibility.ts";
 
 /** Which tool calls are asked for; all conditions that are present must hold. */
@@ -33,12 +33,28 @@ export async function toolCalls(context: Context, args: Arguments, selection: Pr
   });
 }
 
-/** How many calls of a tool are in each state, and how long those took that ran. */
+/** A page of an agent's calls, in the order in which they were made. */
+export async function toolCallsOf(
+  { prisma }: Context,
+  agentId: string,
+  args: PageArguments,
+  selection: Prisma.ToolCallFindManyArgs,
+): Promise<ToolCall[]> {
+  checkPage(args);
+  // By the id at last: where Prisma does not see that rows have one order, it reads all of them and looks for the page there.
+  return prisma.toolCall.findMany({
+    ...selection,
+    where: { agentId },
+    orderBy: [{ step: "asc" }, { ordinal: "asc" }, { id: "asc" }],
+  });
+}
+
+/** The number of calls of a tool in each state, and the time that those took that ran. */
 export type ToolStats = {
   readonly name: string;
   readonly calls: number;
   readonly states: readonly { readonly state: ToolCallState; readonly calls: number }[];
-  /** Calls that began to execute; means and maxima are theirs, in ms, null where there are none. */
+  /** Calls that began to execute; means and maxima are theirs, in ms, null if there are none. */
   readonly executed: number;
   readonly meanMs: number | null;
   readonly slowestMs: number | null;

@@ -1,4 +1,4 @@
-import type { AgentSnapshot as Snapshot } from "../agent/snapshots.ts";
+import type { AgentSnapshot as Snapshot } from "../agent/commands/safe-points.ts";
 import type { TodoItem as Item } from "../events/event.ts";
 import {
   agent,
@@ -15,17 +15,18 @@ import {
   type AgentPayload,
   type AgentUsage,
 } from "../resolvers/agent.ts";
-import { globalId } from "../resolvers/global-id.ts";
-import { checkPage } from "../resolvers/page.ts";
+import { globalId } from "../lib/global-id.ts";
+import { messagesOf } from "../resolvers/message.ts";
+import { toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approval.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
 import { AgentState, Breakpoint, PermissionScope } from "./enums.ts";
 import { PermissionInput, permissionSource } from "./permission.ts";
-import { MessageConnection } from "./message.ts";
+import { Message, MessageConnection } from "./message.ts";
 import { TodoItem } from "./todo.ts";
-import { ToolCallConnection } from "./tool-call.ts";
+import { ToolCall, ToolCallConnection } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
 
 const Template = builder.objectRef<ReturnType<typeof templateOf>>("Template").implement({
@@ -54,7 +55,7 @@ const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
     totalTokens: t.exposeFloat("totalTokens", { description: "All four together." }),
     costUsd: t.exposeFloat("costUsd", {
       nullable: true,
-      description: "In US dollars, by the prices at the time; null where a call's model had none.",
+      description: "In US dollars, by the prices at the time; null if a call's model had none.",
     }),
   }),
 });
@@ -82,7 +83,7 @@ export const Agent = builder.prismaNode("Agent", {
     permission: t.expose("permission", {
       type: "JSON",
       nullable: true,
-      description: "Its own permission block, `{ scope, source }`; null where its template's holds alone.",
+      description: "Its own permission block, `{ scope, source }`; null if its template's holds alone.",
     }),
     state: t.expose("state", { type: AgentState }),
     breakpoint: t.expose("breakpoint", { type: Breakpoint }),
@@ -101,7 +102,7 @@ export const Agent = builder.prismaNode("Agent", {
     }),
     waitingFor: t.string({
       nullable: true,
-      description: "What it waits for, in words; null where that is only a message.",
+      description: "What it waits for, in words; null if that is only a message.",
       select: { id: true },
       resolve: (row, _args, context) => waitingForOf(context, row.id),
     }),
@@ -125,27 +126,21 @@ export const Agent = builder.prismaNode("Agent", {
     lastSfpIndex: t.exposeInt("lastSfpIndex", {
       description: "Index of the newest message from which it can be safely forked; -1 for none.",
     }),
-    messages: t.relatedConnection(
-      "messages",
+    messages: t.prismaConnection(
       {
+        type: Message,
         cursor: "id",
         description: "The conversation, with what waits to join it at the end.",
-        query: (args) => {
-          checkPage(args);
-          return { orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }] };
-        },
+        resolve: (query, { id }, args, context) => messagesOf(context, id, args, query),
       },
       MessageConnection,
     ),
-    toolCalls: t.relatedConnection(
-      "toolCalls",
+    toolCalls: t.prismaConnection(
       {
+        type: ToolCall,
         cursor: "id",
         description: "Its tool calls in the order in which they were made.",
-        query: (args) => {
-          checkPage(args);
-          return { orderBy: [{ step: "asc" }, { ordinal: "asc" }] };
-        },
+        resolve: (query, { id }, args, context) => toolCallsOf(context, id, args, query),
       },
       ToolCallConnection,
     ),
@@ -175,7 +170,7 @@ builder.queryField("agent", (t) =>
   t.prismaField({
     type: Agent,
     nullable: true,
-    description: "An agent; null where it does not exist or may not be seen.",
+    description: "An agent; null if it does not exist or may not be seen.",
     args: { id: t.arg.id({ required: true }) },
     resolve: (query, _root, { id }, context) => agent(context, id, query),
   }),
@@ -202,8 +197,8 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
       description:
         "The folder in which the agent works, absolute or relative to where the server was started. Where omitted: the configuration's default, or else an empty folder of the agent's own.",
     }),
-    model: t.string({ description: "Name of a configured model. The template's where omitted." }),
-    toolTimeoutMs: t.int({ description: "After so long a tool call fails. The template's where omitted." }),
+    model: t.string({ description: "Name of a configured model. The template's if omitted." }),
+    toolTimeoutMs: t.int({ description: "After so long a tool call fails. The template's if omitted." }),
     permission: t.field({ type: PermissionInput, description: "A permission block of the agent's own." }),
     permissionScope: t.field({
       type: PermissionScope,
@@ -252,7 +247,7 @@ builder.mutationField("createAgent", (t) =>
 const ForkAgentInput = builder.inputType("ForkAgentInput", {
   fields: (t) => ({
     agentId: t.id({ required: true }),
-    messageId: t.id({ description: "The last message that both share, one of `agent.snapshots`; the newest where omitted." }),
+    messageId: t.id({ description: "The last message that both share, one of `agent.snapshots`; the newest if omitted." }),
     idempotencyKey: t.string({ description: "The same key with the same input forks once and answers the same agent." }),
   }),
 });

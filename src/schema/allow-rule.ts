@@ -1,6 +1,6 @@
 import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../resolvers/allow-rule.ts";
-import type { RuleProposal } from "../agent/commands/allow-always.ts";
-import { globalId } from "../resolvers/global-id.ts";
+import type { RuleProposal } from "../agent/approvals/always-allow.ts";
+import { globalId } from "../lib/global-id.ts";
 import type { RowPayload } from "../resolvers/row-payload.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
@@ -63,7 +63,7 @@ builder.queryField("allowRuleProposal", (t) =>
   t.field({
     type: AllowRuleProposal,
     nullable: true,
-    description: "For those who may decide. Null where no narrow rule takes in the call.",
+    description: "For those who may decide. Null if no narrow rule takes in the call.",
     args: { approvalId: t.arg.id({ required: true }) },
     resolve: (_root, { approvalId }, context) => allowRuleProposal(context, approvalId),
   }),

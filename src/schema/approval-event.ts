@@ -1,6 +1,6 @@
 import type { BodyOf } from "../events/event.ts";
 import { approvalByRow } from "../resolvers/approval.ts";
-import { globalId } from "../resolvers/global-id.ts";
+import { globalId } from "../lib/global-id.ts";
 import type { EventView } from "../resolvers/timeline.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval, ApprovalSnapshot } from "./approval.ts";

@@ -1,5 +1,5 @@
 import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
-import { reachedPaths, type ReachedPath as Reached } from "../agent/gate/rule-values.ts";
+import { reachedPaths, type ReachedPath as Reached } from "../agent/policy/rule-values.ts";
 import {
   approvalByRow,
   approvals,
@@ -10,7 +10,7 @@ import {
 } from "../resolvers/approval.ts";
 import type { Json } from "../lib/json.ts";
 import { visibleJson } from "../lib/visible.ts";
-import { globalId } from "../resolvers/global-id.ts";
+import { globalId } from "../lib/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";

@@ -32,7 +32,7 @@ export const builder = new SchemaBuilder<{
     nodesOnConnection: true,
     nodesQueryOptions: false,
     nodeQueryOptions: {
-      description: "Any object of the server by its id; null where it does not exist or may not be seen.",
+      description: "Any object of the server by its id; null if it does not exist or may not be seen.",
       resolve: async (_root, { id }, context, _info, resolveNode) =>
         (await mayReadNode(context, id.typename, id.id)) ? resolveNode(id) : null,
     },

@@ -1,5 +1,5 @@
 import { CHANNELS } from "../events/channel.ts";
-import { COMMAND_REFUSAL_CODES } from "../agent/commands/refusal.ts";
+import { COMMAND_REFUSAL_CODES } from "../agent/actors/refusal.ts";
 import { DONE_REASONS, ERROR_PHASES, ERROR_SEVERITIES, EVENT_KINDS } from "../events/event.ts";
 import * as stored from "../db/generated/enums.ts";
 import { builder } from "./builder.ts";

@@ -1,6 +1,6 @@
 import type { BodyOf, EventKind as Kind } from "../events/event.ts";
 import { agentOfEvent } from "../resolvers/agent.ts";
-import { globalId } from "../resolvers/global-id.ts";
+import { globalId } from "../lib/global-id.ts";
 import { messageByRow } from "../resolvers/message.ts";
 import { answeredMessages, blockText, receivedText, type EventView } from "../resolvers/timeline.ts";
 import { formatCursor } from "../events/cursor.ts";
@@ -188,7 +188,7 @@ eventType("TOKEN_USAGE").implement({
     totalTokens: t.int({ description: "All four together.", resolve: ({ body }) => body.totalTokens }),
     costUsd: t.float({
       nullable: true,
-      description: "In US dollars, by the model's price in the configuration; null where it has none.",
+      description: "In US dollars, by the model's price in the configuration; null if it has none.",
       resolve: ({ body }) => body.costUsd,
     }),
   }),

@@ -46,7 +46,7 @@ const ImageInput = builder.inputType("ImageInput", {
 const SendMessageInput = builder.inputType("SendMessageInput", {
   fields: (t) => ({
     agentId: t.id({ required: true }),
-    text: t.string({ required: true, description: "At most 1 MB. It may be empty where there are images." }),
+    text: t.string({ required: true, description: "At most 1 MB. It may be empty if there are images." }),
     images: t.field({ type: [ImageInput], description: "At most 20, of 5 MB together. They come before the text." }),
     idempotencyKey: t.string({ description: "The same key with the same input sends once and answers the same message." }),
   }),

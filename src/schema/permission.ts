@@ -1,7 +1,7 @@
-import type { PermissionSource } from "../agent/gate/permission-source.ts";
-import type { CallExplanation } from "../agent/gate/explain.ts";
-import type { Consideration, Explanation } from "../agent/gate/policy.ts";
-import type { ChangedCall, VerdictChange } from "../agent/gate/simulate.ts";
+import type { PermissionSource } from "../agent/policy/permission-source.ts";
+import type { CallExplanation } from "../agent/calls/explain.ts";
+import type { Consideration, Explanation } from "../agent/policy/permission.ts";
+import type { ChangedCall, VerdictChange } from "../agent/policy/simulate.ts";
 import { explainPermission, simulatePolicy, type SimulationView } from "../resolvers/permission.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { builder } from "./builder.ts";
@@ -36,7 +36,7 @@ const PermissionConsideration = builder.objectRef<Consideration>("PermissionCons
     verdict: t.field({
       type: PermissionVerdict,
       nullable: true,
-      description: "Null where it said nothing of the call.",
+      description: "Null if it said nothing of the call.",
       resolve: ({ verdict }) => (verdict === "no match" ? null : verdict),
     }),
   }),
@@ -125,7 +125,7 @@ const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").i
       resolve: ({ examples }) => [...examples],
     }),
     hasNextPage: t.boolean({ resolve: ({ endCursor }) => endCursor !== null }),
-    endCursor: t.exposeString("endCursor", { nullable: true, description: "Go on after it; null where nothing is left." }),
+    endCursor: t.exposeString("endCursor", { nullable: true, description: "Go on after it; null if nothing is left." }),
   }),
 });
 
@@ -148,7 +148,7 @@ builder.queryField("simulatePolicy", (t) =>
     args: {
       permission: t.arg({ type: PermissionInput, required: true }),
       filter: t.arg({ type: SimulationFilter }),
-      first: t.arg.int({ description: "Calls to look at: 100,000 at most, and where omitted." }),
+      first: t.arg.int({ description: "Calls to look at: 100,000 at most, and if omitted." }),
       after: t.arg.string(),
     },
     resolve: (_root, { permission, filter, first, after }, context) =>

@@ -27,8 +27,8 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
   }),
 });
 
-const SINCE = "Everything after this cursor. From now on where omitted.";
-const KINDS = "Only these kinds. All where omitted.";
+const SINCE = "Everything after this cursor. From now on if omitted.";
+const KINDS = "Only these kinds. All if omitted.";
 const UNTIL = "The stream ends after the first event of this kind.";
 
 builder.queryField("timeline", (t) =>
@@ -36,10 +36,10 @@ builder.queryField("timeline", (t) =>
     type: TimelinePage,
     description: "The polling twin of the subscriptions.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       channels: t.arg({ type: [Channel] }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
-      since: t.arg({ type: "Cursor", description: "Everything after this cursor. From the earliest event where omitted." }),
+      since: t.arg({ type: "Cursor", description: "Everything after this cursor. From the earliest event if omitted." }),
       first: t.arg.int({ description: "At most so many events, 1 to 500." }),
     },
     resolve: (_root, args, context) => timeline(context, args),
@@ -66,7 +66,7 @@ builder.subscriptionField("control", (t) =>
     type: TimelinePage,
     description: "What people must decide, and what they decided. Where `since` is omitted, the open requests come first.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
     },
@@ -80,7 +80,7 @@ builder.subscriptionField("monitor", (t) =>
     type: TimelinePage,
     description: "What operators, audit and BI watch.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
     },
@@ -94,7 +94,7 @@ builder.subscriptionField("timeline", (t) =>
     type: TimelinePage,
     description: "Several planes in one order.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see where omitted." }),
+      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       channels: t.arg({ type: [Channel] }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),

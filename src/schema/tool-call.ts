@@ -1,8 +1,8 @@
-import { inputPreview } from "../agent/call-record.ts";
+import { inputPreview } from "../agent/calls/events.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
 import type { Json } from "../lib/json.ts";
-import { globalId } from "../resolvers/global-id.ts";
-import type { OutputPiece as Piece } from "../agent/kept-outputs.ts";
+import { globalId } from "../lib/global-id.ts";
+import type { OutputPiece as Piece } from "../agent/calls/outputs.ts";
 import {
   outputPiece,
   slowestCalls,
@@ -89,7 +89,7 @@ const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: 
     piece: t.field({
       type: OutputPiece,
       nullable: true,
-      description: "At most 256 KB of it from an offset on; null where another server has the file, or nobody any more.",
+      description: "At most 256 KB of it from an offset on; null if another server has the file, or nobody any more.",
       args: { offset: t.arg.int({ defaultValue: 0 }), bytes: t.arg.int({ defaultValue: 65_536 }) },
       resolve: ({ callId }, { offset, bytes }, context) => outputPiece(context, callId, offset ?? 0, bytes ?? 65_536),
     }),

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { mayDecide, type Identity, type Role } from "../agent/actor.ts";
+import { mayDecide, type Identity, type Role } from "../agent/actors/actor.ts";
 
 /** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
 export type TokenActor = {
@@ -10,7 +10,7 @@ export type TokenActor = {
   readonly roles: readonly Role[];
 };
 
-/** What the operator's own `authenticate` is given: the bearer token, and the headers of the request or of the socket's upgrade. */
+/** The arguments of the operator's own `authenticate`: the bearer token, and the headers of the request or of the socket's upgrade. */
 export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
 
 /** The operator's own code: who asks, or null for nobody. */
@@ -19,7 +19,7 @@ export type Authenticate = (request: AuthenticationRequest) => Identity | null |
 /** Asks authentication who is there; null for nobody. */
 export type Identify = () => Promise<Identity | null>;
 
-/** Who may ask: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
+/** The ways of authentication: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
 export type Authentication =
   | { readonly kind: "local" }
   | { readonly kind: "tokens"; readonly actors: readonly TokenActor[] }
@@ -28,7 +28,7 @@ export type Authentication =
 /** Whoever reaches a server without configured actors: the person at this machine. */
 const LOCAL_ADMINISTRATOR: Identity = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
 
-/** Who asks with this token; null for nobody. */
+/** The actor of this token; null for nobody. */
 export async function authenticate(
   authentication: Authentication,
   token: string | null,
@@ -54,7 +54,7 @@ export function bearerToken(authorization: unknown): string | null {
   return /^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** Whether somebody of the tenant may decide by the configuration of now. Of the operator's own authentication it is not known. */
+/** True if somebody of the tenant may decide by the configuration of now. Of the operator's own authentication it is not known. */
 export function mayStillDecide(authentication: Authentication, tenant: string, id: string): boolean {
   if (authentication.kind !== "tokens") return true;
   return authentication.actors.some(

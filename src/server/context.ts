@@ -1,15 +1,15 @@
-import type { Actor } from "../agent/actor.ts";
-import { IMAGE_BYTES } from "../agent/images.ts";
+import type { Actor } from "../agent/actors/actor.ts";
+import { IMAGE_BYTES } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
-/** What all operations share. */
+/** The part of the context that all operations share. */
 export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "parts" | "tails" | "wake" | "expensive">;
 
 /** The time for which an admission counts without being asked again, in ms: of a stream, at most twice as long. */
 export const ADMITTED_MS = 2_500;
 
-/** Who asks, as authentication says now. */
+/** Asks authentication anew who asks. */
 export type Admission = () => Promise<Actor | null>;
 
 /** The context of one operation of this actor, who was admitted just now. */

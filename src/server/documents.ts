@@ -33,11 +33,18 @@ export const boundedDocuments: Plugin = {
       } catch (error) {
         if (error instanceof GraphQLError && /more than \d+ tokens/.test(error.message))
           throw tooLarge(`the document has more than ${MOST.tokens} tokens`);
+        if (error instanceof GraphQLError) throw unparsed(error);
         throw error;
       }
     });
   },
 };
+
+/** A syntax error with the code by which clients tell it apart; with HTTP's status as yoga sets it for what does not validate. */
+function unparsed({ message, source, positions }: GraphQLError): GraphQLError {
+  const extensions = { code: "GRAPHQL_PARSE_FAILED", http: { spec: true, status: 400 } };
+  return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
+}
 
 function tooLarge(problem: string): GraphQLError {
   return clientError("DOCUMENT_TOO_LARGE", `${problem}: ask in several operations, and pass values as variables`);

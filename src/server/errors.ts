@@ -1,11 +1,14 @@
-import { GraphQLError } from "graphql";
+import { GraphQLError, type ExecutionResult } from "graphql";
 import { errorClass } from "../db/error-class.ts";
-import { sqlState, StorageUnavailable } from "../db/sql.ts";
+import { endOfReads, READ_BYTES } from "../db/reader-limits.ts";
+import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { CommitsLost } from "../events/log-page.ts";
 import type { Logger } from "../lib/log.ts";
+import { sizeOf } from "../lib/size.ts";
+import { clientError } from "../resolvers/errors.ts";
 
 /**
- * What the client may know of an error: what we or GraphQL itself said passes, everything else is logged, once, and
+ * The error as the client may know it: what we or GraphQL itself said passes, everything else is logged, once, and
  * shown as "Unexpected error."
  */
 export function maskError(logger: Logger): (error: unknown) => GraphQLError {
@@ -17,6 +20,13 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       return cause.extensions["code"] === undefined ? shown(error, "BAD_USER_INPUT", cause.message, 200) : error;
     }
     if (cause instanceof CommitsLost) return shown(error, "COMMITS_LOST", cause.message, 503);
+    switch (endOfReads(cause)) {
+      case "tooMuch":
+        return shown(error, "ANSWER_TOO_LARGE", TOO_LARGE, 200);
+      case "left":
+        return shown(error, "CANCELLED", "Who asked has left.", 200);
+      case null:
+    }
     if (isTooSlow(cause))
       return shown(error, "TOO_SLOW", "The database took too long for this: narrow the filter, or ask for less at once.", 200);
     if (isUnavailable(cause))
@@ -31,8 +41,21 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
   };
 }
 
+/** The message of an answer that is larger than any client asks for. */
+const TOO_LARGE =
+  "The answer has more than 32 MB: ask for fewer rows, or fewer long fields, at once. A mutation is done all the same.";
+
+/** The result, or an error in its place if it is larger than an answer may be. */
+export function boundedAnswer<Result extends ExecutionResult>(result: Result): Result | ExecutionResult {
+  const errors = result.errors?.map((error) => error.toJSON());
+  if (sizeOf({ data: result.data, errors }) <= READ_BYTES) return result;
+  return { data: null, errors: [clientError("ANSWER_TOO_LARGE", TOO_LARGE)] };
+}
+
 /** PostgreSQL ended a statement of a reader: it took longer than it may, or who asked has left. */
 function isTooSlow(cause: unknown): boolean {
+  // P2028: Prisma's own transaction, for several rows at once, took too long.
+  if (cause instanceof Error && "code" in cause && cause.code === "P2028") return true;
   return sqlState(cause) === "57014" || (cause instanceof Error && /canceling statement due to/.test(cause.message));
 }
 

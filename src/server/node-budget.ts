@@ -20,7 +20,7 @@ import { clientError } from "../resolvers/errors.ts";
  */
 const MOST = { rows: 50_000, depth: 20, selections: 20_000 };
 
-/** The rows that a connection answers where nobody says how many. */
+/** The rows that a connection answers if nobody says how many. */
 const USUAL_PAGE = 20;
 
 /** The place of a selection: its depth, and the number of times that it is answered. */

@@ -12,18 +12,18 @@ import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 
-/** Where the server listens, and who may connect. */
+/** The address of the server, and those who may connect. */
 export type ServerOptions = Access & { readonly port: number; readonly host: string; readonly slowReaders: SlowReaders };
 
-/** How long requests that are under way, and sockets that were told to close, may take when the server closes, in ms. */
+/** The time that requests under way, and sockets that were told to close, may take when the server closes, in ms. */
 const CLOSING_MS = 3_000;
 
-/** What operators' probes are answered from. */
+/** The sources of the answers to operators' probes. */
 export type Probes = {
-  /** Rejects where the database does not answer. */
+  /** Rejects if the database does not answer. */
   readonly ready: () => Promise<unknown>;
   /** Lines in Prometheus' text format. */
-  readonly metrics: () => string;
+  readonly metrics: () => Promise<string>;
 };
 
 /** A server that listens. */
@@ -61,10 +61,10 @@ export async function startServer(
             (error: unknown) => answer(response, 503, messageOf(error)),
           );
         case "/metrics":
-          return answer(response, 200, probes.metrics());
+          return void probes.metrics().then((text) => answer(response, 200, text));
         case "/graphql": {
           const refusal = bodyProblem(request);
-          if (refusal !== null) return answer(response, refusal.status, refusal.message);
+          if (refusal !== null) return refuseRequest(response, refusal);
           options.slowReaders.watchResponse(response);
           response.once("pipe", () => streams.add(response));
           response.once("close", () => streams.delete(response));
@@ -75,7 +75,7 @@ export async function startServer(
       }
     },
   );
-  const closeSockets = serveWebSocket(server, yoga, subscribe, options);
+  const closeSockets = serveWebSocket(server, yoga, subscribe, options, logger);
   await listen(server, options.port, options.host);
   return {
     port: (server.address() as AddressInfo).port,
@@ -107,14 +107,23 @@ function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
   };
 }
 
+/** A request that is no operation: HTTP's status, and what to do. */
+type RequestRefusal = { readonly status: number; readonly message: string };
+
 /** Only JSON is read, so that no web form can post here, and not too much of it. */
-function bodyProblem({ method, headers }: IncomingMessage): { status: number; message: string } | null {
+function bodyProblem({ method, headers }: IncomingMessage): RequestRefusal | null {
   if (method !== "POST") return null;
   if (!/^application\/(graphql-response\+)?json\b/.test(headers["content-type"] ?? ""))
     return { status: 415, message: "send a body of type application/json" };
   if (Number(headers["content-length"] ?? 0) > BODY_BYTES)
     return { status: 413, message: `a request has at most ${BODY_BYTES} bytes` };
   return null;
+}
+
+function refuseRequest(response: ServerResponse, { status, message }: RequestRefusal): void {
+  response
+    .writeHead(status, { "content-type": "application/json; charset=utf-8" })
+    .end(JSON.stringify({ errors: [{ message, extensions: { code: "BAD_REQUEST" } }] }));
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {

@@ -30,7 +30,7 @@ export class SlowReaders {
     this.#times = times;
   }
 
-  /** How many were closed so far. */
+  /** The number of those that were closed so far. */
   get closed(): number {
     return this.#closed;
   }

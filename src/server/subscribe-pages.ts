@@ -10,18 +10,20 @@ import {
   type GraphQLError,
 } from "graphql";
 import { isAsyncIterable } from "graphql-yoga";
+import { readFor } from "../db/reader-limits.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
 import type { Context } from "../resolvers/context.ts";
 import { pageContext } from "./context.ts";
+import { boundedAnswer } from "./errors.ts";
 
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 type Answer = Promise<ExecutionResult>;
 
-/** What subscribes, on every transport. */
+/** The function that subscribes, on every transport. */
 export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>>;
 
 /**
- * What stands in for a page that needs rows while the database is away: a page that says so, null where there is no
+ * A page in the place of one that needs rows while the database is away: a page that says so, null if there is no
  * outage, and the end of it.
  */
 export type WhileAway = (
@@ -42,11 +44,19 @@ export function subscribePages(mask: (error: unknown) => GraphQLError, whileAway
   return async (args) => {
     const validated = validateSubscriptionArgs(args);
     if (!("schema" in validated)) return { errors: validated };
-    const source = await createSourceEventStream(validated);
-    if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
     const context = args.contextValue as Context;
+    const source = await readAsOne(context, () => createSourceEventStream(validated));
+    if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
     return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask, (page) => whileAway(context, page));
   };
+}
+
+/**
+ * Does `work` as one of a tenant's readers, who is given no more than others, and reads no more at once than any operation.
+ * Nobody leaves a page: it is everybody's who follows.
+ */
+function readAsOne<Result>({ actor }: Context, work: () => Result): Result {
+  return readFor({ tenant: actor.tenant, signal: null }, work);
 }
 
 /** `return()` goes straight to the source, since a generator that waits would not hear it. */
@@ -103,7 +113,7 @@ function answers(
 /** Answers under way or done, for as long as somebody holds the page. */
 const shared = new WeakMap<object, Map<string, Answer>>();
 
-/** What answers a page for this subscriber, and for all who ask as they do. */
+/** The answers to pages for this subscriber, and for all who ask as they do. */
 function executing(
   { document, operationName, variableValues, contextValue }: ExecutionArgs,
   validated: Validated,
@@ -116,9 +126,11 @@ function executing(
   const execute = async (page: object, known: Map<string, Answer>): Promise<ExecutionResult> => {
     let isWhole = false;
     try {
-      const result = await executeSubscriptionEvent({ ...validated, rootValue: page, contextValue: pageContext(context) });
-      isWhole = result.errors === undefined;
-      return masked(result, mask);
+      const answering = { ...validated, rootValue: page, contextValue: pageContext(context) };
+      const result = await readAsOne(context, async () => executeSubscriptionEvent(answering));
+      const answer = boundedAnswer(masked(result, mask));
+      isWhole = answer.errors === undefined;
+      return answer;
     } finally {
       // Whoever comes back for a page that failed is answered anew.
       if (!isWhole) known.delete(key);
@@ -165,7 +177,7 @@ function askedOf(document: DocumentNode): Asked {
   return found;
 }
 
-/** Whether the path leads from the operation straight to a field. */
+/** True if the path leads from the operation straight to a field. */
 function isOfRootField(ancestors: readonly unknown[]): boolean {
   const kinds = ancestors.flatMap((ancestor) =>
     typeof ancestor === "object" && ancestor !== null && "kind" in ancestor ? [ancestor.kind] : [],

@@ -1,16 +1,19 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
+import { getOperationAST, GraphQLError, type DocumentNode, type ExecutionArgs, type GraphQLFormattedError } from "graphql";
+import type { Context as ServerContext, SubscribePayload } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer, type WebSocket } from "ws";
+import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
 import { authenticate, bearerToken, type Identify } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
+import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
 
@@ -26,7 +29,7 @@ const OPERATIONS = 100;
 /** The socket of somebody who is no longer admitted closes: with a new token they may open another. */
 const NOT_ADMITTED = 4403;
 
-type SocketExtra = { identify: Identify; gone: AbortSignal };
+type SocketExtra = { identify: Identify; operations: SocketOperations };
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
@@ -37,10 +40,43 @@ export function serveWebSocket(
   yoga: YogaServerInstance<TransportContext, Context>,
   subscribe: Subscribe,
   access: Access & { readonly slowReaders: SlowReaders },
+  logger: Logger,
 ): (closingMs: number) => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
   // Yoga's own parse, validate and execute, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
+  const prepare = async (
+    { extra, subscriptions }: ServerContext<Record<string, unknown>, Partial<SocketExtra>>,
+    id: string,
+    payload: SubscribePayload,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> => {
+    const { query, operationName, variables } = payload;
+    if (Object.keys(subscriptions).length > OPERATIONS)
+      return [
+        clientError(
+          "TOO_MANY_OPERATIONS",
+          `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
+        ),
+      ];
+    const envelope = yoga.getEnveloped({
+      socketIdentify: extra.identify,
+      operationEnded: extra.operations?.begin(id, payload),
+    });
+    const document = parsed(() => envelope.parse(query));
+    if (document instanceof GraphQLError) return [document];
+    const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
+    if (errors.length > 0) return errors;
+    if (!getOperationAST(document, operationName)) return [new GraphQLError("Unable to identify operation")];
+    const args: ExecutionArgs = {
+      schema: envelope.schema,
+      document,
+      operationName: operationName ?? null,
+      variableValues: variables ?? null,
+      contextValue: await envelope.contextFactory(),
+    };
+    enveloped.set(args, envelope);
+    return args;
+  };
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
     {
       execute: (args) => enveloped.get(args)?.execute(args),
@@ -49,40 +85,27 @@ export function serveWebSocket(
         const authorization =
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
         const headers = headersOf(extra.request);
-        const gone = new AbortController();
-        extra.socket.once("close", () => gone.abort());
-        extra.gone = gone.signal;
+        extra.operations = new SocketOperations(extra.socket);
         extra.identify = () => authenticate(access.authentication, bearerToken(authorization), headers);
         const isAdmitted = (await extra.identify()) !== null;
         if (isAdmitted) admitted.add(extra.socket);
         return isAdmitted;
       },
-      onSubscribe: async ({ extra, subscriptions }, _id, { query, operationName, variables }) => {
-        if (Object.keys(subscriptions).length > OPERATIONS)
-          return [
-            clientError(
-              "TOO_MANY_OPERATIONS",
-              `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
-            ),
-          ];
-        const envelope = yoga.getEnveloped({ socketIdentify: extra.identify, socketGone: extra.gone });
-        const document = parsed(() => envelope.parse(query));
-        if (document instanceof GraphQLError) return [document];
-        const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
-        if (errors.length > 0) return errors;
-        const args: ExecutionArgs = {
-          schema: envelope.schema,
-          document,
-          operationName: operationName ?? null,
-          variableValues: variables ?? null,
-          contextValue: await envelope.contextFactory(),
-        };
-        enveloped.set(args, envelope);
-        return args;
+      onSubscribe: async (context, id, payload) => {
+        const prepared = await prepare(context, id, payload);
+        // If the client has completed it meanwhile, nobody is told of its errors.
+        if (Array.isArray(prepared)) context.extra.operations?.end(id, payload);
+        return prepared;
       },
-      onNext: ({ extra }, _id, _payload, _args, { errors }) => {
-        if (errors?.some((error) => error.extensions["code"] === "UNAUTHENTICATED") === true)
-          extra.socket.close(NOT_ADMITTED, "Forbidden");
+      onError: ({ extra }, id, payload, errors) => {
+        extra.operations?.end(id, payload);
+        return errors.map(formatted);
+      },
+      onComplete: ({ extra }, id, payload) => extra.operations?.end(id, payload),
+      onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
+        if (errors === undefined) return;
+        if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED")) extra.socket.close(NOT_ADMITTED, "Forbidden");
+        return { ...(data === undefined ? {} : { data }), errors: errors.map(formatted) };
       },
     },
     sockets,
@@ -98,6 +121,9 @@ export function serveWebSocket(
       access.slowReaders.watchWebSocket(webSocket, socket);
       boundStranger(webSocket, socket);
       sockets.emit("connection", webSocket, request);
+      // The socket is closed with its code by then; graphql-ws would print a stack.
+      webSocket.removeAllListeners("error");
+      webSocket.on("error", ({ message }) => logger.warn(`a WebSocket client broke the protocol (${message})`));
     });
   });
   return async (closingMs) => {
@@ -122,6 +148,12 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
     else if (webSocket.readyState === webSocket.CLOSING) socket.destroy();
   }, REFUSED_MS).unref();
   webSocket.once("close", () => clearInterval(cut));
+}
+
+/** An error as clients are given it: HTTP's status is nothing to a socket. */
+function formatted(error: GraphQLError): GraphQLFormattedError {
+  const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
+  return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };
 }
 
 /** The document, or what is wrong with its syntax: that ends the operation, not the socket. */

@@ -1,9 +1,9 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { getOperationAST, OperationTypeNode, type GraphQLError } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
-import type { Actor, Identity } from "../agent/actor.ts";
+import type { Actor, Identity } from "../agent/actors/actor.ts";
 import { readFor } from "../db/reader-limits.ts";
-import { withDelegators } from "../agent/delegation.ts";
+import { withDelegators } from "../agent/actors/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
@@ -11,16 +11,17 @@ import type { Access } from "./access.ts";
 import { authenticate, bearerToken, mayStillDecide, type Identify } from "./authenticate.ts";
 import { makeContext, type Admission, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
+import { boundedAnswer } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 
 /** The largest body of a request, in bytes. */
 export const BODY_BYTES = 8 * 1024 * 1024;
 
-/** The transport's part of the context: who a WebSocket was opened by, and its end; or who sends a request. */
+/** The transport's part of the context: who a WebSocket was opened by, and the end of the operation; or who sends a request. */
 export type TransportContext = {
   readonly socketIdentify?: Identify;
-  readonly socketGone?: AbortSignal;
+  readonly operationEnded?: AbortSignal;
   identified?: Identity;
 };
 
@@ -42,7 +43,9 @@ export function makeYoga(
     plugins: [
       strangersRefused(access, mask),
       boundedDocuments,
+      boundedAnswers,
       endedReads,
+      pageKept,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
     parserAndValidationCache: documentCaches(),
@@ -99,14 +102,30 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
   };
 }
 
-/** An operation reads no further when who asked has left. */
+/** The page of GraphiQL has some megabytes, and changes only with the server: browsers keep it for an hour. */
+const pageKept: Plugin = {
+  onResponse: ({ response }) => {
+    if (response.headers.get("content-type")?.startsWith("text/html") === true)
+      response.headers.set("cache-control", "private, max-age=3600");
+  },
+};
+
+/** The same row may be asked for many times: what is read once is answered often. */
+const boundedAnswers: Plugin = {
+  onExecute: () => ({
+    onExecuteDone: ({ result, setResult }) => {
+      if ("data" in result || "errors" in result) setResult(boundedAnswer(result));
+    },
+  }),
+};
+
+/** An operation reads only so much, and a query no further when who asked has left. */
 const endedReads: Plugin<TransportContext & Partial<Context> & { readonly request?: Request }> = {
   onExecute: ({ executeFn, setExecuteFn, args }) => {
-    const { actor, socketGone, request } = args.contextValue;
-    const signal = socketGone ?? request?.signal;
-    // What a mutation begins does not end with it.
+    const { actor, operationEnded, request } = args.contextValue;
     const isQuery = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.QUERY;
-    if (actor !== undefined && signal !== undefined && isQuery)
-      setExecuteFn((given) => readFor({ tenant: actor.tenant, signal }, () => executeFn(given)));
+    // What a mutation begins does not end with it.
+    const signal = isQuery ? (operationEnded ?? request?.signal ?? null) : null;
+    if (actor !== undefined) setExecuteFn((given) => readFor({ tenant: actor.tenant, signal }, () => executeFn(given)));
   },
 };

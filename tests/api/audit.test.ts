@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { PermissionSource } from "../../src/agent/gate/permission-source.ts";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { SimulatePolicyDocument, ToolCallStatsDocument } from "../generated/documents.ts";
 import { tokenActor } from "../support/actors.ts";
@@ -129,7 +129,7 @@ describe("simulatePolicy", () => {
   });
 });
 
-describe("toolCallStats (T6, T8)", () => {
+describe("toolCallStats", () => {
   it("counts by tool and state, with the mean and the slowest duration of what ran", async () => {
     const { client } = await recorded();
     const { toolCallStats } = await client.get(ToolCallStatsDocument, { first: 2 });

@@ -13,7 +13,7 @@ import {
   TimelineDocument,
   ToolCallsDocument,
 } from "../generated/documents.ts";
-import { imagesProblem } from "../../src/agent/commands/image.ts";
+import { imagesProblem } from "../../src/agent/commands/images.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { administer } from "../support/database.ts";
@@ -375,7 +375,7 @@ describe("streams", () => {
     isAdmitted = false;
     time += 6_000;
     const secret = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 9, block: 0, delta: "not for anna" } } as const;
-    await app.parts.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", fence: null, events: [secret] }]);
+    await app.parts.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", events: [secret] }]);
     const rest: unknown[] = [];
     const drained = (async () => {
       for await (const page of stream) rest.push(...page.events);
@@ -463,7 +463,7 @@ describe("a database that is away", () => {
 });
 
 describe("decisions", () => {
-  it("are made once: again the same answers the same, another way names what stands (W5)", async () => {
+  it("are made once: again the same answers the same, another way names what stands", async () => {
     const app = await startTestApp({ script: ASKING });
     const client = connect(app.url);
     const agent = await client.createAgent();

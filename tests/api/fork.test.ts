@@ -15,7 +15,7 @@ const standstill = async (client: TestClient, id: string) => {
 };
 
 describe("forkAgent", () => {
-  it("makes a new agent with the conversation up to a safe point, which goes on by itself, and keeps its lineage (M3)", async () => {
+  it("makes a new agent with the conversation up to a safe point, which goes on by itself, and keeps its lineage", async () => {
     const model = playedModel(
       () => calls("todo_read"),
       () => says("Looked."),

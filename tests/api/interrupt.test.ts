@@ -3,7 +3,7 @@ import { InterruptAgentDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
-import { rowId } from "../../src/resolvers/global-id.ts";
+import { rowId } from "../../src/lib/global-id.ts";
 import { ownTool } from "../support/tools.ts";
 import { aroundWrites, beforeCommit, goesTo } from "../support/writes.ts";
 
@@ -13,7 +13,7 @@ async function interrupt(client: TestClient, agentId: string, note: string | nul
 }
 
 describe("interruptAgent", () => {
-  it("leaves an idle agent as it is, and the next message works (W7)", async () => {
+  it("leaves an idle agent as it is, and the next message works", async () => {
     const app = await startTestApp();
     const client = connect(app.url);
     const agent = await client.createAgent();
@@ -24,7 +24,7 @@ describe("interruptAgent", () => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   });
 
-  it("while the model streams aborts its request at once, also one that ignores it, and closes the text (W8)", async () => {
+  it("while the model streams aborts its request at once, also one that ignores it, and closes the text", async () => {
     const model = playedModel(
       () => hangsAfter("I was about to"),
       () => says("Hello."),
@@ -43,7 +43,7 @@ describe("interruptAgent", () => {
     expect(JSON.stringify(model.calls[1]?.request.messages)).not.toContain("I was about to");
   });
 
-  it("during tools fires their signal, and each call has one result (W8, invariant 6)", async () => {
+  it("during tools fires their signal, and each call has one result (invariant 6)", async () => {
     const signals: AbortSignal[] = [];
     const hang = (name: string, readOnly: boolean) =>
       ownTool(
@@ -115,7 +115,7 @@ describe("interruptAgent", () => {
     expect(runs).toBe(0);
   });
 
-  it("lets nothing start that its owner had decided to start before (A8, invariant 14)", async () => {
+  it("lets nothing start that its owner had decided to start before (invariant 14)", async () => {
     let runs = 0;
     const tool = ownTool("effect", () => {
       runs += 1;
@@ -148,7 +148,7 @@ describe("interruptAgent", () => {
     expect(ofType(events, "InterruptRequested")).toMatchObject([{ note: "stop", requestedBy: { kind: "USER" } }]);
   });
 
-  it("whose answer was lost is not done again to the next turn (A15)", async () => {
+  it("whose answer was lost is not done again to the next turn", async () => {
     let afterwards: () => Promise<void> = async () => {};
     let isLost = false;
     const app = await startTestApp({

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ToolSlots } from "../../src/agent/tool-slots.ts";
-import { Workspace } from "../../src/agent/tools/workspace.ts";
+import { ToolSlots } from "../../src/agent/calls/slots.ts";
+import { Workspace } from "../../src/agent/workspace/workspace.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { InterruptAgentDocument, KeptOutputsDocument } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
@@ -26,7 +26,7 @@ async function turnWith(tools: readonly Tool[], options: TestAppOptions = {}) {
   return { app, client, agent };
 }
 
-describe("outputs that are too long (X18)", () => {
+describe("outputs that are too long", () => {
   const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ✓`).join("\n");
   const speaks = (name: string, keeps: "head" | "tail", output: string): Tool =>
     defineTool<Record<string, never>>({
@@ -73,7 +73,7 @@ describe("outputs that are too long (X18)", () => {
   });
 });
 
-describe("how much runs at once (X23)", () => {
+describe("how much runs at once", () => {
   /** A tool that says when it runs, and ends when the test says so. */
   function held() {
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
@@ -179,7 +179,7 @@ describe("how much runs at once (X23)", () => {
   });
 });
 
-describe("a call that is made again with the same mistake (X16)", () => {
+describe("a call that is made again with the same mistake", () => {
   it("is noticed and said to the model; other mistakes, other turns and calls that are right are not", async () => {
     const model = playedModel(
       () => callsWith({ pth: "a" }),
@@ -211,7 +211,7 @@ describe("a call that is made again with the same mistake (X16)", () => {
   }
 });
 
-describe("the pipeline's events, for templates that trace (E37, D13)", () => {
+describe("the pipeline's events, for templates that trace", () => {
   const kindsOf = (events: readonly PageEvent[]): string[] =>
     events
       .filter(({ kind }) => /^(EXECUTION|STAGE)_/.test(kind))

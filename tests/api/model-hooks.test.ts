@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HooksConfig } from "../../src/config.ts";
+import type { HooksConfig } from "../../src/config/config.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
@@ -17,7 +17,7 @@ async function turn(hooks: HooksConfig) {
   return { model, client, agent, events: await client.turn(agent.id, "go") };
 }
 
-describe("hooks round model calls (A6)", () => {
+describe("hooks round model calls", () => {
   it("preModel gives the model other messages, for this call only", async () => {
     const { model, client, agent } = await turn({
       preModel: [(_step, messages) => [...messages, { role: "user", content: [{ type: "text", text: "Be brief." }] }]],

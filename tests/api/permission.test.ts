@@ -1,10 +1,11 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Around, PreToolUse } from "../../src/agent/hooks.ts";
-import type { PermissionSource } from "../../src/agent/gate/permission-source.ts";
+import type { Around } from "../../src/agent/calls/hooks.ts";
+import type { PreToolUse } from "../../src/agent/tools/tool-hooks.ts";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
-import type { TemplateConfig } from "../../src/config.ts";
+import type { TemplateConfig } from "../../src/config/config.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { ExplainPermissionDocument, type CreateAgentInput } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
@@ -41,7 +42,7 @@ async function call(
   return { app, client, agent, row };
 }
 
-describe("rules, in the order of DESIGN section 6 (D4, D16)", () => {
+describe("rules, in the order of DESIGN section 6", () => {
   const deny = ["fs_read(path:a.txt)"];
   const cases: [string, PermissionSource, string, string, string][] = [
     ["deny beats allow", { mode: "auto", deny, allow: ["*"] }, "DENIED", "deny fs_read(path:a.txt)", "deny.0"],
@@ -158,7 +159,7 @@ describe("rules, in the order of DESIGN section 6 (D4, D16)", () => {
   });
 });
 
-describe("custom modes (A3)", () => {
+describe("custom modes", () => {
   const run = async (mine: () => never) =>
     (await call(READ, { permission: { mode: "mine" } }, { config: { permissionModes: { mine } } })).row;
   it.each([
@@ -253,7 +254,7 @@ describe("explainPermission", () => {
   });
 });
 
-describe("hooks before a call (A4, A19, A21, D28)", () => {
+describe("hooks before a call", () => {
   const WRITE = { tool: "fs_write", input: { path: "b.txt", content: "b" } };
   const give =
     (input: Record<string, Json>): PreToolUse =>

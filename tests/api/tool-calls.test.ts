@@ -38,7 +38,7 @@ function expectPairs(events: readonly PageEvent[], count: number): void {
   }
 }
 
-describe("arguments that are wrong (W3, X16, D10)", () => {
+describe("arguments that are wrong", () => {
   it.each([
     ["missing", { tool: "fs_read", input: {} }, "must have required property 'path'"],
     ["of the wrong type", { tool: "fs_read", input: { path: 7 } }, "/path: must be string; received 7"],
@@ -148,7 +148,7 @@ describe("tools that misbehave (invariant 9)", () => {
     ]);
   });
 
-  it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped (W9, D3)", async () => {
+  it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped", async () => {
     const late = Promise.withResolvers<{ output: string; details: null }>();
     const tool = ownTool("hangs", () => late.promise);
     const { calls, events, client, agent } = await turnWith([{ tool: "hangs" }], {
@@ -163,7 +163,7 @@ describe("tools that misbehave (invariant 9)", () => {
     expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "FAILED" }]);
   });
 
-  it("one that heeds its signal is FAILED with timeout as well (W10)", async () => {
+  it("one that heeds its signal is FAILED with timeout as well", async () => {
     const tool = ownTool("heeds", async (_input, { signal }) => {
       await delay(60_000, undefined, { signal });
       return { output: "", details: null };
@@ -218,7 +218,7 @@ describe("tools that misbehave (invariant 9)", () => {
 });
 
 describe("calls of one step", () => {
-  it("run reads together and writes alone, in source order, and keep the results' order (D6, invariant 6)", async () => {
+  it("run reads together and writes alone, in source order, and keep the results' order (invariant 6)", async () => {
     const log: string[] = [];
     let running = 0;
     let most = 0;
@@ -299,7 +299,7 @@ describe("calls of one step", () => {
   });
 });
 
-describe("permission by lists and modes (D4)", () => {
+describe("permission by lists and modes", () => {
   const cases: [string, NonNullable<TestAppOptions["template"]>["permission"], string, string, string][] = [
     ["no block runs reads", undefined, "fs_read", "COMPLETED", "mode default"],
     ["auto runs all", { mode: "auto" }, "fs_write", "COMPLETED", "mode auto"],
@@ -369,7 +369,7 @@ describe("permission by lists and modes (D4)", () => {
   });
 });
 
-describe("hooks (A4, A5, D28)", () => {
+describe("hooks", () => {
   it("may ask, deny and answer; one that throws denies; none may loosen", async () => {
     const input = { path: "a.txt" };
     const run = async (

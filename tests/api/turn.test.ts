@@ -20,7 +20,7 @@ const READ_NOTES: Script = {
 };
 
 describe("a turn", () => {
-  it("streams text, runs a read, and ends with one DONE that names its message (invariants 6, D24)", async () => {
+  it("streams text, runs a read, and ends with one DONE that names its message (invariants 6)", async () => {
     const app = await startTestApp({ script: READ_NOTES });
     await writeFile(join(app.workspace, "notes.txt"), "remember the milk");
     const client = connect(app.url);
@@ -146,7 +146,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("gives a denied call its result, TOOL_START and TOOL_END together, and the model goes on (A8, D21)", async () => {
+  it("gives a denied call its result, TOOL_START and TOOL_END together, and the model goes on", async () => {
     const app = await startTestApp({ script: READ_NOTES });
     const client = connect(app.url);
     const agent = await client.createAgent();

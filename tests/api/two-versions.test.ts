@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { claim, LEASE_TIMES, unownedAgents } from "../../src/agent/lease.ts";
-import { rowId } from "../../src/resolvers/global-id.ts";
+import { claim, LEASE_TIMES, unownedAgents } from "../../src/agent/loop/lease.ts";
+import { rowId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 
 /** Rows that a newer version may have written: kinds, states, ways of waiting that this one does not know. */
-describe("beside a newer version (R11)", () => {
+describe("beside a newer version", () => {
   it("events of unknown kinds, and with unknown values, are left out, counted, and passed by the cursor", async () => {
     const app = await startTestApp();
     const client = connect(app.url);

@@ -112,7 +112,7 @@ async function twoServers() {
 /** Appends events without a lease until there are so many, in batches of 1 to 9. */
 async function write(log: TestApp["parts"]["log"], agentId: string, isEnough: (written: number) => boolean): Promise<number> {
   const row = Buffer.from(agentId, "base64").toString().replace("Agent:", "");
-  const part = { agentId: row, createdBy: "local", fence: null };
+  const part = { agentId: row, createdBy: "local" };
   let written = 0;
   while (!isEnough(written)) {
     const count = 1 + (written % 9);

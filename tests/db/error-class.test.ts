@@ -4,7 +4,7 @@ import { errorClass, shownProblem } from "../../src/db/error-class.ts";
 const sql = (code: string): Error => Object.assign(new Error("PostgreSQL says so"), { code });
 const socket = (code: string): Error => Object.assign(new Error(code), { code, syscall: "read" });
 
-describe("what an error means (A7, R9)", () => {
+describe("what an error means", () => {
   it.each([
     ["a connection that was lost", sql("08006"), "outage"],
     ["a shutdown", sql("57P01"), "outage"],
@@ -40,7 +40,7 @@ describe("what an error means (A7, R9)", () => {
   });
 });
 
-describe("what people read of a database's error (A16)", () => {
+describe("what people read of a database's error", () => {
   const secrets = /10\.0\.0\.7|triplane_owner|message_agent_key/;
   it.each([
     [

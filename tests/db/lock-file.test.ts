@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DataFolderInUse, lockFolder } from "../../src/db/lock-file.ts";
 import { temporaryFolder } from "../support/app.ts";
 
-describe("the lock of a data folder (R12)", () => {
+describe("the lock of a data folder", () => {
   it("is held by one, refused to the next with the holder's id, and free again after its release", async () => {
     const folder = await temporaryFolder();
     const release = await lockFolder(folder);

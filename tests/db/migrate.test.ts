@@ -2,14 +2,8 @@ import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newestText, readFunctions } from "../../scripts/functions.ts";
-import {
-  kindOf,
-  migrate,
-  migrateFaster,
-  readMigrations,
-  type MigrationConnection,
-  type MigrationRun,
-} from "../../src/db/migrate.ts";
+import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
+import type { MigrationConnection } from "../../src/db/migration-connection.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 
 async function embedded(): Promise<MigrationConnection> {
@@ -76,7 +70,7 @@ describe("migrate", () => {
     await expect(migrate(connection, [older, { ...newer, sql: "SELECT 1" }], RUN)).rejects.toThrow(/applied with another text/);
   });
 
-  it("refuses what servers of the version before must not run beside, while one is connected, and names them (R11)", async () => {
+  it("refuses what servers of the version before must not run beside, while one is connected, and names them", async () => {
     const url = await testDatabaseUrl();
     const alone = { name: "20991231000000_alone", sql: `${ALONE}CREATE TABLE alone (id int)` };
     const all = [...(await readMigrations()), alone];
@@ -92,7 +86,7 @@ describe("migrate", () => {
     expect(await connection.query("SELECT * FROM alone")).toEqual([]);
   });
 
-  it("holds nobody up behind a lock that it waits for (A6)", async () => {
+  it("holds nobody up behind a lock that it waits for", async () => {
     const url = await testDatabaseUrl();
     const waits = { name: "20991231000000_column", sql: `${BESIDE}ALTER TABLE agent ADD COLUMN more int` };
     const dump = await connected(url, "pg_dump");

@@ -25,7 +25,7 @@ async function old() {
   const log = new EventLog(sql);
   const agent = await insertAgent(log, "one");
   const events = Array.from({ length: 7 }, () => ({ ...chunk("x"), at: new Date("2020-01-01T00:00:00Z") }));
-  await log.append("one", [{ ...agent, fence: null, events: [...events, chunk("new")] }]);
+  await log.append("one", [{ ...agent, events: [...events, chunk("new")] }]);
   const env = { DATABASE_URL: url, TRIPLANE_CONFIG: config, TRIPLANE_DATA_DIR: folder };
   return { log, env };
 }

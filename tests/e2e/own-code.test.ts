@@ -1,17 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
-const source = (file: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${file}`, import.meta.url)));
-
 /** A tool, a hook, a mode and a listener, each of which forgets something that fails. */
 const CONFIG = `
-import { defineConfig } from ${source("config.ts")};
-import { defineTool } from ${source("agent/tools/tool.ts")};
+import { defineConfig, defineTool } from "triplane";
 const forget = (what) => void Promise.reject(new Error("forgotten by the " + what));
 const tool = defineTool({
   name: "forgetful", description: "x", readOnly: false, inputSchema: { type: "object", required: [], properties: {} },

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { build, preview } from "vite";
 import { temporaryFolder } from "../support/app.ts";
 import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
@@ -9,7 +9,7 @@ import { startServerProcess } from "../support/server-process.ts";
 async function serve(app: string, url: string): Promise<string> {
   const root = fileURLToPath(new URL(`../../examples/${app}`, import.meta.url));
   const outDir = await temporaryFolder();
-  process.env["TRIPLANE_URL"] = new URL(url).origin;
+  vi.stubEnv("TRIPLANE_URL", new URL(url).origin);
   await build({ root, logLevel: "error", build: { outDir, emptyOutDir: true } });
   const server = await preview({ root, logLevel: "error", build: { outDir }, preview: { port: 0, host: "127.0.0.1" } });
   onTestFinished(() => server.close());

@@ -21,7 +21,7 @@ async function killedAt(kind: EventKind) {
 }
 
 describe("a server that is killed and started again", () => {
-  it("has the agent, its messages and its timeline; the waiting approval is decided and the turn goes on (W4, R8), on the embedded database", async () => {
+  it("has the agent, its messages and its timeline; the waiting approval is decided and the turn goes on, on the embedded database", async () => {
     const { env, agent, before } = await killedAt("PERMISSION_REQUIRED");
     const second = await startServerProcess(env);
     const again = connect(second.url);
@@ -48,7 +48,7 @@ describe("a server that is killed and started again", () => {
     expect(await second.exited).toBe(0);
   }, 60_000);
 
-  it("goes on at once with an agent that it worked on, on the embedded database: nobody else can hold it (R8)", async () => {
+  it("goes on at once with an agent that it worked on, on the embedded database: nobody else can hold it", async () => {
     const { env, agent } = await killedAt("STATE_CHANGED");
     const second = await startServerProcess(env);
     const began = performance.now();
@@ -56,7 +56,7 @@ describe("a server that is killed and started again", () => {
     expect(performance.now() - began).toBeLessThan(8_000);
   }, 60_000);
 
-  it("refuses a folder that another process works on, at once, and names that process (R12)", async () => {
+  it("refuses a folder that another process works on, at once, and names that process", async () => {
     const env = { TRIPLANE_DATA_DIR: await temporaryFolder() };
     const first = await startServerProcess(env);
     await expect(startServerProcess(env)).rejects.toThrow(new RegExp(`in use by process ${first.child.pid}`));

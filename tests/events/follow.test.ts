@@ -51,14 +51,13 @@ describe("follow", () => {
     for (let round = 0; round < 75; round += 1)
       await log.append(
         "one",
-        agents.map((agent) => ({ ...agent, fence: null, events: [chunk(`h${round}`)] })),
+        agents.map((agent) => ({ ...agent, events: [chunk(`h${round}`)] })),
       );
     const readers = Array.from({ length: 10 }, () => follow(tails, { scope: everything("one"), after: 0, until: null }));
     const reading = Promise.all(readers.map((pages) => take(pages, 800)));
     await Promise.all(
       agents.map(async (agent) => {
-        for (let index = 0; index < 125; index += 1)
-          await log.append("one", [{ ...agent, fence: null, events: [chunk(`l${index}`)] }]);
+        for (let index = 0; index < 125; index += 1) await log.append("one", [{ ...agent, events: [chunk(`l${index}`)] }]);
       }),
     );
     for (const events of await reading)
@@ -82,7 +81,7 @@ describe("follow", () => {
     const { log, tails } = node(sql);
     const agent = await insertAgent(log, "one");
     const done = { at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } } as const;
-    await log.append("one", [{ ...agent, fence: null, events: [chunk("a"), done, chunk("b")] }]);
+    await log.append("one", [{ ...agent, events: [chunk("a"), done, chunk("b")] }]);
     const pages = follow(tails, { scope: everything("one"), after: 0, until: "DONE" });
     const { value } = await pages.next();
     expect(value).toMatchObject({ covered: 2, head: { position: 3 } });
@@ -95,7 +94,7 @@ describe("follow", () => {
     const reader = node(sql);
     const agent = await insertAgent(writer.log, "one");
     const write = (count: number) =>
-      writer.log.append("one", [{ ...agent, fence: null, events: Array.from({ length: count }, () => chunk("x")) }]);
+      writer.log.append("one", [{ ...agent, events: Array.from({ length: count }, () => chunk("x")) }]);
     await write(10);
     // The tail begins at 10; what is written then is known only to the log.
     const { tail, release } = await reader.tails.keep("one");
@@ -123,8 +122,8 @@ describe("follow", () => {
     const pages = follow(tails, { scope: { ...everything("one"), agentId: own.agentId }, after: 0, until: null });
     await pages.next();
     const next = pages.next();
-    await log.append("one", [{ ...other, fence: null, events: [chunk("not yours")] }]);
-    await log.append("one", [{ ...own, fence: null, events: [chunk("yours")] }]);
+    await log.append("one", [{ ...other, events: [chunk("not yours")] }]);
+    await log.append("one", [{ ...own, events: [chunk("yours")] }]);
     const { value } = await next;
     expect(deltas(value?.events ?? [])).toEqual(["yours"]);
     expect(value).toMatchObject({ covered: 2 });
@@ -139,7 +138,7 @@ describe("follow", () => {
     await pages.next();
     const next = pages.next();
     for (let batch = 0; batch < 11; batch += 1)
-      await log.append("one", [{ ...agent, fence: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+      await log.append("one", [{ ...agent, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
     const { value } = await next;
     expect(value?.events).toEqual([]);
     expect(value?.covered).toBeGreaterThanOrEqual(10_000);
@@ -153,7 +152,7 @@ describe("follow", () => {
     const slow = follow(tails, { scope: everything("one"), after: 0, until: null });
     await slow.next();
     const big = "x".repeat(30_000);
-    for (let index = 0; index < 400; index += 1) await log.append("one", [{ ...agent, fence: null, events: [chunk(big)] }]);
+    for (let index = 0; index < 400; index += 1) await log.append("one", [{ ...agent, events: [chunk(big)] }]);
     const events = await take(slow, 400);
     expect(events.map((event) => event.position)).toEqual(Array.from({ length: 400 }, (_, index) => index + 1));
     await slow.return();
@@ -167,22 +166,22 @@ describe("follow", () => {
     const { log, tails } = node(watched(query, new OutageWatch(async () => {})));
     const other = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    await log.append("one", [{ ...agent, fence: null, events: [chunk("before")] }]);
+    await log.append("one", [{ ...agent, events: [chunk("before")] }]);
     isAway = true;
     const pages = follow(tails, { scope: everything("one"), after: 0, until: null });
     const first = take(pages, 2);
-    await other.append("one", [{ ...agent, fence: null, events: [chunk("meanwhile")] }]);
+    await other.append("one", [{ ...agent, events: [chunk("meanwhile")] }]);
     isAway = false;
     expect(deltas(await first)).toEqual(["before", "meanwhile"]);
     isAway = true;
     const next = take(pages, 1);
-    await other.append("one", [{ ...agent, fence: null, events: [chunk("after")] }]);
+    await other.append("one", [{ ...agent, events: [chunk("after")] }]);
     isAway = false;
     expect(deltas(await next)).toEqual(["after"]);
     await pages.return();
   });
 
-  it("keeps the tails of all tenants within one budget, and gives everybody everything all the same (A12)", async () => {
+  it("keeps the tails of all tenants within one budget, and gives everybody everything all the same", async () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const budget = 200_000;
@@ -196,9 +195,7 @@ describe("follow", () => {
       for (const [index, tenant] of tenants.entries()) {
         const agent = agents[index];
         if (agent === undefined) throw new Error("each tenant has an agent");
-        await log.append(tenant, [
-          { ...agent, fence: null, events: Array.from({ length: 100 }, (_, at) => chunk(`${round}.${at}`)) },
-        ]);
+        await log.append(tenant, [{ ...agent, events: Array.from({ length: 100 }, (_, at) => chunk(`${round}.${at}`)) }]);
         expect(tails.bytes).toBeLessThanOrEqual(budget);
       }
     for (const pages of followers) {
@@ -209,14 +206,14 @@ describe("follow", () => {
     await expect.poll(() => tails.bytes).toBe(0);
   });
 
-  it("hears other nodes by the bell, and by the poll when the bell is dead (R4)", async () => {
+  it("hears other nodes by the bell, and by the poll when the bell is dead", async () => {
     const { sql, url } = await testDatabase();
     const writer = node(sql, postgresBell(url, "0", "writer", silentLogger));
     const reader = node(sql, postgresBell(url, "0", "reader", silentLogger));
     const agent = await insertAgent(writer.log, "one");
     const pages = follow(reader.tails, { scope: everything("one"), after: 0, until: null });
     await pages.next();
-    await writer.log.append("one", [{ ...agent, fence: null, events: [chunk("rung")] }]);
+    await writer.log.append("one", [{ ...agent, events: [chunk("rung")] }]);
     expect(deltas(await take(pages, 1))).toEqual(["rung"]);
     await sql.query(
       {
@@ -225,7 +222,7 @@ describe("follow", () => {
       },
       [],
     );
-    await writer.log.append("one", [{ ...agent, fence: null, events: [chunk("polled")] }]);
+    await writer.log.append("one", [{ ...agent, events: [chunk("polled")] }]);
     expect(deltas(await take(pages, 1))).toEqual(["polled"]);
     await pages.return();
   });

@@ -1,10 +1,11 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { stillHeld, claim, LEASE_TIMES, renew } from "../../src/agent/lease.ts";
+import { stillHeld, claim, LEASE_TIMES, renew } from "../../src/agent/loop/lease.ts";
 import { NO_TOKENS, type ModelEvent } from "../../src/agent/models/model.ts";
 import { openDatabase } from "../../src/db/database.ts";
-import { StorageUnavailable, type Sql, type Statement } from "../../src/db/sql.ts";
+import type { Sql, Statement } from "../../src/db/sql.ts";
+import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { Appender } from "../../src/events/appender.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { startTestApp } from "../support/app.ts";
@@ -30,15 +31,14 @@ async function waiting(sql: Sql): Promise<void> {
   await expect.poll(async () => (await sql.query<{ n: number }>({ name: "waiting", text }, []))[0]?.n).toBeGreaterThan(0);
 }
 
-describe("a locked row concerns its agent only (A6, invariant 13)", () => {
+describe("a locked row concerns its agent only (invariant 13)", () => {
   it("others of the same batch are committed at once, and the agent's own events once the row is free", async () => {
     const { sql, url } = await testDatabase();
     const log = new EventLog(sql);
     const [locked, free, first] = [await insertAgent(log, "one"), await insertAgent(log, "one"), await insertAgent(log, "one")];
     const letGo = await holdRow(url, locked.agentId);
     const appender = new Appender(log);
-    const append = (agent: typeof locked, delta: string) =>
-      appender.append("one", { ...agent, fence: null, events: [chunk(delta)] });
+    const append = (agent: typeof locked, delta: string) => appender.append("one", { ...agent, events: [chunk(delta)] });
     // The first goes alone, what comes meanwhile goes together.
     const begun = append(first, "first");
     const held = append(locked, "held");
@@ -74,8 +74,7 @@ describe("a locked row concerns its agent only (A6, invariant 13)", () => {
     if (first === undefined || bad === undefined || good === undefined) throw new Error("there are three");
     await sql.query({ name: "c", text: "ALTER TABLE event ADD CONSTRAINT no_bad CHECK (payload ->> 'delta' <> 'bad')" }, []);
     const appender = new Appender(log);
-    const append = (agent: typeof first, delta: string) =>
-      appender.append("one", { ...agent, fence: null, events: [chunk(delta)] });
+    const append = (agent: typeof first, delta: string) => appender.append("one", { ...agent, events: [chunk(delta)] });
     const outcomes = await Promise.allSettled([append(first, "first"), append(bad, "bad"), append(good, "good")]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
@@ -87,8 +86,7 @@ describe("a locked row concerns its agent only (A6, invariant 13)", () => {
     const log = new EventLog(database.sql);
     const [locked, other] = [await insertAgent(log, "one"), await insertAgent(log, "two")];
     const letGo = await holdRow(url, locked.agentId);
-    const send = (agent: typeof locked, tenant: string) =>
-      log.commit(tenant, { ...agent, fence: null, events: [chunk("x")] }, { wake: true });
+    const send = (agent: typeof locked, tenant: string) => log.commit(tenant, { ...agent, events: [chunk("x")] }, { wake: true });
     const commands = Array.from({ length: 30 }, () => send(locked, "one").catch(() => null));
     await waiting(database.sql);
     const began = performance.now();
@@ -113,7 +111,7 @@ describe("a log for which many wait", () => {
     await holder.query("BEGIN");
     await holder.query("SELECT pg_advisory_xact_lock(hashtextextended('one', 7270736900))");
     const commit = (agent: typeof other, tenant: string) =>
-      log.commit(tenant, { ...agent, fence: null, events: [chunk("x")] }, { wake: true });
+      log.commit(tenant, { ...agent, events: [chunk("x")] }, { wake: true });
     const commits = agents.map((agent) => commit(agent, "one"));
     await waiting(database.sql);
     const began = performance.now();
@@ -125,7 +123,7 @@ describe("a log for which many wait", () => {
 });
 
 describe("a lease", () => {
-  it("is renewed between the agent's own writes, which hold its row while they wait for a busy log (A6)", async () => {
+  it("is renewed between the agent's own writes, which hold its row while they wait for a busy log", async () => {
     const url = await testDatabaseUrl();
     const slow = new pg.Client({ connectionString: url });
     await slow.connect();
@@ -136,7 +134,7 @@ describe("a lease", () => {
     // Each append of the agent has its row for 300 ms, and the next follows at once.
     const slowly = (sql: Sql): Sql => ({
       ...sql,
-      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
         if (statement.name !== "append_events") return sql.query<Row>(statement, values);
         appends += 1;
         speaking.goesOn = appends < 16;
@@ -178,7 +176,7 @@ describe("a write whose answer was lost while it was under way", () => {
     let tries = 0;
     const cut: Sql = {
       ...sql,
-      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
         if (statement.name !== "append_events") return sql.query<Row>(statement, values);
         tries += 1;
         if (tries === 1) {
@@ -196,7 +194,7 @@ describe("a write whose answer was lost while it was under way", () => {
       },
     };
     const appender = new Appender(new EventLog(cut));
-    expect(await appender.append("one", { ...agent, fence: null, events: [chunk("once")] })).toMatchObject({
+    expect(await appender.append("one", { ...agent, events: [chunk("once")] })).toMatchObject({
       outcome: "COMMITTED",
     });
     expect(deltas(await readAll(new EventLog(sql), everything("one")))).toEqual(["once"]);
@@ -210,7 +208,7 @@ describe("a write whose answer was lost while it was under way", () => {
     const ids: unknown[] = [];
     const seen: Sql = {
       ...sql,
-      query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+      query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
         if (statement.name !== "append_events") return sql.query<Row>(statement, values);
         ids.push(values[1]);
         const rows = await sql.query<Row>(statement, values);
@@ -220,7 +218,7 @@ describe("a write whose answer was lost while it was under way", () => {
       },
     };
     const log = new EventLog(seen);
-    const part = (agent: typeof free, delta: string) => ({ ...agent, fence: null, events: [chunk(delta)] });
+    const part = (agent: typeof free, delta: string) => ({ ...agent, events: [chunk(delta)] });
     const outcomes = log.append("one", [part(free, "free"), part(locked, "held")]);
     await expect.poll(() => ids.length).toBeGreaterThan(2);
     await letGo();

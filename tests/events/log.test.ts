@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Appender } from "../../src/events/appender.ts";
-import type { TimelineEvent } from "../../src/events/event.ts";
 import { blockText, openBlocks } from "../../src/events/blocks.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
-import { isConnectionLost, StorageUnavailable, watched, type Sql } from "../../src/db/sql.ts";
+import { watched, type Sql } from "../../src/db/sql.ts";
+import { isConnectionLost, StorageUnavailable } from "../../src/db/storage-error.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
 import { aroundWrites } from "../support/writes.ts";
@@ -20,7 +19,7 @@ function losingAnswers(sql: Sql, times: number): Sql {
   });
 }
 
-describe("what an agent with a long history costs (A11)", () => {
+describe("what an agent with a long history costs", () => {
   it("open blocks and the text of a block are read from where they begin", async () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
@@ -39,7 +38,7 @@ describe("what an agent with a long history costs (A11)", () => {
     const start = { at, body: { kind: "TEXT_CHUNK_START", step: 7, block: 0 } as const };
     const delta = (text: string) => ({ at, body: { kind: "TEXT_CHUNK", step: 7, block: 0, delta: text } as const });
     const complete = { at, body: { kind: "STEP_COMPLETE", step: 6, durationMs: 1, stopReason: "end_turn" } as const };
-    await log.append("one", [{ ...agent, fence: null, events: [complete, start, delta("Hel"), delta("lo")] }]);
+    await log.append("one", [{ ...agent, events: [complete, start, delta("Hel"), delta("lo")] }]);
     const { position } = await log.head("one");
     const began = performance.now();
     expect(await openBlocks(sql, agent.agentId, 7)).toEqual([{ block: 0, kind: "text", text: "Hello" }]);
@@ -53,6 +52,33 @@ describe("what an agent with a long history costs (A11)", () => {
   });
 });
 
+describe("what a page costs (docs/performance.md, replay)", () => {
+  it("how far the log goes is looked up once, not for every event of the page", async () => {
+    const { sql } = await testDatabase();
+    const reads: { text: string; values: readonly unknown[] }[] = [];
+    const log = new EventLog({
+      ...sql,
+      query: (statement, values) => {
+        if (statement.name.startsWith("read_")) reads.push({ text: statement.text, values });
+        return sql.query(statement, values);
+      },
+    });
+    const agent = await insertAgent(log, "one");
+    await log.append("one", [{ ...agent, events: Array.from({ length: 400 }, () => chunk("x")) }]);
+    for (const agentId of [null, agent.agentId])
+      expect((await log.read({ ...everything("one"), agentId }, 0)).events).toHaveLength(400);
+    expect(reads).toHaveLength(2);
+    for (const { text, values } of reads) {
+      const [row] = await sql.query<{ "QUERY PLAN": unknown }>(
+        { name: "", text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}` },
+        values,
+      );
+      const looks = [...JSON.stringify(row).matchAll(/"Alias":"h"[^{}]*"Actual Loops":(\d+)/g)].map(([, loops]) => Number(loops));
+      expect(looks).toEqual([1]);
+    }
+  });
+});
+
 describe("append", () => {
   it("gives gap-free positions per tenant and gap-free seqs per agent (invariant 2)", async () => {
     const { sql } = await testDatabase();
@@ -60,10 +86,10 @@ describe("append", () => {
     const first = await insertAgent(log, "one");
     const second = await insertAgent(log, "one");
     await log.append("one", [
-      { ...first, fence: null, events: [chunk("a"), chunk("b")] },
-      { ...second, fence: null, events: [chunk("c")] },
+      { ...first, events: [chunk("a"), chunk("b")] },
+      { ...second, events: [chunk("c")] },
     ]);
-    const [outcome] = await log.append("one", [{ ...first, fence: null, events: [chunk("d")] }]);
+    const [outcome] = await log.append("one", [{ ...first, events: [chunk("d")] }]);
     const events = await readAll(log, everything("one"));
     expect(events.map((event) => event.position)).toEqual([1, 2, 3, 4]);
     expect(events.filter((event) => event.agentId === first.agentId).map((event) => event.seq)).toEqual([1, 2, 3]);
@@ -74,9 +100,9 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    await log.append("one", [{ ...agent, fence: null, events: [chunk("a")] }]);
+    await log.append("one", [{ ...agent, events: [chunk("a")] }]);
     expect(await readAll(log, everything("two"))).toEqual([]);
-    const [outcome] = await log.append("two", [{ ...agent, fence: null, events: [chunk("b")] }]);
+    const [outcome] = await log.append("two", [{ ...agent, events: [chunk("b")] }]);
     expect(outcome).toEqual({ outcome: "FENCED" });
   });
 
@@ -107,7 +133,7 @@ describe("append", () => {
     const log = new EventLog(losingAnswers(sql, 2));
     const outcomes = await log.append("one", [
       { ...stale, fence: { owner: "here", epoch: 1 }, events: [chunk("fenced")] },
-      { ...agent, fence: null, events: [chunk("a"), chunk("b")] },
+      { ...agent, events: [chunk("a"), chunk("b")] },
     ]);
     const events = await readAll(plain, everything("one"));
     expect(deltas(events)).toEqual(["a", "b"]);
@@ -119,7 +145,7 @@ describe("append", () => {
     const plain = new EventLog(sql);
     const agent = await insertAgent(plain, "one");
     const log = new EventLog(losingAnswers(sql, 1));
-    const outcome = await log.commit("one", { ...agent, fence: null, events: [chunk("a")] }, { wake: true });
+    const outcome = await log.commit("one", { ...agent, events: [chunk("a")] }, { wake: true });
     expect(outcome).toMatchObject({ outcome: "COMMITTED", position: 1 });
     expect(deltas(await readAll(plain, everything("one")))).toEqual(["a"]);
     expect(await sql.query({ name: "s", text: "SELECT signal FROM agent" }, [])).toEqual([{ signal: 1 }]);
@@ -135,7 +161,11 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    const outcome = await log.commit("one", { ...agent, fence: null, events: [chunk("no")] }, { wake: true, expectSignal: 5 });
+    const outcome = await log.commit(
+      "one",
+      { ...agent, events: [chunk("no")] },
+      { wake: true, interrupt: { at: new Date().toISOString() } },
+    );
     expect(outcome.outcome).toBe("CONFLICT");
     expect(await readAll(log, everything("one"))).toEqual([]);
     expect(await sql.query({ name: "s", text: "SELECT signal, seq FROM agent" }, [])).toEqual([{ signal: 0, seq: 0 }]);
@@ -146,7 +176,7 @@ describe("append", () => {
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     const [outcome] = await log.append("one", [
-      { ...agent, fence: null, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] },
+      { ...agent, events: [chunk("a\0b"), chunk("c\ud800d"), chunk("e\\u0000f \u{1F600}")] },
     ]);
     const events = await readAll(log, everything("one"));
     expect(deltas(events)).toEqual(["a\u2400b", "c\ufffdd", "e\\u0000f \u{1F600}"]);
@@ -157,32 +187,10 @@ describe("append", () => {
     const { sql } = await testDatabase();
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
-    await log.append("one", [{ ...agent, fence: null, events: [chunk("ä".repeat(100_000))] }]);
+    await log.append("one", [{ ...agent, events: [chunk("ä".repeat(100_000))] }]);
     const [delta] = deltas(await readAll(log, everything("one")));
     expect(Buffer.byteLength(delta ?? "")).toBeLessThan(64 * 1024);
     expect(delta).toContain("cut to fit into an event");
-  });
-});
-
-describe("appender", () => {
-  it("never puts one agent twice into a batch: the older lease's part is fenced by itself (invariants 1 and 4)", async () => {
-    const { sql } = await testDatabase();
-    const log = new EventLog(sql);
-    const agent = await insertAgent(log, "one");
-    await sql.query({ name: "t", text: "UPDATE agent SET lease_owner = 'here', lease_epoch = 1" }, []);
-    const appender = new Appender(log);
-    const announced: TimelineEvent[] = [];
-    log.onCommitted((_tenant, events) => void announced.push(...events));
-    const outcomes = await Promise.all(
-      [
-        { ...agent, fence: { owner: "here", epoch: 1 }, events: [chunk("first")] },
-        { ...agent, fence: { owner: "here", epoch: 0 }, events: [chunk("stale")] },
-        { ...agent, fence: { owner: "here", epoch: 1 }, events: [chunk("good")] },
-      ].map((part) => appender.append("one", part)),
-    );
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["COMMITTED", "FENCED", "COMMITTED"]);
-    expect(announced).toEqual(await readAll(log, everything("one")));
-    expect(deltas(announced)).toEqual(["first", "good"]);
   });
 });
 
@@ -205,10 +213,10 @@ describe("read", () => {
     for (let batch = 0; batch < 13; batch += 1) {
       const part = Array.from({ length: 500 }, (_, index) => `${batch}.${index}`);
       written.push(...part);
-      await log.append("one", [{ ...agent, fence: null, events: part.map(chunk) }]);
+      await log.append("one", [{ ...agent, events: part.map(chunk) }]);
     }
     await log.append("one", [
-      { ...other, fence: null, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) },
+      { ...other, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) },
     ]);
     expect(deltas((await readAll(log, everything("one"))).filter((event) => event.agentId === agent.agentId))).toEqual(written);
     expect(await readAll(log, { ...everything("one"), agentId: other.agentId })).toHaveLength(20);
@@ -222,7 +230,7 @@ describe("read", () => {
     const log = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     for (let batch = 0; batch < 12; batch += 1)
-      await log.append("one", [{ ...agent, fence: null, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+      await log.append("one", [{ ...agent, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
     const page = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 0);
     expect(page).toMatchObject({ events: [], covered: 5_000, head: { position: 12_000 } });
     const last = await log.read({ ...everything("one"), channels: ["CONTROL"] }, 10_000);
@@ -235,8 +243,8 @@ describe("read", () => {
     const anna = await insertAgent(log, "one", "anna");
     const ben = await insertAgent(log, "one", "ben");
     await log.append("one", [
-      { ...anna, fence: null, events: [chunk("a")] },
-      { ...ben, fence: null, events: [chunk("b")] },
+      { ...anna, events: [chunk("a")] },
+      { ...ben, events: [chunk("b")] },
     ]);
     const page = await log.read({ ...everything("one"), createdBy: "ben" }, 0);
     expect(deltas(page.events)).toEqual(["b"]);

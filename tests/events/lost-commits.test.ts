@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
+import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { CommitsLost } from "../../src/events/log-page.ts";
 import type { Sql, Statement } from "../../src/db/sql.ts";
 import { silentBell } from "../../src/events/bell.ts";
@@ -20,32 +20,30 @@ it("a failover that lost nothing is passed without a word, also after retention 
   const { sql } = await testDatabase();
   const log = new EventLog(sql);
   const agent = await insertAgent(log, "one");
-  await log.append("one", [{ ...agent, fence: null, events: [chunk("a"), chunk("b")] }]);
+  await log.append("one", [{ ...agent, events: [chunk("a"), chunk("b")] }]);
   expect(await log.compareNewest()).toEqual([]);
   await sql.query({ name: "f", text: "UPDATE tenant_log SET floor = 2" }, []);
   await sql.query({ name: "d", text: "DELETE FROM event" }, []);
   expect(await log.compareNewest()).toEqual([]);
 });
 
-it("a failover that lost commits stops that tenant on every server until npm run restored (A13)", async () => {
+it("a failover that lost commits stops that tenant on every server until npm run restored", async () => {
   const { sql, url } = await testDatabase();
   const log = new EventLog(sql);
   const [agent, other] = [await insertAgent(log, "one"), await insertAgent(log, "two")];
-  for (const delta of ["a", "b", "c"]) await log.append("one", [{ ...agent, fence: null, events: [chunk(delta)] }]);
-  await log.append("two", [{ ...other, fence: null, events: [chunk("kept")] }]);
+  for (const delta of ["a", "b", "c"]) await log.append("one", [{ ...agent, events: [chunk(delta)] }]);
+  await log.append("two", [{ ...other, events: [chunk("kept")] }]);
   // A standby that had not received the last two, and where another server has written since.
   await sql.query({ name: "l", text: "DELETE FROM event WHERE tenant = 'one' AND position > 1" }, []);
   const elsewhere = new EventLog(sql);
-  for (const delta of ["x", "y", "z"]) await elsewhere.append("one", [{ ...agent, fence: null, events: [chunk(delta)] }]);
+  for (const delta of ["x", "y", "z"]) await elsewhere.append("one", [{ ...agent, events: [chunk(delta)] }]);
   expect(await log.compareNewest()).toEqual(["one"]);
 
   const anew = new EventLog(sql);
   await expect(anew.head("one")).rejects.toBeInstanceOf(CommitsLost);
   await expect(anew.read(everything("one"), 0)).rejects.toBeInstanceOf(CommitsLost);
-  await expect(anew.commit("one", { ...agent, fence: null, events: [chunk("no")] }, { wake: true })).rejects.toBeInstanceOf(
-    CommitsLost,
-  );
-  await expect(anew.append("one", [{ ...agent, fence: null, events: [chunk("no")] }])).rejects.toBeInstanceOf(CommitsLost);
+  await expect(anew.commit("one", { ...agent, events: [chunk("no")] }, { wake: true })).rejects.toBeInstanceOf(CommitsLost);
+  await expect(anew.append("one", [{ ...agent, events: [chunk("no")] }])).rejects.toBeInstanceOf(CommitsLost);
   await sql.query({ name: "r", text: "UPDATE agent SET runnable_at = now()" }, []);
   expect(await claim(sql, "here", [agent.agentId, other.agentId], LEASE_TIMES, "RUN_OUT")).toMatchObject([
     { agentId: other.agentId },
@@ -68,6 +66,8 @@ it("is said by /readyz and by a typed error, and npm run restored refuses while 
     .toContain("npm run restored");
   const { errors } = await client.post({ query: "{ timeline { cursor } }" });
   expect(errors[0]?.extensions?.["code"]).toBe("COMMITS_LOST");
+  const bells = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% bell'";
+  await expect.poll(async () => (await sql.query({ name: "bells", text: bells }, [])).length).toBeGreaterThan(0);
   const refused = runFile("scripts/restored.ts", [], { DATABASE_URL: url });
   expect(await refused.exited).toBe(1);
   expect(refused.output()).toMatch(/servers are connected \(triplane \d+ bell from/);
@@ -81,14 +81,14 @@ it("a compaction that broke off loses nothing: what it has removed is known to b
   const [log, elsewhere] = [new EventLog(sql), new EventLog(sql)];
   const agent = await insertAgent(log, "one");
   const at = new Date();
-  const append = (by: EventLog, body: EventBody) => by.append("one", [{ ...agent, fence: null, events: [{ at, body }] }]);
+  const append = (by: EventLog, body: EventBody) => by.append("one", [{ ...agent, events: [{ at, body }] }]);
   await append(log, { kind: "TEXT_CHUNK_START", step: 1, block: 0 });
   await append(log, { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "said" });
   await append(elsewhere, { kind: "TEXT_CHUNK_END", step: 1, block: 0, text: "said", aborted: false });
   let isCompacted = false;
   const breaking: Sql = {
     ...sql,
-    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+    query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
       if (isCompacted) throw new Error("Connection terminated");
       isCompacted = statement.name === "retention_compact";
       return sql.query<Row>(statement, values);
@@ -109,10 +109,10 @@ it("a poll that own commits overtake does not take the log for a shorter one", a
   let polls = 0;
   const overtaken: Sql = {
     ...sql,
-    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+    query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
       const rows = await sql.query<Row>(statement, values);
       if (statement.name === "read_heads") {
-        await log.append("one", [{ ...agent, fence: null, events: [chunk("meanwhile")] }]);
+        await log.append("one", [{ ...agent, events: [chunk("meanwhile")] }]);
         polls += 1;
       }
       return rows;

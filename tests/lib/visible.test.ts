@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/lib/json.ts";
 import { visibleJson, visibleLine } from "../../src/lib/visible.ts";
 
-describe("text that people decide on (A17)", () => {
+describe("text that people decide on", () => {
   it.each([
     ["a bidirectional override", "safe\u202Egnp.exe"],
     ["isolates", "\u2066a\u2069"],

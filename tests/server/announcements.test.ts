@@ -5,8 +5,10 @@ import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { createClient } from "graphql-ws";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
-import type { Listeners } from "../../src/agent/listeners.ts";
-import type { ConsumerTimes } from "../../src/events/delivery.ts";
+import type { Listeners } from "../../src/deliveries/listeners.ts";
+import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";
+import { webhookConsumer } from "../../src/deliveries/webhooks.ts";
+import type { TimelineEvent } from "../../src/events/event.ts";
 import { isPrivateAddress } from "../../src/lib/private-address.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
@@ -22,6 +24,18 @@ const ASKS = {
 };
 
 type Received = { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+
+const CLOSED: TimelineEvent = {
+  tenant: "one",
+  agentId: "agent",
+  createdBy: "anna",
+  position: 1,
+  seq: 1,
+  at: new Date(),
+  channel: "CONTROL",
+  bytes: 1,
+  body: { kind: "PERMISSION_CLOSED", approvalId: "approval", callId: "call", approvalState: "EXPIRED", note: "too late" },
+};
 
 /** A target of webhooks that answers as the test says. */
 async function target(answer: (count: number) => number) {
@@ -133,14 +147,16 @@ describe("outgoing webhooks", () => {
 
   it("a name that leads into a private network is refused when it is looked up: nothing arrives there", async () => {
     const { received, port } = await target(() => 204);
-    const { client, agent } = await appWith({ webhooks: { inbox: { url: `http://localhost.:${port}/x`, secret: SECRET } } });
-    await client.send(agent.id, "a.txt");
-    await client.until(agent.id, "PERMISSION_REQUIRED");
-    const arrived = await target(() => 204);
-    const other = await appWith({ webhooks: { inbox: hook(arrived.port) } });
-    await other.client.send(other.agent.id, "a.txt");
-    await expect.poll(() => arrived.received.length).toBe(1);
+    const webhook = { name: "inbox", secret: SECRET, kinds: ["PERMISSION_CLOSED"], tenant: null } as const;
+    const deliver = (allowsPrivate: boolean) =>
+      webhookConsumer({ ...webhook, url: new URL(`http://localhost:${port}/x`), allowsPrivate }).deliver(
+        CLOSED,
+        new AbortController().signal,
+      );
+    await expect(deliver(false)).rejects.toThrow("localhost lies in a private network");
     expect(received).toEqual([]);
+    await deliver(true);
+    expect(received).toHaveLength(1);
   });
 
   it.each([
@@ -164,7 +180,7 @@ describe("outgoing webhooks", () => {
   });
 });
 
-describe("listeners (DESIGN section 5, E27)", () => {
+describe("listeners", () => {
   it("a rule-based approver decides as a service actor, and is called again where it failed", async () => {
     let failures = 2;
     const on: Listeners = {

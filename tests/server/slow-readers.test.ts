@@ -22,7 +22,7 @@ const subscriptions = (app: TestApp): Promise<number> => metric(app, "triplane_s
 async function longTimeline({ parts: { log } }: TestApp): Promise<void> {
   const agent = await insertAgent(log, "local", "local");
   for (let index = 0; index < EVENTS; index += 50)
-    await log.append("local", [{ ...agent, fence: null, events: Array.from({ length: 50 }, () => chunk("x".repeat(60_000))) }]);
+    await log.append("local", [{ ...agent, events: Array.from({ length: 50 }, () => chunk("x".repeat(60_000))) }]);
 }
 
 /** A WebSocket that subscribes from the beginning and then reads nothing. */
@@ -97,7 +97,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     expect((await closed)[1].toString()).toContain("resume since your last cursor");
     await hears(response, "resume since your last cursor");
     const agent = await insertAgent(app.parts.log, "local", "local");
-    await app.parts.log.append("local", [{ ...agent, fence: null, events: [chunk("for the idle reader")] }]);
+    await app.parts.log.append("local", [{ ...agent, events: [chunk("for the idle reader")] }]);
     await hears(idle, "for the idle reader");
   });
 });

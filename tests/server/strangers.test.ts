@@ -27,7 +27,7 @@ async function post(url: string, query: string): Promise<{ status: number; text:
   return { status: response.status, text: await response.text(), ms: performance.now() - began };
 }
 
-describe("strangers (A1, invariant 13)", () => {
+describe("strangers (invariant 13)", () => {
   it("are refused before anything of theirs is read, parsed or kept", async () => {
     const folder = await temporaryFolder();
     await writeFile(

@@ -2,7 +2,7 @@ import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { describe, expect, it, vi } from "vitest";
-import { StorageUnavailable } from "../../src/db/sql.ts";
+import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { whileAway } from "../../src/resolvers/timeline.ts";
 import { schema } from "../../src/schema/index.ts";
 import { makeContext, pageContext, type SharedContext } from "../../src/server/context.ts";
@@ -13,7 +13,7 @@ import { connect } from "../support/client.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { Tails } from "../../src/events/tails.ts";
 import { silentBell } from "../../src/events/bell.ts";
-import type { Actor } from "../../src/agent/actor.ts";
+import type { Actor } from "../../src/agent/actors/actor.ts";
 import { onTestFinished } from "vitest";
 
 const subscribe = subscribePages(maskError(silentLogger), whileAway);

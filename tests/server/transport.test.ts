@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { createConnection } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
@@ -45,7 +45,7 @@ async function closeCode(
   return (await closed)[0];
 }
 
-describe("where requests come from (S3)", () => {
+describe("where requests come from", () => {
   it("a foreign Host or Origin is refused over HTTP and WebSocket, the own one and allowed ones are not", async () => {
     const app = await startTestApp({ config: { allowedOrigins: ["http://localhost:5173"] } });
     const host = `127.0.0.1:${app.port}`;
@@ -74,7 +74,11 @@ describe("where requests come from (S3)", () => {
     expect(
       (await raw(url, { "content-type": "application/x-www-form-urlencoded" }, `query=${encodeURIComponent(mutation)}`)).status,
     ).toBe(415);
-    expect((await raw(url, { "content-type": "text/plain" }, JSON.stringify({ query: mutation }))).status).toBe(415);
+    const refused = await raw(url, { "content-type": "text/plain" }, JSON.stringify({ query: mutation }));
+    expect(refused.status).toBe(415);
+    expect(JSON.parse(refused.body)).toEqual({
+      errors: [{ message: expect.stringContaining("application/json"), extensions: { code: "BAD_REQUEST" } }],
+    });
     expect((await raw(url, { "content-type": "multipart/form-data; boundary=x" }, "--x--")).status).toBe(415);
     expect((await raw(`${url}?query=${encodeURIComponent(mutation)}`, {}, "", "GET")).status).toBe(405);
     expect(
@@ -162,7 +166,7 @@ describe("a page that cannot be answered", () => {
   });
 });
 
-describe("WebSocket (S2)", () => {
+describe("WebSocket", () => {
   it("closes with the codes of the protocol", async () => {
     const { url } = await startTestApp();
     const subscribe = { id: "1", type: "subscribe", payload: { query: "subscription { control { cursor } }" } };
@@ -173,9 +177,24 @@ describe("WebSocket (S2)", () => {
     await expect(closeCode(url, [], { protocol: "graphql-ws" })).rejects.toThrow();
   });
 
-  it("answers a document that is wrong with its errors, and the socket lives on", async () => {
-    const client = connect((await startTestApp()).url);
-    for (const query of ["subscription { nonsense }", "subscription {", "{"]) {
+  it("a message that is too large closes with 1009, and is a line of the log without a stack", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => printed.mockRestore());
+    const warnings: string[] = [];
+    const logger = { warn: (message: string) => void warnings.push(message), error: () => {} };
+    const { url } = await startTestApp({ overrides: { logger } });
+    expect(await closeCode(url, [{ type: "connection_init" }, "x".repeat(9 * 1024 * 1024)])).toBe(1009);
+    expect(warnings).toEqual([expect.stringMatching(/^a WebSocket client broke the protocol \(.*\)$/)]);
+    expect(printed).not.toHaveBeenCalled();
+  });
+
+  it("answers a document that is wrong with its errors and their code, as HTTP does, and the socket lives on", async () => {
+    const { url } = await startTestApp();
+    const client = connect(url);
+    for (const [query, code] of [
+      ["{ nonsense }", "GRAPHQL_VALIDATION_FAILED"],
+      ["{", "GRAPHQL_PARSE_FAILED"],
+    ] as const) {
       const errors = await client
         .iterate(query)
         .next()
@@ -183,7 +202,9 @@ describe("WebSocket (S2)", () => {
           (result) => result.value,
           (error: unknown) => error,
         );
-      expect(JSON.stringify(errors), query).toMatch(/nonsense|Syntax Error/);
+      const said = [expect.objectContaining({ message: expect.stringMatching(/nonsense|Syntax Error/), extensions: { code } })];
+      expect(errors, query).toEqual(said);
+      expect((await client.post({ query })).errors, query).toEqual(said);
     }
   });
 
@@ -241,13 +262,19 @@ describe("operators' routes", () => {
     const get = (path: string) => raw(app.url.replace("/graphql", path), {}, "", "GET");
     expect(await get("/healthz")).toEqual({ status: 200, body: "ok\n" });
     expect(await get("/readyz")).toEqual({ status: 200, body: "ready\n" });
-    expect((await get("/metrics")).body).toMatch(/^triplane_events_committed_total \d+$/m);
+    const metrics = (await get("/metrics")).body;
+    expect(metrics).toMatch(/^triplane_events_committed_total \d+$/m);
+    // Each is explained and typed (Prometheus' text format), and nothing else is said.
+    expect(metrics).toMatch(/^(# HELP (\w+) \S.*\n# TYPE \2 (gauge|counter)\n\2 \d+(\.\d+)?\n+)+$/);
     expect((await get("/elsewhere")).status).toBe(404);
   });
 
   it("GraphiQL is there for browsers, needs nothing from elsewhere, and knows the walk", async () => {
     const app = await startTestApp();
-    const page = await (await fetch(app.url, { headers: { accept: "text/html" } })).text();
+    const answer = await fetch(app.url, { headers: { accept: "text/html" } });
+    // It has some megabytes, and changes only with the server.
+    expect(answer.headers.get("cache-control")).toBe("private, max-age=3600");
+    const page = await answer.text();
     expect(page).toContain("CreateAgent");
     expect(page).toContain("Find every TODO");
     expect([...page.matchAll(/<(?:script|link)[^>]+(?:src|href)="(https?:[^"]+)"/g)].map((match) => match[1])).toEqual([]);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Role } from "../../src/agent/actor.ts";
+import type { Role } from "../../src/agent/actors/actor.ts";
 import type { TokenActor } from "../../src/server/authenticate.ts";
 
 /** An actor of tenant `acme` as the configuration names them, with the token by which they come. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Whether a process runs. One that has ended and that nobody has waited for does not. */
+/** True if a process runs. One that has ended and that nobody has waited for does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** The Chromium of this machine; CHROMIUM_PATH names another one. Null where there is none. */
+/** The Chromium of this machine; CHROMIUM_PATH names another one. Null if there is none. */
 export const chromiumPath = process.env["CHROMIUM_PATH"] ?? CHROMIUM.find((path) => existsSync(path)) ?? null;
 
 /** A page of a browser of the test's own. What the page logs as an error fails the test. */

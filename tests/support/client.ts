@@ -55,7 +55,7 @@ export function connect(url: string, token?: string) {
   const ask = <Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Answer<Data>> =>
     post<Data>({ query: print(document), variables });
 
-  /** The data; throws where there are errors. */
+  /** The data; throws if there are errors. */
   async function get<Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables): Promise<Data> {
     const { data, errors } = await ask(document, variables);
     if (data === null || errors.length > 0) throw new Error(JSON.stringify(errors));

@@ -1,11 +1,11 @@
-import type { Actor } from "../../src/agent/actor.ts";
+import type { Actor } from "../../src/agent/actors/actor.ts";
 import { createAgent } from "../../src/agent/commands/create-agent.ts";
 import { sendMessage } from "../../src/agent/commands/send-message.ts";
-import { readPermission, type PermissionSource } from "../../src/agent/gate/permission-source.ts";
-import { claim, LEASE_TIMES } from "../../src/agent/lease.ts";
-import { Loop } from "../../src/agent/loop.ts";
+import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
+import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
+import { Loop } from "../../src/agent/loop/loop.ts";
 import { Deadline } from "../../src/lib/deadline.ts";
-import type { AgentParts } from "../../src/agent/parts.ts";
+import type { AgentParts } from "../../src/agent/loop/parts.ts";
 
 const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 

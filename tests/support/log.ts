@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { agentRow } from "../../src/agent/rows.ts";
+import { agentRow } from "../../src/agent/commands/agent-row.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
-import type { EventDraft, TimelineEvent } from "../../src/events/event.ts";
+import type { BodyOf, EventDraft, EventKind, TimelineEvent } from "../../src/events/event.ts";
 import type { EventLog } from "../../src/events/log.ts";
 import type { Scope } from "../../src/events/scope.ts";
 
@@ -24,7 +24,7 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
   await log.begin(tenant);
   await log.commit(
     tenant,
-    { agentId, createdBy, fence: null, events: [] },
+    { agentId, createdBy, events: [] },
     {
       createAgent: agentRow({
         id: agentId,
@@ -55,4 +55,9 @@ export async function readAll(log: EventLog, scope: Scope): Promise<TimelineEven
 /** The deltas of the events, in order. */
 export function deltas(events: readonly TimelineEvent[]): string[] {
   return events.flatMap(({ body }) => (body.kind === "TEXT_CHUNK" ? [body.delta] : []));
+}
+
+/** The bodies of the events of one kind, in order. */
+export function bodies<Kind extends EventKind>(events: readonly TimelineEvent[], kind: Kind): BodyOf<Kind>[] {
+  return events.flatMap(({ body }) => (body.kind === kind ? [body as BodyOf<Kind>] : []));
 }

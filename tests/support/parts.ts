@@ -1,17 +1,18 @@
-import { Images } from "../../src/agent/images.ts";
-import { KeptOutputs } from "../../src/agent/kept-outputs.ts";
-import { LEASE_TIMES } from "../../src/agent/lease.ts";
+import { Images } from "../../src/agent/conversation/images.ts";
+import { KeptOutputs } from "../../src/agent/calls/outputs.ts";
+import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
-import type { AgentParts } from "../../src/agent/parts.ts";
-import { Transcripts } from "../../src/agent/transcript.ts";
-import { ToolSlots } from "../../src/agent/tool-slots.ts";
+import type { AgentParts } from "../../src/agent/loop/parts.ts";
+import { RequestRoom } from "../../src/agent/conversation/request-room.ts";
+import { Transcripts } from "../../src/agent/conversation/transcript.ts";
+import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { Appender } from "../../src/events/appender.ts";
 import { silentBell } from "../../src/events/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { ProcessGroups } from "../../src/lib/process-groups.ts";
+import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
 
@@ -43,6 +44,7 @@ export function testParts(
     outputs: new KeptOutputs("/nowhere"),
     images,
     transcripts: new Transcripts(images),
+    requests: new RequestRoom(),
     groups: new ProcessGroups(),
     closedPlaces: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

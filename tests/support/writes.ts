@@ -17,7 +17,7 @@ export type SeenChange = {
 export type SeenWrite = {
   readonly agentIds: readonly string[];
   readonly isFenced: boolean;
-  /** Null where rows stay as they are. */
+  /** Null if rows stay as they are. */
   readonly change: SeenChange | null;
   readonly kinds: readonly string[];
 };
@@ -57,7 +57,7 @@ export function goesTo(state: string, { transitions = [] }: SeenChange): boolean
 export function aroundWrites(sql: Sql, around: (seen: SeenWrite, write: () => Promise<unknown[]>) => Promise<unknown[]>): Sql {
   return {
     ...sql,
-    query: async <Row>(statement: Statement, values: readonly unknown[]) => {
+    query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
       const seen = writeOf(statement, values);
       const write = (): Promise<Row[]> => sql.query<Row>(statement, values);
       return seen === null ? write() : ((await around(seen, write)) as Row[]);
@@ -81,7 +81,7 @@ export function beforeCommit(sql: Sql, isIt: (change: SeenChange) => boolean, ac
 export function unfenced(sql: Sql): Sql {
   return {
     ...sql,
-    query: (statement, values) => {
+    query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
       if (statement.name === "commit_change") return sql.query(statement, values.with(COMMIT.epoch, null));
       if (statement.name !== "append_events") return sql.query(statement, values);
       const epochs = values[APPEND.epochs] as readonly unknown[];

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
-import { defineConfig } from "../../src/config.ts";
+import { type Tool, defineConfig, defineTool } from "triplane";
 import { noteRun } from "../run-once.ts";
 import { isHeldAt, say } from "./points.ts";
 

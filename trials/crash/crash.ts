@@ -56,6 +56,7 @@ async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string):
   let owner = await newNode();
   const rounds = isShort ? 3 : 25;
   const counts: Record<string, number> = {};
+  let ran = { runs: 0, again: 0 };
   for (let round = 0; round < rounds; round += 1) {
     const agents = await holdAll(owner);
     // Only now is there somebody else who could go on.
@@ -68,13 +69,13 @@ async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string):
       await settle(other.said, agent, point, fail);
       await checkAgent(other.said, agent, point, counts, fail);
     }
+    ran = await countRuns(folder);
+    if (ran.again > 0) fail(`round ${round}: ${ran.again} calls ran again`);
     owner = other;
   }
-  const { runs, again } = await countRuns(folder);
-  if (again > 0) fail(`${again} calls ran again`);
   const approvals = await killAll([owner, await newNode()], newNode, isShort ? 2 : 10, folder, fail);
   await checkGapless(postgres.url, fail);
-  return `${rounds} rounds at ${POINTS.length} points: ${JSON.stringify(counts)}; ${runs} runs, ${again} repeated; ${approvals} approvals survived all servers`;
+  return `${rounds} rounds at ${POINTS.length} points: ${JSON.stringify(counts)}; ${ran.runs} runs, ${ran.again} repeated; ${approvals} approvals survived all servers`;
 }
 
 /** Lets one agent come to each point, and stop there. */

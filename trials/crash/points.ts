@@ -28,7 +28,7 @@ export function holdAt(agentId: string, point: Point): void {
   points.set(agentId, point);
 }
 
-/** Whether the agent is to be held at the point. */
+/** True if the agent is to be held at the point. */
 export function isHeldAt(agentId: string, point: Point): boolean {
   return points.get(agentId) === point;
 }
@@ -39,7 +39,7 @@ export function say(agentId: string): void {
   reached.add(agentId);
 }
 
-/** Whether a commit is the one before which, or after which, an agent is held. */
+/** True if a commit is the one before which, or after which, an agent is held. */
 const BEFORE: Partial<Record<Point, (change: SeenChange, agentId: string) => boolean>> = {
   "reply received": ({ stepEnd }) => stepEnd?.state === "COMPLETED",
   "permission judged": ({ approvals = [] }) => approvals.length > 0,

@@ -24,7 +24,7 @@ console.log("ready");
 for (let count = 0; ; count += 1) {
   const delta = `${name}.${count}`;
   const written = log.append("trial", [
-    { ...agent, fence: null, events: [{ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } }] },
+    { ...agent, events: [{ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } }] },
   ]);
   if (TRIAL_FAULT === undefined) await written;
   console.log(`acked ${delta}`);

@@ -47,7 +47,7 @@ async function runLog({ isShort, isPlanted, fail }: TrialRun, file: string): Pro
   writers.forEach((writer) => writer.tell("go"));
   let reader = await newReader();
   const kills = { writers: 0, readers: 0, crashes: 0 };
-  const deadline = performance.now() + (isShort ? 12_000 : 120_000);
+  const deadline = performance.now() + (isPlanted ? 6_000 : isShort ? 12_000 : 120_000);
   while (performance.now() < deadline) {
     await delay(150 + Math.random() * 250);
     await writers.shift()?.kill();
@@ -69,9 +69,11 @@ async function runLog({ isShort, isPlanted, fail }: TrialRun, file: string): Pro
   }
   await Promise.all([...writers, ...(await Promise.all(spares))].map((writer) => writer.kill()));
   const events = await readLog(postgres.url);
-  await until("the reader has come to the end", async () => (await linesOf(file)).length >= events.length, 15_000).catch(
-    () => {},
-  );
+  await until(
+    "the reader has come to the end",
+    async () => (await linesOf(file)).length >= events.length,
+    isPlanted ? 3_000 : 15_000,
+  ).catch(() => {});
   await reader.kill();
   check(events, acked, await linesOf(file), fail);
   return `${events.length} events, ${acked.length} acknowledged, ${kills.writers} writers and ${kills.readers} readers killed, ${kills.crashes} crashes of PostgreSQL`;

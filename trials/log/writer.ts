@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { patient } from "../../src/db/outage.ts";
+import { patient } from "../../src/db/patient.ts";
 import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { TRIAL_VERSION } from "../postgres.ts";
@@ -25,8 +25,8 @@ async function write(agentId: string): Promise<void> {
     const marks = Array.from({ length: size }, (_, index) => `${TRIAL_NAME}.${agentId.slice(0, 8)}.${count}.${index}`);
     const events = marks.map((delta) => ({ at: new Date(), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } as const }));
     try {
-      const fence = TRIAL_HELD === undefined ? null : { owner: "trial", epoch: 0 };
-      const [outcome] = await log.append("trial", [{ agentId, createdBy: "trial", fence, events }]);
+      const fence = TRIAL_HELD === undefined ? {} : { fence: { owner: "trial", epoch: 0 } };
+      const [outcome] = await log.append("trial", [{ agentId, createdBy: "trial", ...fence, events }]);
       if (outcome?.outcome === "COMMITTED") console.log(`acked ${marks.join(" ")}`);
     } catch {
       await sql.outages.over();

@@ -1,17 +1,13 @@
-import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { defineTool } from "../../src/agent/tools/tool.ts";
-import { defineConfig } from "../../src/config.ts";
-import { TRIAL_TOKEN } from "../processes.ts";
-
-const NOTHING = { type: "object", required: [], properties: {} } as const;
+import { defineConfig, defineTool } from "triplane";
+import { speaking } from "../speaking.ts";
 
 /** Looks at something, and is done. */
 const looks = defineTool<Record<string, never>>({
   name: "looks",
   description: "Looks at something.",
   readOnly: true,
-  inputSchema: { ...NOTHING, required: [] },
+  inputSchema: { type: "object", required: [], properties: {} },
   run: async () => ({ output: "seen", details: null }),
 });
 
@@ -20,7 +16,7 @@ const chats = defineTool<Record<string, never>>({
   name: "chats",
   description: "Reports without end.",
   readOnly: true,
-  inputSchema: { ...NOTHING, required: [] },
+  inputSchema: { type: "object", required: [], properties: {} },
   run: async (_input, { emit, signal }) => {
     while (!signal.aborted) {
       for (let index = 0; index < 8_000; index += 1) void emit("chat", { index });
@@ -35,26 +31,10 @@ const chats = defineTool<Record<string, never>>({
  * any lease lasts that is not renewed; `chat` calls the tool that chats.
  */
 export default defineConfig({
-  models: {
-    scripted: {
-      provider: "scripted",
-      script: {
-        pace: { characters: 5, delayMs: 200 },
-        replies: [
-          { when: { user: "chat" }, call: [{ tool: "chats", input: {} }] },
-          { when: { user: "long" }, say: ["word ".repeat(300)] },
-          { when: { result: "looks" }, say: ["Done."] },
-          {
-            when: {},
-            say: ["I look at it, and say meanwhile what I look at: one word after the other, as models like to do it."],
-            call: [{ tool: "looks", input: {} }],
-          },
-        ],
-      },
-    },
-  },
-  actors: [{ id: "local", tokenHash: createHash("sha256").update(TRIAL_TOKEN).digest("hex"), tenant: "local", roles: ["admin"] }],
-  workspaceRoots: [process.env["TRIPLANE_DATA_DIR"] ?? "."],
+  ...speaking([
+    { when: { user: "chat" }, call: [{ tool: "chats", input: {} }] },
+    { when: { user: "long" }, say: ["word ".repeat(300)] },
+  ]),
   tools: [looks, chats],
   toolLimits: { running: 200 },
   templates: {

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createClient } from "graphql-ws";
 import pg from "pg";
 import WebSocket from "ws";
 import { createAgent, send, type TrialAgent } from "../agents.ts";
 import { measureLatency } from "../latency.ts";
 import { NODE_READY } from "../node.ts";
-import { startPostgres } from "../postgres.ts";
-import { ask, start, TRIAL_TOKEN, type TrialProcess } from "../processes.ts";
+import { lastPosition, startPostgres } from "../postgres.ts";
+import { ask, start, type TrialProcess } from "../processes.ts";
 import { startProxy, throughProxy, type Proxy } from "../proxy.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
+import { keepBusy } from "../turns.ts";
 
 /**
  * `npm run trial:neighbours`: 100 agents work without end on two servers, and beside them, one after the other, a chatty
@@ -24,7 +24,7 @@ type Neighbour = {
   readonly name: string;
   /** At least so long, in s, whatever the length of the trial. */
   readonly seconds: number;
-  /** False where the time that events take says nothing. */
+  /** False if the time that events take says nothing. */
   readonly isMeasured: boolean;
   disturb(signal: AbortSignal): Promise<void>;
 };
@@ -48,10 +48,15 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
   await database.connect();
   const agents: TrialAgent[] = [];
   for (let index = 0; index < AGENTS; index += 1) agents.push(await createAgent((index % 2 === 0 ? one : two).said));
-  const turns = keepBusy(one.said, agents, [one.said, two.said]);
+  await insertCalls(database, agents, isShort ? 100_000 : 3_000_000);
+  // Half of them are asked for long answers.
+  const turns = keepBusy(
+    one.said,
+    agents.map((agent, index) => ({ agent, url: index % 2 === 0 ? one.said : two.said, text: index % 4 < 2 ? "go" : "long" })),
+    0,
+  );
   const held = "SELECT count(*)::int AS n FROM agent WHERE lease_owner IS NOT NULL";
   await until("all agents work", async () => (await database.query<{ n: number }>(held)).rows[0]?.n === AGENTS, 20_000);
-  await insertCalls(database, agents, isShort ? 100_000 : 3_000_000);
   const seconds = isShort ? 8 : 60;
   const neighbours: readonly Neighbour[] = [
     { name: "alone", seconds: 0, isMeasured: true, disturb: () => Promise.resolve() },
@@ -95,64 +100,6 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
   return `${turns.ended} turns of ${AGENTS} agents; p99 of commit to the other server's subscriber: ${said.join(", ")}`;
 }
 
-/** Each agent has its next message when its turn is done; half of them are asked for long answers. */
-function keepBusy(url: string, agents: readonly TrialAgent[], urls: readonly string[]): { readonly ended: number; stop(): void } {
-  let ended = 0;
-  let isStopped = false;
-  const client = createClient({
-    url: url.replace("http", "ws"),
-    webSocketImpl: WebSocket,
-    shouldRetry: () => true,
-    connectionParams: { authorization: `Bearer ${TRIAL_TOKEN}` },
-  });
-  const byId = new Map(
-    agents.map((agent, index) => [
-      agent.id,
-      { agent, url: urls[index % urls.length] ?? url, text: index % 4 < 2 ? "go" : "long" },
-    ]),
-  );
-  const next = async (id: string): Promise<void> => {
-    const owned = byId.get(id);
-    if (owned === undefined || isStopped) return;
-    // A database that stalls refuses commands: the agent is sent to again.
-    try {
-      await send(owned.url, owned.agent, owned.text);
-    } catch {
-      await delay(500);
-      await next(id);
-    }
-  };
-  client.subscribe<{ timeline: { events: readonly { kind: string; agent: { id: string } }[] } }>(
-    { query: "subscription { timeline(kinds: [DONE]) { events { kind agent { id } } } }" },
-    {
-      next: ({ data }) => {
-        for (const { kind, agent } of data?.timeline.events ?? []) {
-          if (kind !== "DONE") continue;
-          ended += 1;
-          void next(agent.id);
-        }
-      },
-      error: (error) => console.error("the subscription of turns ended", error),
-      complete: () => {},
-    },
-  );
-  for (const { id } of agents) void next(id);
-  return {
-    get ended() {
-      return ended;
-    },
-    stop: () => {
-      isStopped = true;
-      void client.dispose();
-    },
-  };
-}
-
-async function lastPosition(database: pg.Client): Promise<number> {
-  const { rows } = await database.query<{ last: number }>("SELECT coalesce(max(position), 0)::float8 AS last FROM event");
-  return rows[0]?.last ?? 0;
-}
-
 /** The events since then that nobody beside an agent should have caused, in words; empty if there are none. */
 async function whatWentWrong(database: pg.Client, agents: readonly TrialAgent[], since: number): Promise<string> {
   const { rows } = await database.query<{ kind: string; n: number; example: string }>(
@@ -172,14 +119,18 @@ async function chat(url: string, signal: AbortSignal): Promise<void> {
   await ask(url, `mutation($id: ID!) { interruptAgent(input: { agentId: $id }) { userErrors { code } } }`, { id: agent.id });
 }
 
-/** Many narrow calls of the tenant. */
+/** Many narrow calls of the tenant; their ids are in order, and nothing is looked up for each, so that it takes a minute and not ten. */
 async function insertCalls(database: pg.Client, [agent]: readonly TrialAgent[], calls: number): Promise<void> {
+  await database.query("SET session_replication_role = replica");
   await database.query(
     `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, stages, audit_trail, duration_ms, created_at, updated_at)
-     SELECT gen_random_uuid(), 'local', $1, 0, -1, n, 'x', 'tool' || n % 50, 'COMPLETED', 1, '{}', false, '{}', '[]', n % 1000, now(), now() FROM generate_series(1, $2::int) n`,
+     SELECT lpad(n::text, 12, '0'), 'local', $1, 0, -1, n, 'x', 'tool' || n % 50, 'COMPLETED', 1, '{}', false, '{}', '[]', n % 1000, now(), now() FROM generate_series(1, $2::int) n`,
     [agent?.row, calls],
   );
+  await database.query("SET session_replication_role = DEFAULT");
   await database.query("VACUUM ANALYZE tool_call");
+  // Otherwise it is written to disk while the neighbours are measured.
+  await database.query("CHECKPOINT");
 }
 
 /** Twenty statistics at a time over all calls of the tenant. */

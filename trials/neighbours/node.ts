@@ -1,4 +1,4 @@
-import { LEASE_TIMES } from "../../src/agent/lease.ts";
+import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { runNode } from "../node.ts";
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { defineTool } from "../../src/agent/tools/tool.ts";
-import { defineConfig } from "../../src/config.ts";
+import { defineConfig, defineTool } from "triplane";
 import { noteRun } from "../run-once.ts";
 
 const { TRIAL_NAME: name = "" } = process.env;

@@ -1,4 +1,5 @@
-import { StorageUnavailable, type Sql } from "../../src/db/sql.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { runNode } from "../node.ts";
 
 /** The fault of trial:outage: nothing waits for the database to come back. */

@@ -44,6 +44,7 @@ async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string
   // Everybody follows before anything is stopped: who only begins then is refused, and tries again.
   await watchers.check(one);
   const times = isShort ? 3 : 20;
+  let counts: Record<string, number> = {};
   for (let round = 1; round <= times; round += 1) {
     for (const [index, agent] of agents.entries()) await send(index % 2 === 0 ? one : two, agent, "go");
     await until("all tools run", async () => (await countRuns(folder)).runs === TOOLS * round, 15_000);
@@ -61,9 +62,9 @@ async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string
       await until("the turn ends", async () => hasEnded(one, agent, round), 30_000).catch(async (error: unknown) =>
         fail(`round ${round}: ${String(error)}: ${JSON.stringify(await stateOf(one, agent))}`),
       );
+    counts = await checkAgents(one, agents, round, fail);
+    if ((await countRuns(folder)).again > 0) fail(`round ${round}: calls ran again`);
   }
-  const counts = await checkAgents(one, agents, times, fail);
-  if ((await countRuns(folder)).again > 0) fail("calls ran again");
   const files = await readdir(folder);
   const pids = await Promise.all(
     files.filter((name) => name.endsWith(".pid")).map(async (name) => Number(await readFile(join(folder, name), "utf8"))),
@@ -98,7 +99,7 @@ async function hasEnded(url: string, agent: TrialAgent, round: number): Promise<
 async function checkAgents(
   url: string,
   agents: readonly TrialAgent[],
-  times: number,
+  rounds: number,
   fail: TrialRun["fail"],
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -106,10 +107,10 @@ async function checkAgents(
     const events = await timelineOf(url, agent);
     const ends = events.filter(({ kind }) => kind === "TOOL_END");
     for (const { call } of ends) counts[call?.state ?? ""] = (counts[call?.state ?? ""] ?? 0) + 1;
-    if (ends.length !== times) fail(`agent ${agent.row} has ${ends.length} TOOL_END for ${times} calls`);
+    if (ends.length !== rounds) fail(`agent ${agent.row} has ${ends.length} TOOL_END for ${rounds} calls`);
     const failures = events.filter(({ kind }) => kind === "STORAGE_FAILURE").length;
     counts["STORAGE_FAILURE"] = (counts["STORAGE_FAILURE"] ?? 0) + failures;
-    if (failures !== times) fail(`agent ${agent.row} has ${failures} STORAGE_FAILURE for ${times} outages`);
+    if (failures !== rounds) fail(`agent ${agent.row} has ${failures} STORAGE_FAILURE for ${rounds} outages`);
     const problem = await unpaired(url, agent);
     if (problem !== null) fail(problem);
     checkSeqs(agent, events, fail);

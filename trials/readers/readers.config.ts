@@ -1,4 +1,4 @@
-import { defineConfig } from "../../src/config.ts";
+import { defineConfig } from "triplane";
 
 /** The events are written by the trial: nothing is said. */
 export default defineConfig({

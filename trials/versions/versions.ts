@@ -36,6 +36,8 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
     DATABASE_URL: postgres.url,
     TRIPLANE_CONFIG: fileURLToPath(new URL("versions.config.ts", import.meta.url)),
     TRIPLANE_DATA_DIR: folder,
+    // What Node keeps of copies in folders that are removed is never used again.
+    NODE_DISABLE_COMPILE_CACHE: "1",
   };
   const previous = join(folder, "previous");
   const migration = await layOutPrevious(previous);

@@ -3,17 +3,17 @@ import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isInside } from "../../lib/inside.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { actorRef, mayCreate, type Actor } from "../actor.ts";
-import type { OwnPermission } from "../gate/agent-policy.ts";
-import { readPermission } from "../gate/permission-source.ts";
-import type { AgentParts } from "../parts.ts";
-import { agentRow } from "../rows.ts";
+import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import { readPermission } from "../policy/permission-source.ts";
+import type { AgentParts } from "../loop/parts.ts";
+import { agentRow } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
-import { isInRoots } from "../workspace-roots.ts";
-import { claimKey, earlierResult } from "./idempotency.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import { isInRoots } from "../workspace/roots.ts";
+import { claimKey, once, type Created, type KeyedRequest } from "./idempotency.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** What createAgent is asked for. Null takes what the template says. */
+/** The request of createAgent. Null takes what the template says. */
 export type CreateAgent = {
   readonly templateId: string;
   readonly workspace: string | null;
@@ -24,9 +24,6 @@ export type CreateAgent = {
   readonly idempotencyKey: string | null;
 };
 
-/** The id of an agent, and the position of the log that a command reached (null where nothing was done now). */
-export type Created = { readonly id: string; readonly position: number | null };
-
 /** Creates an agent of a template in a workspace folder. */
 export async function createAgent(
   parts: AgentParts,
@@ -36,9 +33,15 @@ export async function createAgent(
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
   const keyed = { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
-  const earlier = await earlierResult(parts.sql, keyed);
-  if (!earlier.ok) return earlier;
-  if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  return once(parts.sql, keyed, () => tryToCreate(parts, actor, request, keyed));
+}
+
+async function tryToCreate(
+  parts: AgentParts,
+  actor: Actor,
+  request: CreateAgent,
+  keyed: KeyedRequest,
+): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
   const template = parts.templates.get(request.templateId);
   if (template === undefined)
     return invalid(
@@ -68,7 +71,6 @@ export async function createAgent(
     {
       agentId: id,
       createdBy: actor.id,
-      fence: null,
       events: [
         { at, body: { kind: "AGENT_CREATED", templateId: template.id, model, createdBy: actorRef(actor), forkedFrom: null } },
       ],
@@ -91,14 +93,13 @@ export async function createAgent(
     case "COMMITTED":
       return accepted({ id, position: outcome.position });
     case "KEY_USED":
-      return createAgent(parts, actor, request);
-    case "FENCED":
+      return "KEY_USED";
     case "CONFLICT":
-      throw new Error(`an agent could not be created: ${outcome.outcome}`);
+      throw new Error(`an agent could not be created: ${outcome.message}`);
   }
 }
 
-/** What the agent is asked to be judged by, where it can be read and the actor may ask for it. */
+/** The permission that is asked for, if it can be read and the actor may ask for it. */
 function checkPermission(
   parts: AgentParts,
   actor: Actor,

@@ -1,23 +1,23 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { maySee, type Actor } from "../actor.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import { maySee, type Actor } from "../actors/actor.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** What commands must know of an agent before they touch it. */
+/** An agent as commands must know it before they touch it. */
 export type FoundAgent = {
   readonly id: string;
   readonly tenant: string;
   readonly createdBy: string;
 };
 
-const FIND: Statement = {
+const FIND: Statement<FoundAgent, [agentId: string]> = {
   name: "find_agent",
   text: `SELECT id, tenant, created_by AS "createdBy" FROM agent WHERE id = $1`,
 };
 
 /** The agent, where the actor may see it. One that they may not see is answered like one that does not exist. */
 export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promise<Result<FoundAgent, CommandRefusal>> {
-  const [agent] = await sql.query<FoundAgent>(FIND, [agentId]);
+  const [agent] = await sql.query(FIND, [agentId]);
   if (agent === undefined || !maySee(actor, agent))
     return refused({ code: "NOT_FOUND", field: ["agentId"], message: "there is no such agent: list yours with `agents`" });
   return accepted(agent);

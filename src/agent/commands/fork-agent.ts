@@ -1,17 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { actorRef, mayCreate, type Actor } from "../actor.ts";
-import type { OwnPermission } from "../gate/agent-policy.ts";
-import type { AgentParts } from "../parts.ts";
-import { agentRow } from "../rows.ts";
-import { findSnapshot } from "../snapshots.ts";
-import type { Created } from "./create-agent.ts";
+import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { AgentParts } from "../loop/parts.ts";
+import { agentRow } from "./agent-row.ts";
+import { findSnapshot } from "./safe-points.ts";
 import { findAgent } from "./find-agent.ts";
-import { claimKey, earlierResult } from "./idempotency.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import { claimKey, once, type Created, type KeyedRequest } from "./idempotency.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
 
-/** What forkAgent is asked for. Ids are the rows'. */
+/** The request of forkAgent. Ids are the rows'. */
 export type ForkAgent = {
   readonly agentId: string;
   /** The last message that both share; null for the newest after which it can be forked. */
@@ -19,7 +18,7 @@ export type ForkAgent = {
   readonly idempotencyKey: string | null;
 };
 
-/** What a fork takes from the agent that it comes from. */
+/** The columns that a fork takes from its parent. */
 type Parent = {
   readonly templateId: string;
   readonly model: string;
@@ -29,7 +28,7 @@ type Parent = {
   readonly lineage: readonly string[] | null;
 };
 
-const READ: Statement = {
+const READ: Statement<Parent, [agentId: string]> = {
   name: "read_parent",
   text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage FROM agent WHERE id = $1`,
 };
@@ -42,12 +41,18 @@ export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAg
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "forking agents needs the role user or admin" });
   const keyed = { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
-  const earlier = await earlierResult(parts.sql, keyed);
-  if (!earlier.ok) return earlier;
-  if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+  return once(parts.sql, keyed, () => tryToFork(parts, actor, request, keyed));
+}
+
+async function tryToFork(
+  parts: AgentParts,
+  actor: Actor,
+  request: ForkAgent,
+  keyed: KeyedRequest,
+): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
   const found = await findAgent(parts.sql, actor, request.agentId);
   if (!found.ok) return found;
-  const [parent] = await parts.sql.query<Parent>(READ, [found.value.id]);
+  const [parent] = await parts.sql.query(READ, [found.value.id]);
   if (parent === undefined) throw new Error(`agent ${found.value.id} does not exist`);
   if (parent.permission?.scope === "REPLACE" && !actor.roles.includes("admin"))
     return refused({
@@ -72,7 +77,6 @@ export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAg
     {
       agentId: id,
       createdBy: actor.id,
-      fence: null,
       events: [
         { at, body: { kind: "AGENT_CREATED", templateId, model, createdBy: actorRef(actor), forkedFrom: found.value.id } },
       ],
@@ -93,9 +97,8 @@ export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAg
     case "COMMITTED":
       return accepted({ id, position: outcome.position });
     case "KEY_USED":
-      return forkAgent(parts, actor, request);
-    case "FENCED":
+      return "KEY_USED";
     case "CONFLICT":
-      throw new Error(`an agent could not be forked: ${outcome.outcome}`);
+      throw new Error(`an agent could not be forked: ${outcome.message}`);
   }
 }

@@ -1,15 +1,16 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import type { Change } from "../../db/change.ts";
+import type { OutsideChange } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { Actor } from "../actor.ts";
-import type { CommandRefusal } from "./refusal.ts";
+import type { Actor } from "../actors/actor.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
 
-const FIND: Statement = {
-  name: "find_idempotency_key",
-  text: `SELECT body_hash AS "bodyHash", result_id AS "resultId" FROM idempotency_key WHERE tenant = $1 AND actor_id = $2 AND operation = $3 AND key = $4`,
-};
+const FIND: Statement<{ bodyHash: string; resultId: string }, [tenant: string, actorId: string, operation: string, key: string]> =
+  {
+    name: "find_idempotency_key",
+    text: `SELECT body_hash AS "bodyHash", result_id AS "resultId" FROM idempotency_key WHERE tenant = $1 AND actor_id = $2 AND operation = $3 AND key = $4`,
+  };
 
 /** A create: who asks, for what, under which key (null for none), and the body that the key stands for. */
 export type KeyedRequest = {
@@ -24,7 +25,7 @@ export function claimKey(
   { actor, operation, key, body }: KeyedRequest,
   resultId: string,
   at: Date,
-): Pick<Change, "idempotencyKey"> {
+): Pick<OutsideChange, "idempotencyKey"> {
   if (key === null) return {};
   return {
     idempotencyKey: {
@@ -39,11 +40,32 @@ export function claimKey(
   };
 }
 
+/** The id of what a command made, and the position of the log that it reached (null if it was made before). */
+export type Created = { readonly id: string; readonly position: number | null };
+
+/**
+ * Does a keyed request once. What was done under its key before is answered again; `attempt` says KEY_USED if the same key
+ * was used meanwhile.
+ */
+export async function once(
+  sql: Sql,
+  request: KeyedRequest,
+  attempt: () => Promise<Result<Created, CommandRefusal> | "KEY_USED">,
+): Promise<Result<Created, CommandRefusal>> {
+  for (;;) {
+    const earlier = await earlierResult(sql, request);
+    if (!earlier.ok) return earlier;
+    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+    const done = await attempt();
+    if (done !== "KEY_USED") return done;
+  }
+}
+
 /** The longest key, in characters. */
 const KEY_CHARACTERS = 200;
 
-/** What the key was used for before: the result of the same body, null for nothing, or a refusal for another body. */
-export async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
+/** The earlier use of a key: the result of the same body, null for nothing, or a refusal for another body. */
+async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
   if (request.key === null) return accepted(null);
   if (request.key === "" || request.key.length > KEY_CHARACTERS || /[\0\p{Surrogate}]/u.test(request.key)) {
     return refused({
@@ -52,12 +74,7 @@ export async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Re
       message: `a key is a text of 1 to ${KEY_CHARACTERS} characters, for example a UUID`,
     });
   }
-  const [row] = await sql.query<{ bodyHash: string; resultId: string }>(FIND, [
-    request.actor.tenant,
-    request.actor.id,
-    request.operation,
-    request.key,
-  ]);
+  const [row] = await sql.query(FIND, [request.actor.tenant, request.actor.id, request.operation, request.key]);
   if (row === undefined) return accepted(null);
   if (row.bodyHash === bodyHash(request.body)) return accepted(row.resultId);
   return refused({

@@ -1,11 +1,11 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { actorRef, maySteer, type Actor } from "../actor.ts";
-import type { AgentParts } from "../parts.ts";
+import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
+import type { AgentParts } from "../loop/parts.ts";
 import { findAgent } from "./find-agent.ts";
-import { NOTE_CHARACTERS, type CommandRefusal } from "./refusal.ts";
+import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 
-/** What interruptAgent is asked for. */
+/** The request of interruptAgent. */
 export type InterruptAgent = { readonly agentId: string; readonly note: string | null };
 
 /** Asks for the end of the running turn. An idle agent is left as it is, and its next message works. */
@@ -22,8 +22,8 @@ export async function interruptAgent(
       field: ["agentId"],
       message: "interrupting an agent needs the role user and an agent of one's own, or the role admin",
     });
-  if (note !== null && note.length > NOTE_CHARACTERS)
-    return refused({ code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` });
+  const tooLong = noteProblem(note);
+  if (tooLong !== null) return refused(tooLong);
   const at = parts.clock.now();
   const said = note === null ? null : storable(note);
   const { outcome } = await parts.log.commit(
@@ -31,7 +31,6 @@ export async function interruptAgent(
     {
       agentId: found.value.id,
       createdBy: found.value.createdBy,
-      fence: null,
       events: [{ at, body: { kind: "INTERRUPT_REQUESTED", requestedBy: actorRef(actor), note: said } }],
     },
     { wake: true, interrupt: { at: at.toISOString(), ...(said === null ? {} : { note: said }) } },
@@ -41,8 +40,7 @@ export async function interruptAgent(
     // The turn has ended meanwhile: there is nothing to interrupt.
     case "CONFLICT":
       return accepted({ id: found.value.id });
-    case "FENCED":
     case "KEY_USED":
-      throw new Error(`an interrupt could not be stored: ${outcome}`);
+      throw new Error("an interrupt has no idempotency key");
   }
 }

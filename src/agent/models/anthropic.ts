@@ -12,12 +12,12 @@ import {
   type TokenPrice,
   type TokenUsage,
 } from "./model.ts";
-import { brokenStream, providerError, unreachable } from "./provider-error.ts";
+import { brokenStream, answeredError, unreachable } from "./provider-error.ts";
 
-/** How much a Claude model thinks before it answers: as much as it sees fit, so many tokens, or null for the model's default. */
+/** The thinking of a Claude model before it answers: as much as it sees fit, so many tokens, or null for the model's default. */
 export type AnthropicThinking = "adaptive" | { readonly budgetTokens: number } | null;
 
-/** How a Claude model is reached. */
+/** The address and key of a Claude model. */
 export type AnthropicOptions = {
   readonly apiKey: string;
   readonly baseUrl: string | null;
@@ -289,5 +289,5 @@ function malformed(what: string): ModelError {
 function modelError(error: unknown, apiKey: string): ModelError {
   if (error instanceof Anthropic.APIConnectionError) return unreachable(error);
   if (!(error instanceof Anthropic.APIError)) return brokenStream(error);
-  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error, apiKey });
+  return answeredError(error, apiKey);
 }

@@ -15,7 +15,7 @@ export type ContentBlock =
   | { readonly type: "tool_result"; readonly tool_use_id: string; readonly content: string; readonly is_error: boolean };
 
 /**
- * What a model thought before it answered, with what its provider needs to take it back: a signature, or all of it
+ * A thought of a model before it answered, with what its provider needs to take it back: a signature, or all of it
  * encrypted (`redacted`). Only the model `by` which it was thought can read it again.
  */
 export type ThinkingBlock = {
@@ -32,12 +32,12 @@ export type ModelMessage = { readonly role: "user" | "assistant"; readonly conte
 /** A tool as a model is told of it. */
 export type ToolDescription = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
 
-/** What one model call is given. */
+/** The request of one model call. */
 export type ModelRequest = {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDescription[];
-  /** Whether people will see what the model thinks: a model that only summarises on demand is asked to. */
+  /** True if people will see what the model thinks: a model that only summarises on demand is asked to. */
   readonly exposeThinking: boolean;
 };
 
@@ -55,7 +55,7 @@ export type TokenUsage = {
 /** A call whose provider counted nothing. */
 export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** What a model's tokens cost, in US dollars per million. */
+/** The price of a model's tokens, in US dollars per million. */
 export type TokenPrice = {
   readonly input: number;
   readonly output: number;
@@ -64,7 +64,7 @@ export type TokenPrice = {
 };
 
 /**
- * What a model says, as it says it. Blocks are numbered from 0, in order; a tool_use comes whole, with its arguments as
+ * The words of a model, as it says them. Blocks are numbered from 0, in order; a tool_use comes whole, with its arguments as
  * the text that the model wrote, and a thought ends with what its provider needs to take it back. `end` is the last.
  */
 export type ModelEvent =
@@ -82,14 +82,14 @@ export type ModelEvent =
   | { readonly type: "end"; readonly stopReason: StopReason; readonly usage: TokenUsage };
 
 /**
- * A language model. `stream` makes one call. It must end at once when `signal` aborts, and throws where the call
+ * A language model. `stream` makes one call. It must end at once when `signal` aborts, and throws if the call
  * fails; what it has yielded by then is discarded by the loop. It calls `heard` for whatever comes from the provider,
  * also where that says nothing yet: a stream that is not heard of for long is given up.
  */
 export type Model = {
-  /** How the model is named to people: provider and model. */
+  /** The model's name for people: provider and model. */
   readonly name: string;
-  /** Null where nobody said what it costs. */
+  /** Null if nobody said what it costs. */
   readonly price: TokenPrice | null;
   stream(request: ModelRequest, signal: AbortSignal, heard: () => void): AsyncIterable<ModelEvent>;
 };
@@ -99,7 +99,7 @@ export function totalTokens({ inputTokens, outputTokens, cacheReadTokens, cacheW
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
-/** What the tokens cost in US dollars; null where the model's price is not known. */
+/** The cost of the tokens in US dollars; null if the model's price is not known. */
 export function costOf(usage: TokenUsage, price: TokenPrice | null): number | null {
   if (price === null) return null;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
@@ -122,7 +122,7 @@ export type ModelErrorKind = "rate_limited" | "overloaded" | "unavailable" | "si
 export class ModelError extends Error {
   override readonly name = "ModelError";
   readonly kind: ModelErrorKind;
-  /** How long the provider asks to wait, in ms; null where it does not say. */
+  /** The wait that the provider asks for, in ms; null if it does not say. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -135,7 +135,7 @@ export class ModelError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 
-  /** Whether the same call may go well later. */
+  /** True if the same call may go well later. */
   get isRetryable(): boolean {
     return this.kind !== "rejected" && this.kind !== "refused";
   }

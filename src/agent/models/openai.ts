@@ -13,9 +13,9 @@ import {
   type TokenPrice,
   type TokenUsage,
 } from "./model.ts";
-import { brokenStream, providerError, unreachable } from "./provider-error.ts";
+import { brokenStream, answeredError, unreachable } from "./provider-error.ts";
 
-/** How a model behind a chat completions API is reached. `baseUrl` is null for OpenAI's own. */
+/** The address and key of a model behind a chat completions API. `baseUrl` is null for OpenAI's own. */
 export type OpenAiOptions = {
   /** Null for a server that asks for none. */
   readonly apiKey: string | null;
@@ -156,7 +156,7 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
   yield { type: "end", stopReason: stopReasonOf(finish, calls.length > 0), usage };
 }
 
-/** What a chunk says: thoughts, as servers of open models name them, and text. */
+/** The content of a chunk: thoughts, as servers of open models name them, and text. */
 function saidBy(
   delta: Partial<Chunk["choices"][number]["delta"]>,
 ): { readonly kind: "text" | "thinking"; readonly text: string }[] {
@@ -225,5 +225,5 @@ function usageOf(usage: Partial<OpenAI.CompletionUsage>): TokenUsage {
 function modelError(error: unknown, apiKey: string | null): ModelError {
   if (error instanceof OpenAI.APIConnectionError) return unreachable(error);
   if (!(error instanceof OpenAI.APIError)) return brokenStream(error);
-  return providerError({ status: error.status ?? null, headers: error.headers, body: error.error, cause: error, apiKey });
+  return answeredError(error, apiKey);
 }

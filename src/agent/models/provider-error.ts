@@ -2,7 +2,7 @@ import { isJsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
 import { ModelError, type ModelErrorKind } from "./model.ts";
 
-/** What a provider's SDK says of a failed call. `status` is null where the stream had already begun, or nothing answered. */
+/** The failure of a call, as a provider's SDK says it. `status` is null if the stream had already begun, or nothing answered. */
 export type ProviderFailure = {
   readonly status: number | null;
   readonly headers: Headers | undefined;
@@ -45,7 +45,7 @@ export function unreachable(cause: Error): ModelError {
   return new ModelError("unavailable", `the model's provider does not answer (${messageOf(cause)})`, { cause });
 }
 
-/** What is thrown while a stream is read, and is no answer of the provider: a cut connection, an event that cannot be read. */
+/** An error while a stream is read that is no answer of the provider: a cut connection, an event that cannot be read. */
 export function brokenStream(thrown: unknown): ModelError {
   return thrown instanceof ModelError
     ? thrown
@@ -74,4 +74,17 @@ function wordsOf(body: unknown): { type: string | undefined; message: string | u
   if (!isJsonObject(inner)) return { type: undefined, message: typeof inner === "string" ? inner : undefined };
   const { type, message } = inner;
   return { type: typeof type === "string" ? type : undefined, message: typeof message === "string" ? message : undefined };
+}
+
+/** An error that a provider answered with, as its SDK throws it. */
+type AnsweredError = Error & {
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  readonly error: unknown;
+};
+
+/** The failure that a provider answered with. */
+export function answeredError(error: AnsweredError, apiKey: string | null): ModelError {
+  const { status, headers, error: body } = error;
+  return providerError({ status: status ?? null, headers, body, cause: error, apiKey });
 }

@@ -3,13 +3,13 @@ import { Ajv } from "ajv";
 import type { Json } from "../../lib/json.ts";
 import type { StopReason } from "./model.ts";
 
-/** When a reply is given. All conditions that are present must hold; the first reply whose conditions hold is played. */
+/** The conditions of a reply. All conditions that are present must hold; the first reply whose conditions hold is played. */
 export type ScriptCondition = {
-  /** What a person said last, since the model last answered, matches this regular expression (flags `is`). */
+  /** The last message of a person, since the model last answered, matches this regular expression (flags `is`). */
   readonly user?: string;
   /** The newest message holds a result of this tool. */
   readonly result?: string;
-  /** Whether that result is an error. */
+  /** True if that result is an error. */
   readonly isError?: boolean;
   /** At least, and at most, so many lines were found (see `find`). */
   readonly atLeast?: number;
@@ -27,7 +27,7 @@ export type ScriptReply = {
   readonly when: ScriptCondition;
   /** Takes the lines that match out of the newest result of a tool; named groups become the fields of `item`. */
   readonly find?: { readonly result: string; readonly line: string };
-  /** What the model thinks before it says anything. */
+  /** The thought of the model before it says anything. */
   readonly think?: string;
   readonly say?: readonly ScriptLine[];
   readonly call?: readonly ScriptCall[];
@@ -36,7 +36,7 @@ export type ScriptReply = {
   readonly fail?: string;
 };
 
-/** What a scripted model plays. The format is described in docs/scripted-model.md. */
+/** The script of a scripted model. The format is described in docs/scripted-model.md. */
 export type Script = {
   /** Text is sent in chunks of so many characters, so many milliseconds apart. */
   readonly pace?: { readonly characters: number; readonly delayMs: number };
@@ -143,7 +143,7 @@ export function parseScript(name: string, source: string): Script {
   return script;
 }
 
-/** What is well formed and can still not be played. */
+/** The problems of a script that is well formed and can still not be played. */
 function* problemsOf({ when, find, say = [], call = [] }: ScriptReply): Generator<string> {
   const repeats =
     say.some((line) => typeof line !== "string") || call.some(({ input }) => JSON.stringify(input ?? null).includes('{"each":'));

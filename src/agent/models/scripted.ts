@@ -87,7 +87,7 @@ function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene
   throw new ModelError("rejected", "the script has no reply to this conversation: add one, for example with an empty `when`");
 }
 
-/** What the reply can speak of, or null where its conditions do not hold. */
+/** The values of which the reply can speak, or null if its conditions do not hold. */
 function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene | null {
   const newest = messages.at(-1)?.content ?? [];
   const said = newest.findLast((block) => block.type === "text")?.text ?? "";

@@ -1,7 +1,7 @@
-import { fsGlob } from "./fs-glob.ts";
-import { fsGrep } from "./fs-grep.ts";
-import { fsRead } from "./fs-read.ts";
-import { fsWrite } from "./fs-write.ts";
+import { fsGlob } from "./fs/glob.ts";
+import { fsGrep } from "./fs/grep.ts";
+import { fsRead } from "./fs/read.ts";
+import { fsWrite } from "./fs/write.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-/** What the model is shown of one result at most: so many bytes, and so many lines. */
+/** The most of one result that the model is shown, in bytes and in lines. */
 export const OUTPUT = { bytes: 50 * 1024, lines: 2_000 } as const;
 
 /** The largest details that are kept, in bytes of JSON. */

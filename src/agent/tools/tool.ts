@@ -1,28 +1,23 @@
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
 import type { TodoItem } from "../../events/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import type { GroupedProcess } from "../../lib/process-groups.ts";
+import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { ToolHooks } from "../hooks.ts";
-import type { Workspace } from "./workspace.ts";
-
-/** What is done with a file: what may be written is also made, replaced and removed. */
-export type Access = "read" | "write";
+import type { Access, Workspace } from "../workspace/workspace.ts";
+import type { ToolHooks } from "./tool-hooks.ts";
+import type { ToolResult } from "./tool-result.ts";
 
 /**
- * What a parameter that holds a path, or a list of paths, is for. `searchIn` marks a glob pattern of files that are
+ * The use of a parameter that holds a path, or a list of paths. `searchIn` marks a glob pattern of files that are
  * looked for: in the folder that the named parameter gives, or in the whole workspace for null.
  */
 export type PathUse = Access | { readonly searchIn: string | null };
 
-/** How much a call could change. */
+/** The risk of a call: how much it could change. */
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
 export type Risk = (typeof RISKS)[number];
 
-/** What a tool answers: `output` is the text for the model, `details` the JSON for programs. */
-export type ToolResult = { readonly output: string; readonly details: Json };
-
-/** What a tool may use while it runs. */
+/** The context of a tool while it runs. */
 export type ToolContext = {
   readonly agentId: string;
   readonly callId: string;
@@ -34,7 +29,7 @@ export type ToolContext = {
   /**
    * Starts a program, without a shell, in a process group of its own: it is killed, with all that it started, when the
    * call ends, however it ends, and when the server dies. Its environment is PATH, LANG, TZ and TMPDIR of the server's,
-   * and `env`; `folder` is a path of the workspace, which is its folder where none is given. Throws PathRefused for a
+   * and `env`; `folder` is a path of the workspace, which is its folder if none is given. Throws PathRefused for a
    * folder that the agent may not read.
    */
   start(
@@ -56,7 +51,7 @@ export type TodoList = {
   write(todos: readonly TodoItem[]): Promise<void>;
 };
 
-/** What one parameter got wrong: a JSON pointer, what was expected, and the value that came; undefined where none did. */
+/** The problem with one parameter: a JSON pointer, what was expected, and the value that came; undefined if none did. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
 /** A call whose input fits the tool: with defaults applied, and ready to run. */
@@ -67,9 +62,9 @@ export type Tool = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** Whether it changes nothing: such calls run together, and without asking unless the template says otherwise. */
+  /** True if it changes nothing: such calls run together, and without asking unless the template says otherwise. */
   readonly readOnly: boolean;
-  /** Whether a second run changes nothing that the first did not: such a call is run again where its server died. */
+  /** True if a second run changes nothing that the first did not: such a call is run again if its server died. */
   readonly idempotent: boolean;
   /** After so long a call fails; null for the agent's. */
   readonly timeoutMs: number | null;
@@ -83,14 +78,14 @@ export type Tool = {
   bind(input: Json): Result<BoundCall, readonly ValidationIssue[]>;
 };
 
-/** What `defineTool` takes. */
+/** The definition of a tool, for `defineTool`. */
 export type ToolDefinition<Input> = {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of an object. Properties that it does not name are refused. */
   readonly inputSchema: JSONSchemaType<Input>;
   readonly readOnly: boolean;
-  /** Says that the same call may run twice: after a crash it is run again instead of closed. No where omitted. */
+  /** Says that the same call may run twice: after a crash it is run again instead of closed. No if omitted. */
   readonly idempotent?: boolean;
   readonly timeoutMs?: number;
   /**
@@ -100,9 +95,9 @@ export type ToolDefinition<Input> = {
   readonly paths?: {
     readonly [Parameter in keyof Input & string]?: Access | { readonly searchIn: (keyof Input & string) | null };
   };
-  /** What people who decide are told; LOW for read-only tools and MEDIUM for others where omitted. */
+  /** The risk that people who decide are told; LOW for read-only tools and MEDIUM for others if omitted. */
   readonly risk?: Risk;
-  /** `tail` for what says the important things last, as commands do. `head` where omitted. */
+  /** `tail` for what says the important things last, as commands do. `head` if omitted. */
   readonly keeps?: "head" | "tail";
   readonly hooks?: Partial<ToolHooks>;
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
@@ -119,7 +114,27 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** A tool from its definition. The schema is compiled once, here. */
+/**
+ * A tool from its definition. The schema is compiled once, here. Throws ToolDefinitionError if the definition is wrong.
+ *
+ * @example
+ * export const wordCount = defineTool<{ path: string }>({
+ *   name: "word_count",
+ *   description: "Counts the words of a file.",
+ *   readOnly: true,
+ *   paths: { path: "read" },
+ *   inputSchema: { type: "object", required: ["path"], properties: { path: { type: "string" } } },
+ *   async run({ path }, { workspace, signal }) {
+ *     const file = await workspace.openForReading(path);
+ *     try {
+ *       const words = (await file.readFile({ encoding: "utf8", signal })).split(/\s+/).length;
+ *       return { output: `${words} words`, details: { path, words } };
+ *     } finally {
+ *       await file.close();
+ *     }
+ *   },
+ * });
+ */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description, readOnly, timeoutMs = null, keeps = "head", run } = definition;
   if (!NAME.test(name))

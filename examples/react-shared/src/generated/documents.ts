@@ -37,14 +37,14 @@ export type ApprovalState =
 export type CreateAgentInput = {
   /** The same key with the same input creates once and answers the same agent. */
   idempotencyKey?: string | null | undefined;
-  /** Name of a configured model. The template's where omitted. */
+  /** Name of a configured model. The template's if omitted. */
   model?: string | null | undefined;
   /** A permission block of the agent's own. */
   permission?: PermissionInput | null | undefined;
   /** Whether `permission` adds to the template's, so that it can only tighten, or replaces it. */
   permissionScope?: PermissionScope | null | undefined;
   templateId: string | number;
-  /** After so long a tool call fails. The template's where omitted. */
+  /** After so long a tool call fails. The template's if omitted. */
   toolTimeoutMs?: number | null | undefined;
   /** The folder in which the agent works, absolute or relative to where the server was started. Where omitted: the configuration's default, or else an empty folder of the agent's own. */
   workspace?: string | null | undefined;
@@ -121,7 +121,7 @@ export type SendMessageInput = {
   idempotencyKey?: string | null | undefined;
   /** At most 20, of 5 MB together. They come before the text. */
   images?: Array<ImageInput> | null | undefined;
-  /** At most 1 MB. It may be empty where there are images. */
+  /** At most 1 MB. It may be empty if there are images. */
   text: string;
 };
 

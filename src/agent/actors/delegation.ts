@@ -1,0 +1,23 @@
+import type { Sql, Statement } from "../../db/sql.ts";
+import { mayDecide, type Actor, type Identity } from "./actor.ts";
+
+const FIND: Statement<{ fromId: string }, [tenant: string, toId: string, at: Date]> = {
+  name: "find_delegators",
+  text: `SELECT DISTINCT from_id AS "fromId" FROM delegation
+    WHERE tenant = $1 AND to_id = $2 AND starts_at <= $3 AND ends_at > $3 AND revoked_at IS NULL ORDER BY from_id`,
+};
+
+/**
+ * The actor who asks, with those in whose names they may decide at this time. An actor who may decide in their own name does.
+ * `mayStill` says whether a delegator could decide now: who has lost that has nothing to delegate.
+ */
+export async function withDelegators(
+  sql: Sql,
+  identity: Identity,
+  at: Date,
+  mayStill: (delegator: string) => boolean,
+): Promise<Actor> {
+  if (mayDecide(identity)) return { ...identity, delegators: [] };
+  const rows = await sql.query(FIND, [identity.tenant, identity.id, at]);
+  return { ...identity, delegators: rows.map(({ fromId }) => fromId).filter(mayStill) };
+}

@@ -1,0 +1,34 @@
+/** Why a command was not carried out. The codes are part of the GraphQL contract (UserErrorCode). */
+export const COMMAND_REFUSAL_CODES = [
+  "NOT_FOUND",
+  "FORBIDDEN",
+  "INVALID",
+  "TOO_LARGE",
+  "QUEUE_FULL",
+  "IDEMPOTENCY_KEY_REUSED",
+  "ALREADY_DECIDED",
+  "HASH_MISMATCH",
+  "SEALED",
+  "STALE",
+  "EXPIRED",
+  "DENIED_BY_POLICY",
+  "UNAVAILABLE",
+  "SELF_APPROVAL",
+] as const;
+export type CommandRefusalCode = (typeof COMMAND_REFUSAL_CODES)[number];
+
+/** A refusal: which part of the input it is about, and what to do. */
+export type CommandRefusal = {
+  readonly code: CommandRefusalCode;
+  readonly field: readonly string[] | null;
+  readonly message: string;
+};
+
+/** The longest note of a person, in characters. */
+const NOTE_CHARACTERS = 4_000;
+
+/** The problem with a note that a person gives; null if there is none. */
+export function noteProblem(note: string | null): CommandRefusal | null {
+  if (note === null || note.length <= NOTE_CHARACTERS) return null;
+  return { code: "TOO_LARGE", field: ["note"], message: `a note has at most ${NOTE_CHARACTERS} characters` };
+}

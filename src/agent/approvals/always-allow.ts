@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import type { ActorKind } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { storable } from "../../lib/text.ts";
+import { mayDecide, type Actor } from "../actors/actor.ts";
+import { narrowestRule } from "./narrowest-rule.ts";
+import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
+import type { RuleValues } from "../policy/rule-values.ts";
+import type { ApprovalServices } from "./services.ts";
+import { findApproval } from "./approval.ts";
+import { authorityOf } from "./authority.ts";
+import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+
+/** The request of allowAlways: the rule that is proposed for an approval's call, or another one that takes it in. */
+export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
+
+/** The meaning that a rule would have had for the calls of its template that were recorded lately. */
+export type PastCalls = {
+  /** Calls of the tool that were looked at, the newest first, at most PAST_CALLS of the last PAST_DAYS. */
+  readonly examined: number;
+  /** Those of them that the rule allows. */
+  readonly matched: number;
+  /** Those of them that people were asked for, and that they denied. */
+  readonly asked: number;
+  readonly denied: number;
+};
+
+/** A rule that would let a call run without asking from now on, and what it would have meant in the past. */
+export type RuleProposal = { readonly rule: string; readonly past: PastCalls };
+
+const PAST_DAYS = 30;
+const PAST_CALLS = 10_000;
+
+const FIND_CALL: Statement<CallValues, [approvalId: string]> = {
+  name: "find_call_values",
+  text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, a.tenant, a.template_id AS "templateId" FROM approval p
+    JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = $1`,
+};
+const FIND_PAST: Statement<
+  { values: RuleValues; verdict: string; isDenied: boolean },
+  [tenant: string, tool: string, templateId: string, since: Date]
+> = {
+  name: "find_past_calls",
+  text: `SELECT t.rule_values AS values, t.explanation ->> 'verdict' AS verdict, EXISTS (SELECT FROM approval p WHERE p.tool_call_id = t.id AND p.state = 'DENIED') AS "isDenied" FROM tool_call t JOIN agent a ON a.id = t.agent_id
+    WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL
+    ORDER BY t.created_at DESC LIMIT ${PAST_CALLS}`,
+};
+const FIND_SAME: Statement<{ id: string }, [tenant: string, templateId: string, rule: string]> = {
+  name: "find_same_allow_rule",
+  text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND rule = $3 AND revoked_at IS NULL",
+};
+const INSERT: Statement<
+  object,
+  [
+    id: string,
+    tenant: string,
+    templateId: string,
+    rule: string,
+    approvalId: string,
+    note: string | null,
+    by: string,
+    kind: ActorKind,
+    at: Date,
+  ]
+> = {
+  name: "insert_allow_rule",
+  text: `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, note, created_by, created_by_kind, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+};
+const REVOKE: Statement<object, [id: string, tenant: string, by: string, at: Date]> = {
+  name: "revoke_allow_rule",
+  text: `UPDATE allow_rule SET revoked_at = coalesce(revoked_at, $4), revoked_by = coalesce(revoked_by, $3) WHERE id = $1 AND tenant = $2 RETURNING id`,
+};
+
+type CallValues = {
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly values: RuleValues | null;
+  readonly tenant: string;
+  readonly templateId: string;
+};
+
+/** The narrowest rule that takes in the call of an approval, for who may decide on it; null if there is none worth keeping. */
+export async function proposeRuleTo(
+  services: ApprovalServices,
+  actor: Actor,
+  approvalId: string,
+): Promise<Result<RuleProposal | null, CommandRefusal>> {
+  const found = await findApproval(services.sql, actor, approvalId);
+  if (!found.ok) return found;
+  if (!mayDecide(actor))
+    return refused({ code: "FORBIDDEN", field: null, message: "proposals are for the roles approver and admin" });
+  return accepted(await proposeRule(services, approvalId));
+}
+
+async function proposeRule(services: ApprovalServices, approvalId: string): Promise<RuleProposal | null> {
+  const call = await callOf(services.sql, approvalId);
+  const tool = services.tools.get(call?.name ?? "");
+  if (call === null || tool === undefined || call.values === null) return null;
+  const source = narrowestRule(tool, call.values, call.input);
+  const rule = source === null ? null : parseRule(source, "proposal", services.tools);
+  if (source === null || !rule?.ok || !ruleMatches(rule.value, call.name, call.values, "covers")) return null;
+  return { rule: source, past: await pastCalls(services, call, rule.value) };
+}
+
+/**
+ * Stores a rule that lets calls of the template run without asking, with who said so. It takes in the call of the
+ * approval, and speaks of its tool only. Deny rules still hold.
+ */
+export async function allowAlways(
+  services: ApprovalServices,
+  actor: Actor,
+  request: AllowAlways,
+): Promise<Result<string, CommandRefusal>> {
+  const found = await findApproval(services.sql, actor, request.approvalId);
+  if (!found.ok) return found;
+  const template = services.templates.get(found.value.templateId);
+  const authority = authorityOf(actor, found.value, template);
+  if (!authority.ok) return authority;
+  const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
+  if (!mayDecide(actor))
+    return refused({ code: "FORBIDDEN", field: null, message: "who decides in another's name decides single calls only" });
+  if (Math.max(found.value.quorum, template?.approvalQuorum ?? 1) > 1 && !actor.roles.includes("admin"))
+    return refused({
+      code: "FORBIDDEN",
+      field: null,
+      message: "what several people must allow, only an administrator allows always",
+    });
+  const tooLong = noteProblem(request.note);
+  if (tooLong !== null) return refused(tooLong);
+  const call = await callOf(services.sql, request.approvalId);
+  const source = request.rule ?? (await proposeRule(services, request.approvalId))?.rule ?? null;
+  if (call === null || call.values === null || source === null)
+    return invalid("there is no narrow rule for this call: give one yourself, or decide each time");
+  const rule = parseRule(source, "rule", services.tools);
+  if (!rule.ok) return invalid(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
+  if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
+  if (!ruleMatches(rule.value, call.name, call.values, "covers"))
+    return invalid("the rule does not take in the call of this approval");
+  const [same] = await services.sql.query(FIND_SAME, [call.tenant, call.templateId, source]);
+  if (same !== undefined) return accepted(same.id);
+  const id = randomUUID();
+  const note = request.note === null ? null : storable(request.note);
+  const { tenant, templateId } = call;
+  await services.sql.query(INSERT, [
+    id,
+    tenant,
+    templateId,
+    source,
+    request.approvalId,
+    note,
+    actor.id,
+    actor.kind,
+    services.clock.now(),
+  ]);
+  return accepted(id);
+}
+
+/** Takes a stored rule back, at once on every node. One that was revoked stays revoked. */
+export async function revokeAllowRule(
+  services: ApprovalServices,
+  actor: Actor,
+  id: string,
+): Promise<Result<string, CommandRefusal>> {
+  if (!mayDecide(actor))
+    return refused({ code: "FORBIDDEN", field: null, message: "revoking a rule needs the role approver or admin" });
+  const [row] = await services.sql.query(REVOKE, [id, actor.tenant, actor.id, services.clock.now()]);
+  if (row !== undefined) return accepted(id);
+  return refused({ code: "NOT_FOUND", field: ["allowRuleId"], message: "there is no such rule: list them with `allowRules`" });
+}
+
+/** The record of an approval's call: what the gate saw. */
+export async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
+  const [call] = await sql.query(FIND_CALL, [approvalId]);
+  return call ?? null;
+}
+
+async function pastCalls(services: ApprovalServices, { tenant, templateId, name }: CallValues, rule: Rule): Promise<PastCalls> {
+  const since = new Date(services.clock.now().getTime() - PAST_DAYS * 24 * 60 * 60 * 1_000);
+  const rows = await services.sql.query(FIND_PAST, [tenant, name, templateId, since]);
+  const matched = rows.filter(({ values }) => ruleMatches(rule, name, values, "covers"));
+  const asked = matched.filter(({ verdict }) => verdict === "ask");
+  return {
+    examined: rows.length,
+    matched: matched.length,
+    asked: asked.length,
+    denied: asked.filter(({ isDenied }) => isDenied).length,
+  };
+}

@@ -1,0 +1,58 @@
+import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { maySee, type Actor } from "../actors/actor.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+
+/** A decision on an approval that was made so far. */
+export type DecisionRow = {
+  readonly actorId: string;
+  readonly onBehalfOf: string | null;
+  readonly decision: ApprovalDecision;
+  /** The hash of the input that was allowed, where it is not the one that was shown. */
+  readonly inputHash: string | null;
+};
+
+/** An approval with all that deciding on it depends on. */
+export type FoundApproval = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly templateId: string;
+  readonly workspace: string;
+  readonly permission: OwnPermission | null;
+  readonly toolCallId: string;
+  readonly kind: ApprovalKind;
+  readonly state: ApprovalState;
+  readonly inputHash: string;
+  readonly quorum: number;
+  /** ISO 8601. */
+  readonly expiresAt: string | null;
+  readonly decisions: readonly DecisionRow[];
+  /** The senders of the messages that the call's turn answers: they asked for the call. */
+  readonly requesters: readonly string[];
+};
+
+const FIND: Statement<{ found: FoundApproval }, [id: string, kinds: readonly string[]]> = {
+  name: "find_approval",
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
+      'permission', a.permission, 'toolCallId', p.tool_call_id, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at,
+      'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
+        FROM decision d WHERE d.approval_id = p.id),
+      'requesters', (SELECT coalesce(json_agg(DISTINCT m.created_by), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER'
+        WHERE t.id = p.tool_call_id)) AS found
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.kind::text = ANY ($2)`,
+};
+
+/** The approval, where the actor may see it. One that they may not see is answered like one that does not exist. */
+export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<Result<FoundApproval, CommandRefusal>> {
+  const [row] = await sql.query(FIND, [id, Object.keys(ApprovalKind)]);
+  if (row !== undefined && maySee(actor, row.found)) return accepted(row.found);
+  return refused({
+    code: "NOT_FOUND",
+    field: ["approvalId"],
+    message: "there is no such approval: list the open ones with `approvals(state: PENDING)`",
+  });
+}

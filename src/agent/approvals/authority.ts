@@ -1,0 +1,37 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { mayDecide, type Actor } from "../actors/actor.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import type { FoundApproval } from "./approval.ts";
+
+/** In whose name an actor decides. */
+export type Authority = { readonly onBehalfOf: string | null };
+
+/**
+ * In whose name the actor may decide on this: their own, or that of somebody who delegated to them. Nobody decides on
+ * what they asked for, nor lets another do it in their name, unless the template allows it.
+ */
+export function authorityOf(
+  actor: Actor,
+  { requesters, decisions }: FoundApproval,
+  template: { readonly selfApproval: boolean } | undefined,
+): Result<Authority, CommandRefusal> {
+  const isDecider = mayDecide(actor);
+  if (!isDecider && actor.delegators.length === 0)
+    return refused({
+      code: "FORBIDDEN",
+      field: null,
+      message: "deciding needs the role approver or admin, or somebody with one of them who delegates to you",
+    });
+  const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.includes(id);
+  const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
+  const allowed = actor.delegators.filter(mayBe);
+  const delegator = allowed.find((id) => !hasDecided(id)) ?? allowed[0];
+  if (mayBe(actor.id) && (isDecider || delegator !== undefined))
+    return accepted({ onBehalfOf: isDecider ? null : (delegator ?? null) });
+  return refused({
+    code: "SELF_APPROVAL",
+    field: null,
+    message:
+      "you, or who delegated to you, asked for this, and the template does not allow deciding on it: another approver must",
+  });
+}

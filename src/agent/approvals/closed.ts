@@ -1,0 +1,70 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { storable } from "../../lib/text.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import type { CallView } from "../calls/call.ts";
+import type { DecisionRow, FoundApproval } from "./approval.ts";
+import type { Decided, DecideApproval } from "./decision.ts";
+import type { EditedInput } from "./edited-input.ts";
+
+/** The answer to somebody who has decided on an approval that still waits for others. */
+export function answerRepeated(
+  approval: FoundApproval,
+  { decision }: DecideApproval,
+  { actorId, onBehalfOf, decision: earlier }: DecisionRow,
+): Result<Decided, CommandRefusal> {
+  if (decision === earlier) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+  const who = onBehalfOf === null ? actorId : `${actorId} on behalf of ${onBehalfOf}`;
+  return refused({
+    code: "ALREADY_DECIDED",
+    field: ["decision"],
+    message: `${who} said ${earlier} before, and that stands; the approval waits for others, each of whom may deny it`,
+  });
+}
+
+/** The answer to a decision on an approval that is closed. */
+export function answerClosed(
+  approval: FoundApproval,
+  { decision, result }: DecideApproval,
+  edit: Result<EditedInput | null, CommandRefusal>,
+  { output }: CallView,
+): Result<Decided, CommandRefusal> {
+  switch (approval.state) {
+    case "ALLOWED":
+    case "DENIED":
+    case "RESOLVED": {
+      const allowedHash = approval.decisions.find(({ inputHash }) => inputHash !== null)?.inputHash ?? null;
+      const isSameInput = edit.ok && (edit.value?.inputHash ?? null) === allowedHash;
+      const isSameResult = decision !== "DONE" || output === storable(result ?? "");
+      const isSame =
+        (approval.state === "ALLOWED" && decision === "ALLOW" && isSameInput) ||
+        (approval.state === "DENIED" && decision === "DENY") ||
+        (approval.state === "RESOLVED" && approval.decisions.at(-1)?.decision === decision && isSameResult);
+      if (isSame) return accepted({ id: approval.id, position: null, agentId: approval.agentId });
+      return refused({
+        code: "ALREADY_DECIDED",
+        field: ["decision"],
+        message: `this was decided before: ${approval.state}${allowedHash === null ? "" : ", with another input"}. The first decision stands; the approval says whose it is`,
+      });
+    }
+    case "SEALED":
+      return refused({
+        code: "SEALED",
+        field: ["approvalId"],
+        message: "the turn ended before anybody decided: nothing waits for this decision any more",
+      });
+    case "STALE":
+      return refused({
+        code: "STALE",
+        field: ["approvalId"],
+        message: "what would run has changed since: look for a newer approval of the same call",
+      });
+    case "EXPIRED":
+      return refused({
+        code: "EXPIRED",
+        field: ["approvalId"],
+        message: "nobody decided in time, and the call was not run: the agent may ask again",
+      });
+    case "PENDING":
+      throw new Error("a pending approval is not closed");
+  }
+}

@@ -1,0 +1,88 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import type { Actor } from "../actors/actor.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import { readCall, type CallView } from "../calls/call.ts";
+import { findApproval, type FoundApproval } from "./approval.ts";
+import { authorityOf } from "./authority.ts";
+import { decisionProblem } from "./check.ts";
+import { answerClosed, answerRepeated } from "./closed.ts";
+import { decided } from "./decided.ts";
+import type { Decided, DecideApproval } from "./decision.ts";
+import { judgeEdit, type EditedInput } from "./edited-input.ts";
+import { expireApproval } from "./expire.ts";
+import type { ApprovalServices } from "./services.ts";
+
+/** A decision that meets other changes of the same rows so often was not meant to be. */
+const TRIES = 50;
+
+/**
+ * Decides an approval, once (invariant 7): the approval, the call and the events change in one transaction, from the
+ * states that they were found in. The same decision again answers the same; another one is told which stands.
+ */
+export async function decideApproval(
+  services: ApprovalServices,
+  actor: Actor,
+  request: DecideApproval,
+): Promise<Result<Decided, CommandRefusal>> {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const result = await tryToDecide(services, actor, request);
+    if (result !== "somebody was faster") return result;
+  }
+  throw new Error(`approval ${request.approvalId} could not be decided in ${TRIES} tries`);
+}
+
+async function tryToDecide(
+  services: ApprovalServices,
+  actor: Actor,
+  request: DecideApproval,
+): Promise<Result<Decided, CommandRefusal> | "somebody was faster"> {
+  const found = await findApproval(services.sql, actor, request.approvalId);
+  if (!found.ok) return found;
+  const approval = found.value;
+  const template = services.templates.get(approval.templateId);
+  const authority = authorityOf(actor, approval, template);
+  if (!authority.ok) return authority;
+  const problem = decisionProblem(request, approval);
+  if (problem !== null) return refused(problem);
+
+  const call = await readCall(services.sql, approval.toolCallId);
+  const edit = await editOf(services, approval, call, request);
+  if (approval.state !== "PENDING") return answerClosed(approval, request, edit, call);
+  const principal = authority.value.onBehalfOf ?? actor.id;
+  const earlier = approval.decisions.find(
+    ({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal,
+  );
+  if (earlier !== undefined) return answerRepeated(approval, request, earlier);
+  const at = services.clock.now();
+  if (approval.expiresAt !== null && new Date(approval.expiresAt) <= at) {
+    await expireApproval(services, approval, at);
+    return "somebody was faster";
+  }
+  if (!edit.ok) return edit;
+  if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
+
+  const decision = { approval, call, actor, authority: authority.value, request, edit: edit.value, at, template };
+  const { change, events } = decided(decision);
+  const { agentId, createdBy } = approval;
+  const part = { agentId, createdBy, events: events.map((body) => ({ at, body })) };
+  const outcome = await services.log.commit(actor.tenant, part, change);
+  if (outcome.outcome !== "COMMITTED") return "somebody was faster";
+  return accepted({ id: approval.id, position: outcome.position, agentId });
+}
+
+/** The input that the person gives instead; null if they give none. It is validated, and not denied by the agent's policy. */
+async function editOf(
+  services: ApprovalServices,
+  approval: FoundApproval,
+  call: CallView,
+  { input }: DecideApproval,
+): Promise<Result<EditedInput | null, CommandRefusal>> {
+  if (input === null) return accepted(null);
+  const { agentId: id, tenant, workspace, permission, templateId } = approval;
+  const template = services.templates.get(templateId);
+  if (template === undefined) {
+    const message = `the template ${templateId} of this agent is not configured`;
+    return refused({ code: "NOT_FOUND", field: ["input"], message });
+  }
+  return judgeEdit(services, { id, tenant, workspace, permission, template }, call, input);
+}

@@ -1,0 +1,123 @@
+import type { ApprovalTransition, OutsideChange } from "../../db/change.ts";
+import type { ApprovalDecision } from "../../db/generated/enums.ts";
+import type { EventBody } from "../../events/event.ts";
+import { storable } from "../../lib/text.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
+import type { ApprovalView, CallView } from "../calls/call.ts";
+import { endEvents } from "../calls/events.ts";
+import { refusalText, toolCallError } from "../calls/refusal.ts";
+import { isFinal, callStep, type CallStep } from "../calls/states.ts";
+import type { FoundApproval } from "./approval.ts";
+import type { Authority } from "./authority.ts";
+import type { DecideApproval } from "./decision.ts";
+import type { EditedInput } from "./edited-input.ts";
+import { isOutcomeDecision, settleOutcome } from "./outcome.ts";
+import type { ApprovalTemplate } from "./template.ts";
+
+/** A decision that may be made, by whom, and when. */
+export type Decision = {
+  readonly approval: FoundApproval;
+  readonly call: CallView;
+  readonly actor: Actor;
+  readonly authority: Authority;
+  readonly request: DecideApproval;
+  readonly edit: EditedInput | null;
+  readonly at: Date;
+  readonly template: Pick<ApprovalTemplate, "trace"> | undefined;
+};
+
+/** The commit of a decision. One that is not the last of its quorum leaves the call as it is. */
+export function decided(made: Decision): { change: OutsideChange; events: readonly EventBody[] } {
+  const { approval, call, actor, authority, request, edit, at } = made;
+  const { decision } = request;
+  const note = request.note === null ? null : storable(request.note);
+  const missing = decision === "ALLOW" || decision === "RETRY" ? approval.quorum - approval.decisions.length - 1 : 0;
+  const state = missing > 0 ? "PENDING" : STATE_AFTER[decision];
+  const step = state === "PENDING" ? null : stepOf(made, state, note);
+  const hasEnded = step !== null && isFinal(step.call.state);
+  const transition: ApprovalTransition = {
+    id: approval.id,
+    from: "PENDING",
+    to: state,
+    closedAt: state === "PENDING" ? null : at,
+  };
+  return {
+    change: {
+      ...(state === "PENDING" ? {} : { wake: true }),
+      approvalTransitions: [transition],
+      expectDecisions: approval.decisions.length,
+      decision: {
+        approvalId: approval.id,
+        actorId: actor.id,
+        actorKind: actor.kind,
+        onBehalfOf: authority.onBehalfOf,
+        tenant: actor.tenant,
+        decision,
+        note,
+        input: edit?.input ?? null,
+        inputHash: edit?.inputHash ?? null,
+        decidedAt: at,
+      },
+      transitions: step === null ? [] : [step.transition],
+    },
+    events: [
+      {
+        kind: "PERMISSION_DECIDED",
+        approvalId: approval.id,
+        callId: call.id,
+        decision,
+        decidedBy: actorRef(actor),
+        onBehalfOf: authority.onBehalfOf,
+        note,
+        approvalState: state,
+        missingDecisions: missing,
+        allowedHash: decision === "ALLOW" || decision === "RETRY" ? (edit?.inputHash ?? approval.inputHash) : null,
+      },
+      ...(hasEnded ? endEvents(step.call, made.template) : []),
+    ],
+  };
+}
+
+/** The state of an approval after each decision, if it is the last one that the approval needs. */
+const STATE_AFTER = { ALLOW: "ALLOWED", DENY: "DENIED", DONE: "RESOLVED", RETRY: "RESOLVED", FAIL: "RESOLVED" } as const;
+
+/** The step of the call that the last decision makes; null if only its owner takes one. */
+function stepOf(
+  { approval, call, actor, authority, request, edit, at }: Decision,
+  state: (typeof STATE_AFTER)[ApprovalDecision],
+  note: string | null,
+): CallStep | null {
+  const inputHash = edit?.inputHash ?? approval.inputHash;
+  const decided: ApprovalView = {
+    id: approval.id,
+    kind: approval.kind,
+    state,
+    inputHash,
+    decision: request.decision,
+    decidedBy: actorRef(actor),
+    decidedAt: at.toISOString(),
+    note,
+  };
+  const who = authority.onBehalfOf === null ? actor.id : `${actor.id} on behalf of ${authority.onBehalfOf}`;
+  const trail = `${request.decision} by ${who}${edit === null ? "" : ", with another input"}${note === null ? "" : `: ${note}`}`;
+  if (isOutcomeDecision(request.decision))
+    return settleOutcome({ ...call, approval: decided }, request.decision, storable(request.result ?? ""), trail, at);
+  if (state === "ALLOWED")
+    return callStep(
+      { ...call, approval: decided },
+      "APPROVED",
+      at,
+      edit === null ? {} : { effectiveInput: edit.input },
+      edit === null ? {} : { inputHash, ruleValues: edit.values },
+      trail,
+    );
+  const refusal = { type: "user_rejected", stage: "confirmation", note } as const;
+  return callStep(
+    { ...call, approval: decided },
+    "DENIED",
+    at,
+    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
+    {},
+    trail,
+  );
+}

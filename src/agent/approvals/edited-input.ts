@@ -1,0 +1,37 @@
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import type { ApprovalServices } from "./services.ts";
+import { inputHash } from "../calls/stages/confirmation.ts";
+import { issueLines, refusalText } from "../calls/refusal.ts";
+import { keptValues, type RuleValues } from "../policy/rule-values.ts";
+import { judgeUnmade, type JudgedAgent } from "../calls/dry-run.ts";
+
+/** An input that may run, with its hash and its normalised values. */
+export type EditedInput = { readonly input: JsonObject; readonly inputHash: string; readonly values: RuleValues };
+
+/**
+ * The input that a person gives in the place of the one that was asked for, with defaults applied and its hash: what
+ * they may not let run is refused now, with the reason. Hooks are asked when the call starts, as for every call.
+ */
+export async function judgeEdit(
+  services: ApprovalServices,
+  agent: JudgedAgent,
+  call: { readonly id: string; readonly name: string },
+  input: Json,
+): Promise<Result<EditedInput, CommandRefusal>> {
+  const judged = await judgeUnmade(services, agent, { callId: call.id, name: call.name, input });
+  if (!judged.ok) {
+    const { refusal } = judged;
+    const message = refusal.type === "invalid_params" ? issueLines(refusal.issues).join("\n") : refusalText(refusal);
+    return refused({ code: "INVALID", field: ["input"], message });
+  }
+  const { call: edited, explanation, values } = judged.value;
+  if (explanation.verdict === "deny")
+    return refused({ code: "DENIED_BY_POLICY", field: ["input"], message: `nobody may allow this: ${explanation.reason}` });
+  return accepted({
+    input: edited.bound.input,
+    inputHash: inputHash(edited, agent.workspace),
+    values: keptValues(values ?? {}),
+  });
+}

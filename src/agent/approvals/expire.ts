@@ -1,0 +1,86 @@
+import { ApprovalKind } from "../../db/generated/enums.ts";
+import type { Statement } from "../../db/sql.ts";
+import { endEvents } from "../calls/events.ts";
+import { callStep, type CallStep } from "../calls/states.ts";
+import { closedEvent } from "./closed-event.ts";
+import { refusalText, toolCallError } from "../calls/refusal.ts";
+import { readCall, type CallView } from "../calls/call.ts";
+import { sealCall } from "../calls/seal.ts";
+import type { ApprovalServices } from "./services.ts";
+
+/** An approval that nobody decided in time. Its expiry is ISO 8601. */
+type Expiring = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly templateId: string;
+  readonly toolCallId: string;
+  readonly expiresAt: string | null;
+};
+
+/** The most approvals that one sweep closes; the next goes on. */
+const SWEEP = 100;
+
+const FIND: Statement<{ expiring: Expiring }, [at: Date, kinds: readonly string[]]> = {
+  name: "find_expired_approvals",
+  text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'toolCallId', p.tool_call_id, 'expiresAt', p.expires_at) AS expiring
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.state = 'PENDING' AND p.expires_at <= $1 AND p.kind::text = ANY ($2) ORDER BY random() LIMIT ${SWEEP}`,
+};
+
+/**
+ * Closes what nobody decided in time, and gives the agents that may go on. Every node sweeps: each approval is closed
+ * by a compare-and-set, so that of several sweeps and decisions one wins.
+ */
+export async function expireApprovals(services: ApprovalServices): Promise<readonly string[]> {
+  const at = services.clock.now();
+  const rows = await services.sql.query(FIND, [at, Object.keys(ApprovalKind)]);
+  for (const { expiring } of rows) {
+    try {
+      await expireApproval(services, expiring, at);
+    } catch (error) {
+      services.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
+    }
+  }
+  return [...new Set(rows.map(({ expiring }) => expiring.agentId))];
+}
+
+/**
+ * Closes one approval and denies its call, with a refusal of its own: nobody said no. A call that has run, and of which
+ * nobody said what came of it, is sealed. Does nothing if somebody was faster.
+ */
+export async function expireApproval(services: ApprovalServices, approval: Expiring, at: Date): Promise<void> {
+  const call = await readCall(services.sql, approval.toolCallId);
+  if (call.state !== "APPROVAL_REQUIRED" || call.approval?.id !== approval.id) return;
+  const expiredAt = new Date(approval.expiresAt ?? at).toISOString();
+  const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
+  const step =
+    call.approval.kind === "OUTCOME_UNKNOWN"
+      ? sealCall(expired, `nobody said until ${expiredAt} what came of it`, at)
+      : deny(expired, expiredAt, at);
+  const events = [
+    closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`),
+    ...endEvents(step.call, services.templates.get(approval.templateId)),
+  ];
+  await services.log.commit(
+    approval.tenant,
+    { agentId: approval.agentId, createdBy: approval.createdBy, events: events.map((body) => ({ at, body })) },
+    {
+      wake: true,
+      approvalTransitions: [{ id: approval.id, from: "PENDING", to: "EXPIRED", closedAt: at }],
+      transitions: [step.transition],
+    },
+  );
+}
+
+function deny(call: CallView, expiredAt: string, at: Date): CallStep {
+  const refusal = { type: "approval_expired", stage: "confirmation", expiredAt } as const;
+  return callStep(
+    call,
+    "DENIED",
+    at,
+    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
+    {},
+    `nobody decided until ${expiredAt}`,
+  );
+}

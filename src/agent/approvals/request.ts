@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import type { OwnerChange } from "../../db/change.ts";
+import type { ApprovalKind } from "../../db/generated/enums.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { Json } from "../../lib/json.ts";
+import type { CallingAgent, CallView } from "../calls/call.ts";
+import { snapshot } from "../calls/events.ts";
+import type { ApprovalTemplate } from "./template.ts";
+
+/** The question to a person about a call that has gone to APPROVAL_REQUIRED. */
+export type Asking = {
+  readonly kind: ApprovalKind;
+  readonly call: CallView;
+  readonly input: Json;
+  readonly inputHash: string;
+  readonly reason: string;
+  readonly risk: string;
+  readonly quorum: number;
+  readonly at: Date;
+};
+
+/** A request for approval: its row, the event that asks, and the call with it. */
+export type ApprovalRequest = {
+  readonly row: NonNullable<OwnerChange["approvals"]>[number];
+  readonly event: EventBody;
+  readonly call: CallView;
+};
+
+/** Asks a person about a call. */
+export function requestApproval(
+  agent: Pick<CallingAgent, "id" | "tenant">,
+  { kind, call, input, inputHash, reason, risk, quorum, at }: Asking,
+  { approvalExpiresMs }: Pick<ApprovalTemplate, "approvalExpiresMs">,
+): ApprovalRequest {
+  const id = randomUUID();
+  const expiresAt = approvalExpiresMs === null ? null : new Date(at.getTime() + approvalExpiresMs);
+  const undecided = { decision: null, decidedBy: null, decidedAt: null, note: null };
+  const asked: CallView = { ...call, approval: { id, kind, state: "PENDING", inputHash, ...undecided } };
+  return {
+    row: {
+      id,
+      tenant: agent.tenant,
+      agentId: agent.id,
+      toolCallId: call.id,
+      kind,
+      state: "PENDING",
+      input,
+      inputHash,
+      reason,
+      risk,
+      quorum,
+      requestedAt: at,
+      expiresAt,
+      closedAt: null,
+    },
+    event: {
+      kind: "PERMISSION_REQUIRED",
+      request: {
+        approvalId: id,
+        kind,
+        call: snapshot(asked),
+        inputHash,
+        reason,
+        risk,
+        quorum,
+        expiresAt: expiresAt?.toISOString() ?? null,
+      },
+    },
+    call: asked,
+  };
+}

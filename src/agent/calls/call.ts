@@ -1,0 +1,74 @@
+import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { ActorRef, ToolCallError } from "../../events/event.ts";
+import type { Json } from "../../lib/json.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+
+/** One question that was asked about a call, as its row stands. */
+export type ApprovalView = {
+  readonly id: string;
+  readonly kind: ApprovalKind;
+  readonly state: ApprovalState;
+  readonly inputHash: string;
+  readonly decision: ApprovalDecision | null;
+  readonly decidedBy: ActorRef | null;
+  readonly decidedAt: string | null;
+  readonly note: string | null;
+};
+
+/** A tool call as its row stands, with its newest approval. Times are ISO 8601. */
+export type CallView = {
+  readonly id: string;
+  readonly ordinal: number;
+  readonly providerId: string;
+  readonly name: string;
+  readonly state: ToolCallState;
+  readonly attempt: number;
+  readonly requestedInput: Json;
+  readonly effectiveInput: Json;
+  /** The normalised values of the input, when it was last judged or decided. */
+  readonly ruleValues: Json;
+  /** The hash of what runs or ran; null before the call was judged. */
+  readonly inputHash: string | null;
+  readonly output: string | null;
+  readonly isError: boolean;
+  readonly error: ToolCallError | null;
+  readonly stages: Readonly<Record<string, number>>;
+  readonly startedAt: string | null;
+  readonly completedAt: string | null;
+  readonly durationMs: number | null;
+  readonly approval: ApprovalView | null;
+};
+
+/** The agent of a call, as far as its calls depend on it. */
+export type CallingAgent = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly createdBy: string;
+  readonly workspace: string;
+  readonly permission: OwnPermission | null;
+  readonly toolTimeoutMs: number | null;
+  readonly turn: number;
+  /** The step that made the call. */
+  readonly lastStep: { readonly stopReason: string | null } | null;
+};
+
+/** The columns of a tool call `t` as a CallView. */
+export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
+  'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
+  'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
+  'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
+      'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
+    FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.kind = 'OUTCOME_UNKNOWN' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
+
+const READ_CALL: Statement<{ view: CallView }, [callId: string]> = {
+  name: "read_call",
+  text: `SELECT ${CALL_VIEW} AS view FROM tool_call t WHERE t.id = $1`,
+};
+
+/** Reads what a call's row says now. */
+export async function readCall(sql: Sql, callId: string): Promise<CallView> {
+  const [row] = await sql.query(READ_CALL, [callId]);
+  if (row === undefined) throw new Error(`tool call ${callId} does not exist`);
+  return row.view;
+}

@@ -1,0 +1,37 @@
+import type { Json } from "../../lib/json.ts";
+import { accepted, type Result } from "../../lib/result.ts";
+import { agentWorkspace, agentPolicy, type OwnPermission } from "../policy/agent-policy.ts";
+import { storedRules } from "../policy/stored-rules.ts";
+import type { JudgeServices } from "./services.ts";
+import type { CallTemplate } from "./template.ts";
+import { toolboxOf, discover } from "./stages/discovery.ts";
+import { judgeByPolicy, type Judged } from "./stages/permission.ts";
+import type { Refusal } from "./refusal.ts";
+import { validate } from "./stages/validation.ts";
+
+/** The agent of a call that is judged, as its row and its template say. */
+export type JudgedAgent = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly workspace: string;
+  readonly permission: OwnPermission | null;
+  readonly template: CallTemplate;
+};
+
+/** A call that the model has not made: what a person asks about, or would let run instead. */
+export type UnmadeCall = { readonly callId: string; readonly name: string; readonly input: Json };
+
+/** Takes an unmade call through discovery, validation, rules, lists and modes. Hooks are not asked: they may have effects. */
+export async function judgeUnmade(
+  services: JudgeServices,
+  { id: agentId, tenant, workspace, permission, template }: JudgedAgent,
+  call: UnmadeCall,
+): Promise<Result<Judged, Refusal>> {
+  const discovered = discover({ tenant, agentId, form: "json", ...call }, toolboxOf(services.tools, template));
+  if (!discovered.ok) return discovered;
+  const validated = validate(discovered.value);
+  if (!validated.ok) return validated;
+  const stored = await storedRules(services.sql, services.tools, { tenant, templateId: template.id });
+  const policy = agentPolicy(template, permission, stored, services);
+  return accepted(judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
+}

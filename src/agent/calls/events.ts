@@ -1,0 +1,92 @@
+import type { EventBody, ToolCallSnapshot } from "../../events/event.ts";
+import { visibleLine } from "../../lib/visible.ts";
+import { marked } from "../../lib/text.ts";
+import type { ApprovalView, CallView } from "./call.ts";
+
+/** The most of a result that an event carries, in bytes; the whole is on the row. */
+const SNAPSHOT_OUTPUT = 4 * 1024;
+const PREVIEW = 200;
+
+/** The events of a call's first EXECUTING. */
+export function startEvents(call: CallView): EventBody[] {
+  return [{ kind: "TOOL_START", call: snapshot(call) }];
+}
+
+/** True if the calls of a template are traced; one that is no longer configured traces nothing. */
+type Tracing = { readonly trace: boolean } | null | undefined;
+
+/**
+ * The events of a call's final state; TOOL_START is among them where the call never executed (invariant 6). For a
+ * template that traces, the end of its pipeline comes first.
+ */
+export function endEvents(call: CallView, template: Tracing): EventBody[] {
+  const shot = snapshot(call);
+  return [
+    ...(template?.trace === true ? [executionEnded(call)] : []),
+    ...(call.startedAt === null ? [{ kind: "TOOL_START", call: shot } as const] : []),
+    ...(call.isError
+      ? [
+          {
+            kind: "TOOL_ERROR",
+            call: shot,
+            error: marked(call.error?.message ?? call.output ?? call.state, SNAPSHOT_OUTPUT, "the call has the whole"),
+          } as const,
+        ]
+      : []),
+    { kind: "TOOL_END", call: shot },
+    { kind: "TOOL_EXECUTED", call: shot },
+  ];
+}
+
+function executionEnded(call: CallView): EventBody {
+  const common = { callId: call.id, toolName: call.name, durationMs: call.durationMs ?? 0 };
+  const failure = call.error?.type ?? call.state.toLowerCase();
+  if (call.state === "COMPLETED") return { kind: "EXECUTION_COMPLETED", ...common };
+  return call.state === "SEALED" || call.error?.type === "aborted"
+    ? { kind: "EXECUTION_ABORTED", ...common, failure }
+    : { kind: "EXECUTION_FAILED", ...common, failure };
+}
+
+/** The call as events carry it. */
+export function snapshot(call: CallView): ToolCallSnapshot {
+  return {
+    callId: call.id,
+    name: call.name,
+    state: call.state,
+    inputPreview: inputPreview(call),
+    output: call.output === null ? null : marked(call.output, SNAPSHOT_OUTPUT, "the call has the whole"),
+    isError: call.isError,
+    error:
+      call.error === null
+        ? null
+        : { ...call.error, message: marked(call.error.message, SNAPSHOT_OUTPUT, "the call has the whole") },
+    approval: call.approval === null ? null : approvalOf(call.approval),
+    startedAt: iso(call.startedAt),
+    completedAt: iso(call.completedAt),
+    durationMs: call.durationMs,
+  };
+}
+
+/** JSON text of the input that would run, or of what was asked for, cut at 200 characters. */
+export function inputPreview(call: Pick<CallView, "effectiveInput" | "requestedInput">): string {
+  const input = call.effectiveInput ?? call.requestedInput;
+  // Only what is shown is looked at: inputs may be large, and every event of a call has a preview.
+  const json = JSON.stringify(input);
+  const text = visibleLine(json.slice(0, PREVIEW + 1));
+  return text.length > PREVIEW ? `${text.slice(0, PREVIEW).toWellFormed()}…` : text;
+}
+
+function approvalOf({ id, state, decision, decidedBy, decidedAt, note }: ApprovalView): ToolCallSnapshot["approval"] {
+  return {
+    approvalId: id,
+    state,
+    decision,
+    decidedBy,
+    decidedAt: iso(decidedAt),
+    note: note === null ? null : marked(note, 1_000, "the approval has the whole"),
+  };
+}
+
+function iso(time: string | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

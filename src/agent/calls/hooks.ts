@@ -1,0 +1,32 @@
+import type { Placed } from "../tools/hook.ts";
+import type { HookCall, PostToolUse, PreToolUse, ToolHooks } from "../tools/tool-hooks.ts";
+import type { ToolResult } from "../tools/tool-result.ts";
+import type { Validated } from "./stages/validation.ts";
+
+/** The call as hooks see it: with a copy of the input, so that they cannot change what runs. */
+export function hookCall({ request, tool, bound }: Validated): HookCall {
+  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: structuredClone(bound.input) };
+}
+
+/**
+ * Goes round an execution: `next` runs the tool, at most once. What it answers is the tool's answer; what it throws
+ * fails the call. The call's time limit holds for all of it.
+ */
+export type Around = (call: HookCall & { readonly signal: AbortSignal }, next: () => Promise<ToolResult>) => Promise<ToolResult>;
+
+/** The operator's own code around tool calls, in the order in which it runs. */
+export type CallHooks = {
+  readonly preToolUse: readonly Placed<PreToolUse>[];
+  readonly postToolUse: readonly Placed<PostToolUse>[];
+  readonly around: readonly Placed<Around>[];
+};
+
+/** The hooks of one kind for calls of a tool: the tool's own come first. */
+export function hooksFor<Kind extends keyof ToolHooks>(
+  kind: Kind,
+  tool: { readonly name: string; readonly hooks: ToolHooks },
+  hooks: Pick<CallHooks, Kind>,
+): readonly Placed<ToolHooks[Kind][number]>[] {
+  const own = tool.hooks[kind].map((run, index) => ({ place: `tools.${tool.name}.hooks.${kind}.${index}`, run }));
+  return [...own, ...hooks[kind]];
+}

@@ -1,0 +1,149 @@
+import type { ToolCallPatch } from "../../db/change.ts";
+import type { Statement } from "../../db/sql.ts";
+import { shownProblem } from "../../db/error-class.ts";
+import { agentPolicy, agentWorkspace } from "../policy/agent-policy.ts";
+import { hookVerdict } from "../policy/policy.ts";
+import type { Explanation, StoredRule } from "../policy/permission.ts";
+import { keptValues, type RuleValues } from "../policy/rule-values.ts";
+import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
+import type { ToolResult } from "../tools/tool-result.ts";
+import { argumentsProblem } from "./arguments.ts";
+import type { CallingAgent, CallView } from "./call.ts";
+import type { Refusal } from "./refusal.ts";
+import type { CallScope } from "./scope.ts";
+import { hasRun, type CallFacts } from "./states.ts";
+import { StageClock, type Stages } from "./stage-clock.ts";
+import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
+import { discover, toolboxOf, type Requested } from "./stages/discovery.ts";
+import { permit } from "./stages/permission.ts";
+import { validate, type Validated } from "./stages/validation.ts";
+import { executionStarted, stageTrace } from "./trace.ts";
+
+/** Counts how often the same call was refused in the same turn before, for its arguments. */
+const REPEATS: Statement<{ repeats: number }, [agentId: string, turn: number, callId: string]> = {
+  name: "count_repeated_calls",
+  text: `SELECT count(*)::int AS repeats FROM tool_call t JOIN tool_call o ON o.agent_id = t.agent_id AND o.turn = t.turn AND o.name = t.name
+      AND (o.step, o.ordinal) < (t.step, t.ordinal) AND o.requested_input::text = t.requested_input::text AND o.error ->> 'type' = 'invalid_params'
+    WHERE t.id = $3 AND t.agent_id = $1 AND t.turn = $2`,
+};
+
+/** A call that the gate has judged, with what it knows of it. */
+export type JudgedCall = {
+  readonly call: CallView;
+  readonly validated: Validated;
+  readonly values: RuleValues | null;
+  readonly explanation: Explanation;
+  readonly stages: Stages;
+};
+
+/** A call that may start. */
+export type ReadyCall = JudgedCall & { readonly kind: "ready"; readonly confirmed: Confirmed };
+
+/** The gate's word on a call before execution. One that did not come as far as permission has no explanation. */
+export type Judgement =
+  | ReadyCall
+  | (JudgedCall & { readonly kind: "asked"; readonly inputHash: string; readonly reason: string })
+  | (JudgedCall & { readonly kind: "answered"; readonly result: ToolResult })
+  | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal })
+  | { readonly kind: "refused"; readonly call: CallView; readonly refusal: Refusal; readonly stages: Stages };
+
+/**
+ * Takes a call through the stages before its execution: discovery, validation, permission, confirmation. The same for a
+ * new call and for one that a person has allowed. Each stage takes what the one before it gave, so that none can be left
+ * out. `stored` are the rules that people have stored; `stop` ends the waiting for hooks. Never rejects.
+ */
+export async function judgeCall(
+  call: CallView,
+  scope: CallScope,
+  stored: readonly StoredRule[],
+  stop: AbortSignal,
+): Promise<Judgement> {
+  try {
+    const code = ownCodeOf(scope.services, scope.agent, `the call ${call.id} of ${call.name}`, "TOOL");
+    return await runOwnCode(code, () => throughStages(call, scope, stored, stop));
+  } catch (error) {
+    const reason = `the call cannot be judged (${shownProblem(error)})`;
+    return { kind: "refused", call, refusal: { type: "permission_denied", stage: "permission", reason }, stages: call.stages };
+  }
+}
+
+async function throughStages(
+  call: CallView,
+  scope: CallScope,
+  stored: readonly StoredRule[],
+  stop: AbortSignal,
+): Promise<Judgement> {
+  const { services, template, agent, owner } = scope;
+  const clock = new StageClock(call.stages, template.trace ? stageTrace(call, (event) => owner.send(event)) : null);
+  if (template.trace && call.state === "PENDING") owner.send(executionStarted(call));
+  const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
+
+  const stopReason = agent.lastStep?.stopReason ?? "unknown";
+  if (stopReason !== "tool_use") return refuse({ type: "incomplete", stage: "discovery", stopReason });
+  const discovered = clock.timed("discovery", () => discover(requested(call, agent), toolboxOf(services.tools, template)));
+  if (!discovered.ok) return refuse(discovered.refusal);
+
+  const validated = clock.timed("validation", () => validate(discovered.value));
+  if (!validated.ok) return refuse(await withRepeats(call, scope, validated.refusal));
+
+  const end = clock.begin("permission");
+  const permitted = await permit(validated.value, {
+    policy: agentPolicy(template, agent.permission, stored, services),
+    hooks: template.hooks,
+    workspace: agentWorkspace(services, agent.workspace),
+    signal: stop,
+  });
+  end();
+  const { call: permittedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
+  const judged = (): JudgedCall => ({ call, validated: permittedCall, values, explanation, stages: clock.stages });
+  const deny = (reason: string): Judgement => ({
+    ...judged(),
+    kind: "denied",
+    refusal: { type: "permission_denied", stage: "permission", reason },
+  });
+  if (!permitted.ok) return { ...judged(), kind: "denied", refusal: permitted.refusal.refusal };
+  const verdict = permitted.value;
+  if (verdict.kind === "answered")
+    return call.state === "PENDING"
+      ? { ...judged(), kind: "answered", result: verdict.result }
+      : deny("a hook answers this call by now, so that what was allowed is not what would happen");
+
+  const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
+  if (!confirmed.ok) return { ...judged(), kind: "asked", ...confirmed.refusal };
+  if (hasRun(call.state) && confirmed.value.inputHash !== call.inputHash)
+    return deny("the tool, or what hooks make of its input, is not what it was when the call ran");
+  return { ...judged(), kind: "ready", confirmed: confirmed.value };
+}
+
+function requested(call: CallView, agent: CallingAgent): Requested {
+  const common = { tenant: agent.tenant, agentId: agent.id, callId: call.id, name: call.name };
+  const input = call.state === "PENDING" ? call.requestedInput : call.effectiveInput;
+  return typeof input === "string"
+    ? { ...common, form: "unparsed", text: input, problem: argumentsProblem(input) }
+    : { ...common, form: "json", input };
+}
+
+/** The allowance that a person gave for a call; null if none did. */
+function allowanceOf({ approval, ruleValues }: CallView): Allowance | null {
+  const isAllowed = approval?.state === "ALLOWED" || (approval?.state === "RESOLVED" && approval.decision === "RETRY");
+  return approval !== null && isAllowed ? { approvalId: approval.id, inputHash: approval.inputHash, values: ruleValues } : null;
+}
+
+/** A mistake that the model has made before with exactly these arguments is said to it. */
+async function withRepeats(call: CallView, { services, agent, owner }: CallScope, refusal: Refusal): Promise<Refusal> {
+  if (refusal.type !== "invalid_params") return refusal;
+  // The call is counted by its row.
+  await owner.flush();
+  const [row] = await services.sql.query(REPEATS, [agent.id, agent.turn, call.id]);
+  return { ...refusal, repeats: row?.repeats ?? 0 };
+}
+
+/** The input that was judged, was shown and would run, with the values that the rules saw of it. */
+export function judgedFacts({ validated, values }: JudgedCall): CallFacts {
+  return { effectiveInput: validated.bound.input, ruleValues: values === null ? null : keptValues(values) };
+}
+
+/** The columns of a judged call: what the gate saw and said. */
+export function judgedColumns({ explanation }: JudgedCall): Partial<ToolCallPatch> {
+  return { explanation, verdict: explanation.verdict, hookVerdict: hookVerdict(explanation) };
+}

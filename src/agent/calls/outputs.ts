@@ -1,0 +1,77 @@
+import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { byteLength } from "../../lib/text.ts";
+
+/** A piece of a kept output, and where the next one begins; null at the end. */
+export type OutputPiece = { readonly text: string; readonly nextOffset: number | null };
+
+/** The most of one output that is kept, in bytes. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The whole outputs of which the model read only a part: files of the node that ran the call, named by the call's id. */
+export class KeptOutputs {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Keeps an output, at most MOST_BYTES of it, and gives how many bytes are kept. */
+  async keep(callId: string, output: string): Promise<number> {
+    const text = byteLength(output) > MOST_BYTES ? Buffer.from(output, "utf8").subarray(0, MOST_BYTES) : output;
+    await mkdir(this.#folder, { recursive: true });
+    await writeFile(this.#path(callId), text, { mode: 0o600 });
+    return Buffer.byteLength(text);
+  }
+
+  /** At most `bytes` bytes from an offset on, never ending inside a character; null if this node does not have the output. */
+  async read(callId: string, offset: number, bytes: number): Promise<OutputPiece | null> {
+    const file = await open(this.#path(callId)).catch(() => null);
+    if (file === null) return null;
+    try {
+      const buffer = Buffer.alloc(bytes);
+      const { bytesRead } = await file.read(buffer, 0, bytes, offset);
+      const { size } = await file.stat();
+      const isEnd = offset + bytesRead >= size;
+      const end = isEnd ? bytesRead : characterStart(buffer, bytesRead);
+      return { text: buffer.toString("utf8", 0, end), nextOffset: isEnd ? null : offset + end };
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Removes what was kept before; gives how many. A file that goes meanwhile was removed by another. */
+  async removeOlder(before: Date): Promise<number> {
+    const old = await this.#older(before);
+    for (const path of old) await rm(path, { force: true });
+    return old.length;
+  }
+
+  /** The number of outputs that would be removed. */
+  async countOlder(before: Date): Promise<number> {
+    return (await this.#older(before)).length;
+  }
+
+  async #older(before: Date): Promise<string[]> {
+    const old: string[] = [];
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const path = join(this.#folder, name);
+      const found = await stat(path).catch(() => null);
+      if (found !== null && found.mtime < before) old.push(path);
+    }
+    return old;
+  }
+
+  #path(callId: string): string {
+    return join(this.#folder, `${callId}.txt`);
+  }
+}
+
+/** The beginning of the character in which `end` lies: `end` itself if it lies between two. */
+function characterStart(buffer: Buffer, end: number): number {
+  let start = end - 1;
+  while (start > 0 && ((buffer[start] ?? 0) & 0xc0) === 0x80) start -= 1;
+  const first = buffer[start] ?? 0;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+  return start + length <= end ? end : start;
+}

@@ -1,0 +1,18 @@
+import type { OwnerChange } from "../../db/change.ts";
+import type { EventBody } from "../../events/event.ts";
+
+/** The owner of an agent, as its calls know it: they say by it what happens. */
+export type CallOwner = {
+  /** Aborts when the lease is lost: nothing of a call has an effect any more. */
+  readonly lost: AbortSignal;
+  /** True if the agent has used up its share of the room for what is not committed yet. */
+  readonly isFull: boolean;
+  /** Sends an event that changes no row. */
+  send(body: EventBody): void;
+  /** Resolves as soon as the agent has room for more, or when `signal` aborts. */
+  room(signal: AbortSignal): Promise<void>;
+  /** Commits what was deferred. False if something else was stored in its place. */
+  flush(): Promise<boolean>;
+  /** Replaces the agent's todo list. False if the lease is lost. */
+  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: EventBody): Promise<boolean>;
+};

@@ -1,0 +1,109 @@
+import type { ToolCallError } from "../../events/event.ts";
+import { marked } from "../../lib/text.ts";
+import type { ValidationIssue } from "../tools/tool.ts";
+
+/** The six stages through which every tool call goes, in order. */
+export type Stage = "discovery" | "validation" | "permission" | "confirmation" | "execution" | "formatting";
+
+/** Why a call did not run, or did not end well. */
+export type Refusal =
+  | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
+  | { readonly type: "disabled"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }
+  | { readonly type: "incomplete"; readonly stage: "discovery"; readonly stopReason: string }
+  | {
+      readonly type: "invalid_params";
+      readonly stage: "validation";
+      readonly name: string;
+      readonly issues: readonly ValidationIssue[];
+      /** The number of times that exactly these arguments were refused before in the turn. */
+      readonly repeats: number;
+    }
+  | { readonly type: "permission_denied"; readonly stage: "permission"; readonly reason: string }
+  | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
+  | { readonly type: "approval_expired"; readonly stage: "confirmation"; readonly expiredAt: string }
+  | { readonly type: "tool_busy"; readonly stage: "execution"; readonly waitedMs: number }
+  | { readonly type: "execution_failed"; readonly stage: "execution"; readonly message: string }
+  | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }
+  | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null };
+
+/** The longest value shown to the model beside what is wrong with it, in bytes. */
+const VALUE_BYTES = 200;
+const ISSUES = 20;
+
+/** The text that the model reads in the place of a result: it says what the model can do. */
+export function refusalText(refusal: Refusal): string {
+  switch (refusal.type) {
+    case "not_found":
+      return `There is no tool ${JSON.stringify(refusal.name)}. The tools are: ${refusal.available.join(", ")}.`;
+    case "disabled":
+      return `The tool ${refusal.name} is not available to you. The tools are: ${refusal.available.join(", ")}.`;
+    case "incomplete":
+      return `The call was not run: your answer ended early (${refusal.stopReason}), so that its arguments may be incomplete. Call again, with less in one answer.`;
+    case "invalid_params":
+      return [
+        `The arguments of ${refusal.name} are not valid. Correct them and call again:`,
+        ...issueLines(refusal.issues),
+        ...(refusal.repeats === 0
+          ? []
+          : [
+              `You have made exactly this call ${refusal.repeats === 1 ? "once" : `${refusal.repeats} times`} before, and it was refused for the same: change the arguments, or do without the tool.`,
+            ]),
+      ].join("\n");
+    case "permission_denied":
+      return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
+    case "user_rejected":
+      return `A person decided against the call${refusal.note === null ? "" : ` and noted: ${refusal.note}`}. Do not repeat it; ask what to do instead, or go on without it.`;
+    case "approval_expired":
+      return `Nobody decided on the call until ${refusal.expiredAt}, and it was not run. Nobody denied it either: go on without it, or say what you need.`;
+    case "tool_busy":
+      return `The call was not run: the server runs as many tools as it may, and none ended within ${refusal.waitedMs} ms. Call again later.`;
+    case "execution_failed":
+      return `The tool failed: ${refusal.message}`;
+    case "timeout":
+      return `The tool did not end within ${refusal.afterMs} ms and was stopped. Its effects are unknown: check before you repeat it.`;
+    case "aborted":
+      return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. Its effects are unknown: check before you repeat it.`;
+  }
+}
+
+/** The final state of a call that was refused for this reason. */
+export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
+  switch (refusal.type) {
+    case "permission_denied":
+    case "user_rejected":
+    case "approval_expired":
+      return "DENIED";
+    case "not_found":
+    case "disabled":
+    case "incomplete":
+    case "invalid_params":
+    case "tool_busy":
+    case "execution_failed":
+    case "timeout":
+    case "aborted":
+      return "FAILED";
+  }
+}
+
+/** The refusal as it stands on the row and in events. */
+export function toolCallError(refusal: Refusal): ToolCallError {
+  const type = refusal.type === "incomplete" ? "aborted" : refusal.type;
+  return { type, stage: refusal.stage, message: marked(refusalText(refusal), 4_000, "the output has the whole") };
+}
+
+/** The problem with an input, a line each: path, what was expected, the value received. */
+export function issueLines(issues: readonly ValidationIssue[]): string[] {
+  const shown = issues
+    .slice(0, ISSUES)
+    .map(({ path, message, value }) =>
+      value === undefined
+        ? `- ${path}: ${message}`
+        : `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`,
+    );
+  return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
+}
+
+/** The result of a call that was refused. */
+export function refusedFacts(refusal: Refusal): { output: string; isError: true; error: ToolCallError } {
+  return { output: refusalText(refusal), isError: true, error: toolCallError(refusal) };
+}

@@ -1,0 +1,51 @@
+import type { CallView } from "./call.ts";
+import { callStep, type CallFacts, type CallStep } from "./states.ts";
+
+/** The problem with a call in each state in which it can be sealed, and what the model can do about it. */
+const ADVICE: Readonly<Record<string, { readonly error: string; readonly recommendations: readonly string[] }>> = {
+  PENDING: {
+    error: "The call was not run.",
+    recommendations: ["Check the parameters.", "Call the tool again if it is still needed."],
+  },
+  APPROVAL_REQUIRED: {
+    error: "Nobody had decided on the call, and it was not run.",
+    recommendations: ["Call the tool again if it is still needed: it will be asked for again."],
+  },
+  APPROVED: {
+    error: "The call was allowed, but it was not run.",
+    recommendations: ["Check that the input is still right.", "Call the tool again if it is still needed."],
+  },
+  EXECUTING: {
+    error: "The call was running when it broke off; whether it had effects is unknown.",
+    recommendations: ["Check for effects before anything else.", "Call the tool again only if it is safe to repeat."],
+  },
+};
+
+/** The result of a call that was closed without one, in the form that models can read and programs can tell apart. */
+export function sealedResult(call: CallView, note: string): CallFacts {
+  const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
+  const status = isOutcomeUnknown ? "EXECUTING" : call.state;
+  const advice = ADVICE[status];
+  if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
+  const payload = {
+    ok: false,
+    error: advice.error,
+    data: { status, startedAt: call.startedAt, approval: call.approval?.state ?? null, toolId: call.id, note },
+    recommendations: advice.recommendations,
+    _autoSealed: true,
+  };
+  return {
+    output: JSON.stringify(payload),
+    isError: true,
+    error: {
+      type: "aborted",
+      stage: status === "EXECUTING" ? "execution" : "confirmation",
+      message: `${advice.error} (${note})`,
+    },
+  };
+}
+
+/** The step of a call to SEALED, with the result that says why. */
+export function sealCall(call: CallView, note: string, at: Date): CallStep {
+  return callStep(call, "SEALED", at, { ...sealedResult(call, note), completedAt: at.toISOString() }, {}, note);
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { StartsBy } from "../../../db/change.ts";
+import type { Json } from "../../../lib/json.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Permitted } from "./permission.ts";
+import { keptValues } from "../../policy/rule-values.ts";
+import type { Validated } from "./validation.ts";
+
+/**
+ * A call that may run now, with the hash of its input: by the policy alone, by a rule that a person stored, or as a
+ * person decided for exactly this input. What a person said must still stand when the call starts.
+ */
+export type Confirmed = { readonly call: Validated; readonly inputHash: string; readonly by: StartsBy | null };
+
+/**
+ * A person's ALLOW, bound to the hash of the input that they allowed, and to the files that its paths led to then: null
+ * where a server that did not record them asked.
+ */
+export type Allowance = { readonly approvalId: string; readonly inputHash: string; readonly values: Json };
+
+/** Why a call cannot run yet: nobody was asked, or what was allowed is not what would run now. */
+export type Unconfirmed = { readonly inputHash: string; readonly reason: string };
+
+/**
+ * Stage 4: an ask never answers itself (invariant 7). What the lists allow passes; what they ask for passes only with
+ * an allowance for the exact input, tool, schema and workspace. A call that was once allowed by a person keeps that
+ * allowance where the lists have become more lenient since.
+ */
+export function confirm(
+  permitted: Permitted & { kind: "allowed" | "asked" },
+  allowance: Allowance | null,
+  workspace: string,
+): Result<Confirmed, Unconfirmed> {
+  const { call } = permitted;
+  const hash = inputHash(call, workspace);
+  if (permitted.kind === "allowed") {
+    const { allowRuleId } = permitted.explanation;
+    return accepted({ call, inputHash: hash, by: allowRuleId === undefined ? null : { allowRuleId } });
+  }
+  if (allowance === null) return refused({ inputHash: hash, reason: permitted.reason });
+  const { approvalId, inputHash: allowedHash, values } = allowance;
+  if (allowedHash !== hash)
+    return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
+  if (values !== null && canonicalize(values) !== canonicalize(keptValues(permitted.values ?? {})))
+    return refused({ inputHash: hash, reason: `the paths of what was allowed lead elsewhere by now: ${permitted.reason}` });
+  return accepted({ call, inputHash: hash, by: { approvalId, inputHash: hash } });
+}
+
+/**
+ * SHA-256 over the RFC 8785 form of everything that decides what would run. An approval is bound to it: when any part
+ * differs at dispatch, the approval is stale.
+ */
+export function inputHash({ request, tool, bound }: Validated, workspace: string): string {
+  const members = {
+    agent: canonical(request.agentId),
+    call: canonical(request.callId),
+    input: canonical(bound.input),
+    schema: schemaForm(tool),
+    tenant: canonical(request.tenant),
+    tool: canonical(tool.name),
+    workspace: canonical(workspace),
+  };
+  // The canonical form of an object is that of its members, by name: so a schema is brought into its form once.
+  const form = Object.entries(members).map(([name, value]) => `"${name}":${value}`);
+  return createHash("sha256")
+    .update(`{${form.join(",")}}`)
+    .digest("hex");
+}
+
+const schemaForms = new WeakMap<Tool, string>();
+
+function schemaForm(tool: Tool): string {
+  const form = schemaForms.get(tool) ?? canonical(tool.inputSchema);
+  schemaForms.set(tool, form);
+  return form;
+}
+
+function canonical(value: Json): string {
+  const form = canonicalize(value);
+  if (form === undefined) throw new Error("what was parsed from JSON has a canonical form");
+  return form;
+}

@@ -1,0 +1,92 @@
+import { aborted } from "../../../lib/aborted.ts";
+import { ENDED } from "../../../lib/ended.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { messageOf } from "../../../lib/text.ts";
+import { hookCall, type Around } from "../hooks.ts";
+import type { Placed } from "../../tools/hook.ts";
+import type { ToolContext } from "../../tools/tool.ts";
+import type { ToolResult } from "../../tools/tool-result.ts";
+import type { Confirmed } from "./confirmation.ts";
+import type { Refusal } from "../refusal.ts";
+import type { Validated } from "./validation.ts";
+
+/** A call that ran, with what the tool answered: of any form, since tools are other people's code. */
+export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
+
+/** The scope of an execution, besides the call: its limits, what goes round it, and its context, still without a signal. */
+export type ExecutionScope = {
+  readonly around: readonly Placed<Around>[];
+  readonly timeoutMs: number;
+  readonly interrupt: AbortSignal;
+  readonly context: Omit<ToolContext, "signal">;
+};
+
+/**
+ * Stage 5: runs the tool. The answer comes at the timeout and at an interrupt at once, even if the tool never ends; a
+ * late result is dropped. Never rejects: what the tool throws is a refusal (invariant 9).
+ */
+export async function execute(
+  { call }: Confirmed,
+  { timeoutMs, interrupt, around, context }: ExecutionScope,
+): Promise<Result<Executed, Refusal>> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
+  const signal = AbortSignal.any([timeout.signal, interrupt]);
+  const stopReason = (): Refusal | null => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null);
+  using stopped = aborted(signal);
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([stopped.promise, run(call, { ...context, signal }, around, stopReason)]);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return refused(reasonOf(interrupt, timeoutMs));
+  } finally {
+    clearTimeout(timer);
+    // Lets go of the interrupt's signal, which lives as long as the lease.
+    timeout.abort(ENDED);
+  }
+}
+
+async function run(
+  call: Validated,
+  context: ToolContext,
+  around: readonly Placed<Around>[],
+  stopReason: () => Refusal | null,
+): Promise<Result<Executed, Refusal>> {
+  const wrapped = around.reduceRight<() => Promise<ToolResult>>(
+    (next, { run }) => {
+      const nextOnce = once(next, context.signal);
+      return async () => run({ ...hookCall(call), signal: context.signal }, nextOnce);
+    },
+    () => call.bound.run(context),
+  );
+  try {
+    return accepted({ call, answer: await wrapped() });
+  } catch (error) {
+    return refused(stopReason() ?? { type: "execution_failed", stage: "execution", message: messageOf(error) });
+  }
+}
+
+/**
+ * An execution that is begun a second time, or after the call has ended, is refused: a tool runs once for a call, while
+ * it is EXECUTING (invariant 5). Whether the wrapper waits for it or not, what it throws is nobody's accident.
+ */
+function once(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promise<ToolResult> {
+  let isUsed = false;
+  const begin = async (): Promise<ToolResult> => {
+    if (isUsed) throw new Error("a wrapper called next() twice, and a tool runs once for a call");
+    if (ended.aborted) throw new Error("a wrapper called next() after the call had ended");
+    isUsed = true;
+    return next();
+  };
+  return () => {
+    const running = begin();
+    running.catch(() => {});
+    return running;
+  };
+}
+
+function reasonOf(interrupt: AbortSignal, timeoutMs: number): Refusal {
+  if (!interrupt.aborted) return { type: "timeout", stage: "execution", afterMs: timeoutMs };
+  return { type: "aborted", stage: "execution", note: typeof interrupt.reason === "string" ? interrupt.reason : null };
+}

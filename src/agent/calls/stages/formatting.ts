@@ -1,0 +1,64 @@
+import { isJsonObject, mapStrings, nesting, toJson, type Json } from "../../../lib/json.ts";
+import { byteLength, headBytes, messageOf, storable, tailBytes } from "../../../lib/text.ts";
+import { DETAILS_BYTES, OUTPUT } from "../../tools/limits.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { ToolResult } from "../../tools/tool-result.ts";
+
+/** Details that are nested more deeply are left out. */
+const DETAILS_NESTING = 100;
+
+/** A result as it is kept: text for the model within its limits, with the whole where that is more, and JSON for programs. */
+export type Formatted = { readonly output: string; readonly whole: string | null; readonly details: Json };
+
+/** Which end of an output that is too long the model reads. */
+type Keeps = Tool["keeps"];
+
+/**
+ * Stage 6: what the tool answered as text and JSON that can be stored. Too long an output is cut, details that are too
+ * large or cannot be told in JSON are left out, with a mark that says so. Takes anything, and never throws.
+ */
+export function format(answer: ToolResult | undefined, keeps: Keeps = "head"): Formatted {
+  try {
+    return formatAny(answer, keeps);
+  } catch (error) {
+    return { output: `(the tool's answer cannot be told: ${messageOf(error)})`, whole: null, details: null };
+  }
+}
+
+function formatAny(given: unknown, keeps: Keeps): Formatted {
+  if (given === undefined || given === null) return { output: "(the tool answered nothing)", whole: null, details: null };
+  if (!isJsonObject(given)) return { ...cut(asText(given), keeps), details: null };
+  const { output, details } = given;
+  return { ...cut(asText(output ?? details ?? given), keeps), details: bounded(details) };
+}
+
+function asText(value: unknown): string {
+  return storable(typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)));
+}
+
+function cut(text: string, keeps: Keeps): { output: string; whole: string | null } {
+  const shown = keeps === "head" ? headOf(text) : tailOf(text);
+  if (shown.length === text.length) return { output: text, whole: null };
+  const mark = `[truncated: the ${keeps === "head" ? "first" : "last"} ${byteLength(shown)} of ${byteLength(text)} bytes]`;
+  return { output: keeps === "head" ? `${shown}\n${mark}` : `${mark}\n${shown}`, whole: text };
+}
+
+function headOf(text: string): string {
+  const lines = text.split("\n", OUTPUT.lines + 1);
+  return headBytes(lines.length > OUTPUT.lines ? lines.slice(0, OUTPUT.lines).join("\n") : text, OUTPUT.bytes);
+}
+
+function tailOf(text: string): string {
+  let start = text.length;
+  for (let lines = 0; lines < OUTPUT.lines && start > 0; lines += 1) start = text.lastIndexOf("\n", start - 1);
+  return tailBytes(start > 0 ? text.slice(start + 1) : text, OUTPUT.bytes);
+}
+
+function bounded(details: unknown): Json {
+  if (details === undefined) return null;
+  const json = toJson(details);
+  if (json === undefined) return { truncated: true };
+  const text = JSON.stringify(json);
+  const bytes = byteLength(text);
+  return bytes > DETAILS_BYTES || nesting(text) > DETAILS_NESTING ? { truncated: true, bytes } : mapStrings(json, storable);
+}

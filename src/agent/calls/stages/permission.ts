@@ -1,0 +1,139 @@
+import type { JsonObject } from "../../../lib/json.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { messageOf } from "../../../lib/text.ts";
+import { hookCall, hooksFor, type CallHooks } from "../hooks.ts";
+import { hookAnswer } from "../../tools/hook.ts";
+import { readPreToolUseAnswer, type PreToolUseSaid } from "../hook-answers.ts";
+import type { ToolResult } from "../../tools/tool-result.ts";
+import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
+import { isStricter, judge } from "../../policy/policy.ts";
+import type { Explanation, Policy, Verdict } from "../../policy/permission.ts";
+import { issueLines, type Refusal } from "../refusal.ts";
+import { ruleValues, type RuleValues } from "../../policy/rule-values.ts";
+import { validate, type Validated } from "./validation.ts";
+
+/** All by which a call is judged. `signal` stops the waiting for hooks. */
+export type PermissionScope = {
+  readonly policy: Policy;
+  readonly hooks: Pick<CallHooks, "preToolUse">;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
+};
+
+/** A call that was judged: with the values that the rules saw (null if a path has no place in the workspace), and why. */
+export type Judged = { readonly call: Validated; readonly values: RuleValues | null; readonly explanation: Explanation };
+
+/** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
+export type Permitted =
+  | (Judged & { readonly kind: "allowed" })
+  | (Judged & { readonly kind: "asked"; readonly reason: string })
+  | (Judged & { readonly kind: "answered"; readonly result: ToolResult });
+
+/** A call that was denied keeps its explanation. */
+export type Denied = Judged & { readonly refusal: Refusal };
+
+/** Stage 3: rules, lists and the mode; then hooks, those of the tool first, which may only tighten. */
+export async function permit(call: Validated, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
+  const judged = judgeByPolicy(call, scope);
+  return judged.explanation.verdict === "deny" ? denied(judged) : tighten(judged, scope);
+}
+
+/** The judgement of the rules, lists and modes, without hooks. */
+export function judgeByPolicy(call: Validated, { policy, workspace }: Omit<PermissionScope, "hooks" | "signal">): Judged {
+  const { request, tool, bound } = call;
+  let values: RuleValues;
+  try {
+    values = ruleValues(tool, bound.input, workspace);
+  } catch (error) {
+    if (!(error instanceof PathRefused)) throw error;
+    const said = { rule: "workspace", place: "workspace", verdict: "deny" } as const;
+    const explanation = {
+      verdict: "deny",
+      decidedBy: "workspace",
+      place: "workspace",
+      reason: error.message,
+      considered: [said],
+    } as const;
+    return { call, values: null, explanation };
+  }
+  const { name, readOnly } = tool;
+  return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
+}
+
+async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
+  let judged = first;
+  for (const { place, run } of hooksFor("preToolUse", first.call.tool, scope.hooks)) {
+    const said = (verdict: Verdict | "no match", reason: string): Judged => ({
+      ...judged,
+      explanation: considering(judged.explanation, place, verdict, reason),
+    });
+    let answer: PreToolUseSaid;
+    try {
+      const { call } = judged;
+      answer = readPreToolUseAnswer(await hookAnswer(() => run(hookCall(call)), scope.signal));
+    } catch (error) {
+      return denied(said("deny", `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`));
+    }
+    switch (answer.kind) {
+      case "nothing":
+        judged = said("no match", "");
+        break;
+      case "ask":
+        judged = said("ask", answer.reason ?? `a hook asks for ${first.call.tool.name}`);
+        break;
+      case "deny":
+        return denied(said("deny", answer.reason ?? `a hook forbids ${first.call.tool.name}`));
+      case "unreadable":
+        return denied(said("deny", `a hook failed (${answer.problem}), and what a hook cannot judge does not run`));
+      case "result":
+        return accepted({ ...said("allow", "a hook answered in the tool's place"), kind: "answered", result: answer.result });
+      case "input": {
+        const rewritten = rewrite(judged, answer.input, place, scope);
+        if (rewritten.explanation.verdict === "deny") return denied(rewritten);
+        judged = rewritten;
+      }
+    }
+  }
+  const { verdict, reason } = judged.explanation;
+  return accepted(verdict === "ask" ? { ...judged, kind: "asked", reason } : { ...judged, kind: "allowed" });
+}
+
+/** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
+function rewrite(before: Judged, input: JsonObject, place: string, scope: PermissionScope): Judged {
+  const { call, explanation } = before;
+  const validated = validate({ tool: call.tool, request: { ...withoutInput(call.request), form: "json", input } });
+  if (!validated.ok) {
+    const problems = validated.refusal.type === "invalid_params" ? issueLines(validated.refusal.issues).join("; ") : "";
+    return {
+      ...before,
+      explanation: considering(explanation, place, "deny", `a hook gave an input that is not valid (${problems})`),
+    };
+  }
+  const judged = judgeByPolicy(validated.value, scope);
+  const considered = [
+    ...explanation.considered,
+    { rule: "hook, with another input", place, verdict: "no match" } as const,
+    ...judged.explanation.considered,
+  ];
+  const deciding = isStricter(explanation.verdict, judged.explanation.verdict) ? explanation : judged.explanation;
+  return { ...judged, explanation: { ...deciding, considered } };
+}
+
+function withoutInput({
+  tenant,
+  agentId,
+  callId,
+  name,
+}: Validated["request"]): Pick<Validated["request"], "tenant" | "agentId" | "callId" | "name"> {
+  return { tenant, agentId, callId, name };
+}
+
+function considering(before: Explanation, place: string, verdict: Verdict | "no match", reason: string): Explanation {
+  const considered = [...before.considered, { rule: "hook", place, verdict }];
+  return verdict === "no match" ? { ...before, considered } : { verdict, decidedBy: "hook", place, reason, considered };
+}
+
+function denied(judged: Judged): Result<never, Denied> {
+  const { reason } = judged.explanation;
+  return refused({ ...judged, refusal: { type: "permission_denied", stage: "permission", reason } });
+}

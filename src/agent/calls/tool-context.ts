@@ -1,0 +1,93 @@
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { TodoItem } from "../../events/event.ts";
+import { toJson, type Json } from "../../lib/json.ts";
+import { byteLength, headBytes } from "../../lib/text.ts";
+import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
+import type { CallingAgent } from "./call.ts";
+import type { CallOwner } from "./owner.ts";
+import type { CallScope } from "./scope.ts";
+import type { TodoList, ToolContext } from "../tools/tool.ts";
+
+/** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
+const CUSTOM_EVENT_BYTES = 16 * 1024;
+
+/** The call of a context; when `ended` aborts, nothing of it has an effect any more. */
+export type RunningCall = {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly ended: AbortSignal;
+  /** Counts what the tool emitted beyond its agent's share of the room, since it did not wait. */
+  readonly leftOut: { events: number };
+};
+
+/** The context of a running tool, still without its signal. */
+export function toolContext(
+  { services, template, agent, owner }: CallScope,
+  { callId, toolName, ended, leftOut }: RunningCall,
+): Omit<ToolContext, "signal"> {
+  const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
+  /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
+  let room: Promise<void> | null = null;
+  return {
+    agentId: agent.id,
+    callId,
+    workspace,
+    start: (file, args, options = {}) => {
+      if (ended.aborted) throw new Error("the call has ended: nothing is started for it any more");
+      const group = services.groups.start(file, args, {
+        folder: options.folder === undefined ? workspace.root : workspace.resolve(options.folder),
+        env: { ...inherited(), ...options.env },
+      });
+      ended.addEventListener("abort", () => group.end(), { once: true });
+      return group.process;
+    },
+    todos: todoList(services.sql, agent, owner, ended),
+    emit: (eventType, eventData) => {
+      if (ended.aborted) return Promise.resolve();
+      if (owner.isFull) leftOut.events += 1;
+      else
+        owner.send({
+          kind: "TOOL_CUSTOM_EVENT",
+          callId,
+          toolName,
+          eventType: headBytes(eventType, 200),
+          eventData: customData(eventData),
+        });
+      if (!owner.isFull) return Promise.resolve();
+      room ??= owner.room(ended).finally(() => (room = null));
+      return room;
+    },
+  };
+}
+
+function customData(eventData: unknown): Json {
+  const json = toJson(eventData) ?? null;
+  const text = JSON.stringify(json);
+  return byteLength(text) > CUSTOM_EVENT_BYTES ? { truncated: true, preview: headBytes(text, CUSTOM_EVENT_BYTES / 4) } : json;
+}
+
+/** The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). */
+function inherited(): Record<string, string> {
+  const names = ["PATH", "LANG", "TZ", "TMPDIR"];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
+
+const READ_TODOS: Statement<TodoItem, [agentId: string]> = {
+  name: "read_todos",
+  text: "SELECT id, title, status, assignee, notes FROM todo WHERE agent_id = $1 ORDER BY place",
+};
+
+/** The agent's todo list as a call reads and writes it, until `ended` aborts. */
+function todoList(sql: Sql, agent: Pick<CallingAgent, "id" | "tenant">, owner: CallOwner, ended: AbortSignal): TodoList {
+  const read = (): Promise<TodoItem[]> => sql.query(READ_TODOS, [agent.id]);
+  return {
+    read,
+    async write(todos) {
+      const previousTodos = await read();
+      if (ended.aborted) throw new Error("the call has ended: its result is dropped");
+      const rows = todos.map((item, place) => ({ ...item, place, agentId: agent.id, tenant: agent.tenant }));
+      const isCommitted = await owner.commitTodos(rows, { kind: "TODO_CHANGED", previousTodos, todos });
+      if (!isCommitted) throw new Error("the list could not be saved: this server does not hold the agent any more");
+    },
+  };
+}

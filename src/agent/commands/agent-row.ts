@@ -1,0 +1,63 @@
+import type { OutsideChange } from "../../db/change.ts";
+import type { Json } from "../../lib/json.ts";
+import type { Actor } from "../actors/actor.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+
+/** The columns that distinguish a new agent. */
+export type NewAgent = {
+  readonly id: string;
+  readonly actor: Pick<Actor, "id" | "kind" | "tenant">;
+  readonly templateId: string;
+  readonly model: string;
+  readonly workspace: string;
+  readonly toolTimeoutMs: number | null;
+  readonly permission: OwnPermission | null;
+  readonly at: Date;
+};
+
+/** The row of an agent that nothing has happened to yet. */
+export function agentRow({
+  id,
+  actor,
+  templateId,
+  model,
+  workspace,
+  toolTimeoutMs,
+  permission,
+  at,
+}: NewAgent): NonNullable<OutsideChange["createAgent"]> {
+  return {
+    id,
+    tenant: actor.tenant,
+    templateId,
+    model,
+    workspace,
+    toolTimeoutMs,
+    permission: permission === null ? null : storedPermission(permission),
+    state: "READY",
+    breakpoint: "READY",
+    turn: 0,
+    stepCount: 0,
+    arrivals: 0,
+    transcriptLength: 0,
+    lastSfpIndex: -1,
+    seq: 0,
+    needs: 0,
+    signal: 0,
+    interruptAt: null,
+    interruptNote: null,
+    createdBy: actor.id,
+    createdByKind: actor.kind,
+    lineage: null,
+    forkedAt: null,
+    leaseOwner: null,
+    leaseEpoch: 0,
+    leaseUntil: null,
+    runnableAt: null,
+    createdAt: at,
+  };
+}
+
+function storedPermission({ scope, source }: OwnPermission): Json {
+  return { scope, source: JSON.parse(JSON.stringify(source)) as Json };
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { ContentBlock, ImageType } from "../models/model.ts";
+
+/** An image of a message as its row names it: the image itself is a row of its own, which forks share. */
+export type KeptImage = {
+  readonly type: "image";
+  readonly source: {
+    readonly type: "kept";
+    readonly media_type: ImageType;
+    /** The SHA-256 of its bytes, in hex. */
+    readonly digest: string;
+    readonly bytes: number;
+  };
+};
+
+/** An image as a model is given it, in base64. */
+export type SentImage = Extract<ContentBlock, { type: "image" }>;
+
+/** A block of a message as its row has it. */
+export type KeptBlock = Exclude<ContentBlock, SentImage> | KeptImage;
+
+/**
+ * The blocks of a message that is being stored, or was stored since images have rows of their own. Such rows are written by
+ * the loop and by sendMessage only, so that their form is known.
+ */
+export function keptBlocks(content: unknown): readonly KeptBlock[] {
+  return content as readonly KeptBlock[];
+}
+
+/** A row of the table of images, on its way there: `data` in base64. */
+export type ImageRow = { readonly digest: string; readonly data: string };
+
+/** The most bytes of images that one request or one answer carries: providers take some 32 MB, as base64 with all else. */
+export const IMAGE_BYTES = 15 * 1024 * 1024;
+
+/** The room for images that were read, of all agents of a server; characters of base64. */
+const CACHE_CHARACTERS = 64 * 1024 * 1024;
+
+const READ: Statement<{ data: string }, [tenant: string, digest: string]> = {
+  name: "read_image",
+  text: "SELECT translate(encode(data, 'base64'), E'\\n', '') AS data FROM image WHERE tenant = $1 AND digest = $2",
+};
+
+/** The image as its message's row names it, and as its own row holds it. */
+export function keepImage(mediaType: ImageType, base64: string): { readonly block: KeptImage; readonly row: ImageRow } {
+  const data = Buffer.from(base64, "base64");
+  const digest = createHash("sha256").update(data).digest("hex");
+  return {
+    block: { type: "image", source: { type: "kept", media_type: mediaType, digest, bytes: data.length } },
+    row: { digest, data: base64 },
+  };
+}
+
+/** Reads images; those read last stay in memory, within one room for all. */
+export class Images {
+  readonly #read = new LRUCache<string, string>({ maxSize: CACHE_CHARACTERS, sizeCalculation: (data) => data.length + 1 });
+
+  /** The image with its data. Rejects if the tenant has none of that digest. */
+  async read(sql: Sql, tenant: string, { source }: KeptImage): Promise<SentImage> {
+    const key = `${source.digest} ${tenant}`;
+    let data = this.#read.get(key);
+    if (data === undefined) {
+      const [row] = await sql.query(READ, [tenant, source.digest]);
+      if (row === undefined) throw new Error(`the image ${source.digest} of tenant ${tenant} is not there`);
+      data = row.data;
+      this.#read.set(key, data);
+    }
+    return { type: "image", source: { type: "base64", media_type: source.media_type, data } };
+  }
+}

@@ -1,0 +1,196 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { EventBody } from "../../events/event.ts";
+import { aborted } from "../../lib/aborted.ts";
+import { ENDED } from "../../lib/ended.ts";
+import { messageOf, pieces } from "../../lib/text.ts";
+import { AnswerBuilder, type Answer, type SaidBlock } from "./answer.ts";
+import type { ConversationOwner } from "./owner.ts";
+import { ModelError, type Model, type ModelEvent, type ModelRequest } from "../models/model.ts";
+import type { ConversationTemplate } from "./template.ts";
+
+/** Deltas longer than this are split: an event must not grow beyond its limit. */
+const DELTA_CHARACTERS = 8_000;
+/** A longer block's text is not repeated in its TEXT_CHUNK_END; readers join the deltas. */
+const BLOCK_TEXT_CHARACTERS = 16_000;
+
+/** The longest wait before a call is made again, in ms. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** The options of a template's model calls: retries, silence, thinking. */
+export type ModelCallOptions = Pick<
+  ConversationTemplate,
+  "modelRetries" | "modelRetryMs" | "modelIdleMs" | "exposeThinking" | "retainThinking"
+>;
+
+/**
+ * The end of a model call. `texts` closes what was said in the log: as kept where it was answered, as aborted where it
+ * broke off or was refused, and then it goes to no model.
+ */
+export type ModelOutcome =
+  | { readonly kind: "answered"; readonly answer: Answer; readonly texts: readonly EventBody[]; readonly durationMs: number }
+  | { readonly kind: "interrupted"; readonly texts: readonly EventBody[] }
+  | { readonly kind: "failed"; readonly error: ModelError; readonly texts: readonly EventBody[] };
+
+/**
+ * Makes one model call and streams what it says into the log. A call that fails before anything of it is in the log is
+ * made again, up to `modelRetries` times. Ends at once when `signal` aborts. Never rejects.
+ */
+export async function callModel(
+  model: Model,
+  request: ModelRequest,
+  step: number,
+  owner: ConversationOwner,
+  options: ModelCallOptions,
+  signal: AbortSignal,
+): Promise<ModelOutcome> {
+  for (let attempt = 0; ; attempt += 1) {
+    const started = performance.now();
+    const speech = new Speech(model, step, owner, options);
+    try {
+      for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
+        if (event.type !== "end") {
+          speech.take(event);
+          await owner.room(signal);
+          continue;
+        }
+        if (event.stopReason === "refusal")
+          return { kind: "failed", error: new ModelError("refused", "the model refused to answer"), texts: speech.ends(true) };
+        const durationMs = performance.now() - started;
+        return {
+          kind: "answered",
+          answer: speech.answer.finish(event.stopReason, event.usage),
+          texts: speech.ends(false),
+          durationMs,
+        };
+      }
+      throw new ModelError("broken", "the model's stream ended without saying why");
+    } catch (thrown) {
+      if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true) };
+      const error = asModelError(thrown);
+      const texts = speech.ends(true);
+      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries) return { kind: "failed", error, texts };
+      if (!(await waitToRetry(error, attempt, owner, options, signal))) return { kind: "interrupted", texts: [] };
+    }
+  }
+}
+
+/** Says that a call is made again, and waits: as long as the provider asks, else longer each time. False if `signal` aborted. */
+export async function waitToRetry(
+  failure: ModelError,
+  attempt: number,
+  owner: ConversationOwner,
+  { modelRetryMs }: Pick<ConversationTemplate, "modelRetryMs">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const growing = modelRetryMs * 2 ** attempt * (0.8 + Math.random() * 0.4);
+  const waitMs = Math.round(Math.min(LONGEST_WAIT_MS, failure.retryAfterMs ?? growing));
+  owner.send({
+    kind: "ERROR",
+    severity: "WARN",
+    phase: "MODEL",
+    message: `${failure.message}; the call is made again in ${waitMs} ms`,
+    detail: failure.kind,
+  });
+  await delay(waitMs, undefined, { signal }).catch(() => {});
+  return !signal.aborted;
+}
+
+function asModelError(thrown: unknown): ModelError {
+  return thrown instanceof ModelError ? thrown : new ModelError("rejected", messageOf(thrown), { cause: thrown });
+}
+
+/** The end of a block in the log. A long text is left to its deltas. */
+export function endOfBlock({ kind, block, text }: SaidBlock, step: number, aborted: boolean): EventBody {
+  const short = text.length > BLOCK_TEXT_CHARACTERS ? null : text;
+  return { kind: kind === "text" ? "TEXT_CHUNK_END" : "THINK_CHUNK_END", step, block, text: short, aborted };
+}
+
+/** The speech of a model in one call, as it goes into the log and as it becomes the answer. */
+class Speech {
+  readonly answer = new AnswerBuilder();
+  readonly #model: Model;
+  readonly #step: number;
+  readonly #owner: ConversationOwner;
+  readonly #options: ModelCallOptions;
+
+  constructor(model: Model, step: number, owner: ConversationOwner, options: ModelCallOptions) {
+    this.#model = model;
+    this.#step = step;
+    this.#owner = owner;
+    this.#options = options;
+  }
+
+  /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
+  ends(aborted: boolean): EventBody[] {
+    const shown = this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
+    // Text that is only space is no part of the answer.
+    return shown.map((said) => endOfBlock(said, this.#step, aborted || (said.kind === "text" && said.text.trim() === "")));
+  }
+
+  take(event: Exclude<ModelEvent, { type: "end" }>): void {
+    const owner = this.#owner;
+    // A call says nothing: its answer tells of the breakpoint.
+    if (owner.breakpoint === "PRE_MODEL" && event.type !== "tool_use") owner.sendMove("STREAMING_MODEL");
+    switch (event.type) {
+      case "text_start":
+        this.answer.start("text", event.block);
+        return owner.send({ kind: "TEXT_CHUNK_START", step: this.#step, block: event.block });
+      case "text_delta":
+        this.answer.add("text", event.block, event.text);
+        return this.#send("TEXT_CHUNK", event.block, event.text);
+      case "thinking_start":
+        this.answer.start("thinking", event.block);
+        if (this.#options.exposeThinking) owner.send({ kind: "THINK_CHUNK_START", step: this.#step, block: event.block });
+        return;
+      case "thinking_delta":
+        this.answer.add("thinking", event.block, event.text);
+        if (this.#options.exposeThinking) this.#send("THINK_CHUNK", event.block, event.text);
+        return;
+      case "thinking_end": {
+        const { block, signature, redacted } = event;
+        if (this.#options.retainThinking) this.answer.retain(block, { by: this.#model.name, signature, redacted });
+        return;
+      }
+      case "tool_use":
+        return this.answer.addCall(event.block, event.id, event.name, event.arguments);
+    }
+  }
+
+  #send(kind: "TEXT_CHUNK" | "THINK_CHUNK", block: number, text: string): void {
+    for (const delta of pieces(text, DELTA_CHARACTERS)) this.#owner.send({ kind, step: this.#step, block, delta });
+  }
+}
+
+/** The events of the call until `signal` aborts, even where the model does not heed it. Silence for `idleMs` is an error. */
+async function* untilAborted(
+  model: Model,
+  request: ModelRequest,
+  idleMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent> {
+  const silence = new AbortController();
+  const ending = AbortSignal.any([signal, silence.signal]);
+  using ended = aborted(ending);
+  let isHeard = false;
+  const timer = setTimeout(() => {
+    if (isHeard) silence.abort(new ModelError("silent", `the model said nothing for ${idleMs} ms`));
+    else timer.refresh();
+  }, idleMs);
+  const events = model.stream(request, ending, () => timer.refresh())[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      timer.refresh();
+      isHeard = true;
+      const next = await Promise.race([events.next(), ended.promise]);
+      if (next.done === true) return;
+      // While what it said waits for room, nobody listens.
+      isHeard = false;
+      yield next.value;
+    }
+  } finally {
+    clearTimeout(timer);
+    silence.abort(ENDED);
+    // Not awaited: a stream that hangs would hold the loop.
+    void events.return?.().catch(() => {});
+  }
+}

@@ -1,0 +1,46 @@
+import { messageOf } from "../../lib/text.ts";
+import type { ConversationOwner } from "./owner.ts";
+import { hookAnswer, type Placed } from "../tools/hook.ts";
+import { ownCodeOf, runOwnCode, type OwnCodeServices } from "../tools/own-code.ts";
+
+/** Hooks that only look, one after another in the background: a slow one holds nothing up but the parking of the agent. */
+export class Observers {
+  readonly #services: OwnCodeServices;
+  readonly #owner: ConversationOwner;
+  #running: Promise<void> = Promise.resolve();
+  #count = 0;
+
+  constructor(services: OwnCodeServices, owner: ConversationOwner) {
+    this.#services = services;
+    this.#owner = owner;
+  }
+
+  /** True if any hook runs, or waits for others. */
+  get areRunning(): boolean {
+    return this.#count > 0;
+  }
+
+  /** Runs the hooks after those that run already. One that throws is reported as an ERROR event. */
+  run<Hook>(hooks: readonly Placed<Hook>[], invoke: (hook: Hook) => void | Promise<void>): void {
+    this.#count += hooks.length;
+    for (const { place, run } of hooks) this.#running = this.#running.then(() => this.#runOne(place, () => invoke(run)));
+  }
+
+  /** Resolves when no hook runs any more. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async #runOne(place: string, invoke: () => void | Promise<void>): Promise<void> {
+    try {
+      const { agentId: id, tenant, createdBy } = this.#owner.lease;
+      const code = ownCodeOf(this.#services, { id, tenant, createdBy }, `the hook ${place}`, "MODEL");
+      await runOwnCode(code, () => hookAnswer(invoke, this.#owner.lost));
+    } catch (error) {
+      const message = `the hook ${place} failed: ${messageOf(error)}`;
+      this.#owner.send({ kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail: "hook_failed" });
+    } finally {
+      this.#count -= 1;
+    }
+  }
+}

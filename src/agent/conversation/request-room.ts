@@ -1,0 +1,104 @@
+/**
+ * The bytes of requests to models that a server has under way at most: texts as they are stored, images in base64. Such a
+ * request is in memory two or three times, as messages and as what is sent.
+ */
+export const REQUEST_ROOM_BYTES = 256 * 1024 * 1024;
+
+/** A request of at most so many bytes does not wait: of such there are no more than agents that a server works on. */
+export const SMALL_REQUEST_BYTES = 128 * 1024;
+
+type Waiting = { readonly bytes: number; readonly enter: () => void };
+type Tenant = { bytes: number; readonly waiting: Set<Waiting> };
+
+/**
+ * The room for the large requests of a server that are under way, of which one tenant takes at most two thirds (invariant
+ * 13). Who finds none waits: first the tenant that has the least of the room, and of one tenant the request that came first.
+ */
+export class RequestRoom {
+  readonly #room: number;
+  readonly #small: number;
+  readonly #tenants = new Map<string, Tenant>();
+  #bytes = 0;
+
+  /** `room` and `small` in bytes. */
+  constructor(room: number = REQUEST_ROOM_BYTES, small: number = SMALL_REQUEST_BYTES) {
+    this.#room = room;
+    this.#small = small;
+  }
+
+  /** The bytes of large requests that are under way, and the number of requests that wait. */
+  get load(): { readonly bytes: number; readonly waiting: number } {
+    const waiting = [...this.#tenants.values()].reduce((sum, tenant) => sum + tenant.waiting.size, 0);
+    return { bytes: this.#bytes, waiting };
+  }
+
+  /** Waits for room, and gives what leaves it again; null if `signal` aborts before. */
+  async enter(tenant: string, bytes: number, signal: AbortSignal): Promise<(() => void) | null> {
+    if (signal.aborted) return null;
+    if (bytes <= this.#small) return () => {};
+    const known = this.#tenants.get(tenant) ?? { bytes: 0, waiting: new Set() };
+    this.#tenants.set(tenant, known);
+    return new Promise((resolve) => {
+      const waiting = { bytes, enter: () => end(() => this.#leave(tenant, bytes)) };
+      const giveUp = (): void => {
+        known.waiting.delete(waiting);
+        this.#forget(tenant);
+        end(null);
+        this.#admit();
+      };
+      const end = (leave: (() => void) | null): void => {
+        signal.removeEventListener("abort", giveUp);
+        resolve(leave === null ? null : once(leave));
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      known.waiting.add(waiting);
+      this.#admit();
+    });
+  }
+
+  /** Lets those in for whom there is room. One that is larger than all of it goes alone. */
+  #admit(): void {
+    for (;;) {
+      const next = this.#next();
+      if (next === null) return;
+      const [tenant, waiting] = next;
+      if (this.#bytes > 0 && this.#bytes + waiting.bytes > this.#room) return;
+      tenant.waiting.delete(waiting);
+      tenant.bytes += waiting.bytes;
+      this.#bytes += waiting.bytes;
+      waiting.enter();
+    }
+  }
+
+  /** The request that waits and is to be let in before all others. */
+  #next(): readonly [Tenant, Waiting] | null {
+    let least: readonly [Tenant, Waiting] | null = null;
+    for (const tenant of this.#tenants.values()) {
+      const [first] = tenant.waiting;
+      if (first === undefined || (tenant.bytes > 0 && tenant.bytes + first.bytes > (this.#room * 2) / 3)) continue;
+      if (least === null || tenant.bytes < least[0].bytes) least = [tenant, first];
+    }
+    return least;
+  }
+
+  #leave(tenant: string, bytes: number): void {
+    this.#bytes -= bytes;
+    const known = this.#tenants.get(tenant);
+    if (known !== undefined) known.bytes -= bytes;
+    this.#forget(tenant);
+    this.#admit();
+  }
+
+  #forget(tenant: string): void {
+    const known = this.#tenants.get(tenant);
+    if (known?.bytes === 0 && known.waiting.size === 0) this.#tenants.delete(tenant);
+  }
+}
+
+function once(leave: () => void): () => void {
+  let hasLeft = false;
+  return () => {
+    if (!hasLeft) leave();
+    hasLeft = true;
+  };
+}

@@ -1,0 +1,233 @@
+import { LRUCache } from "lru-cache";
+import type { OwnerChange } from "../../db/change.ts";
+import type { MessageKind } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import { IMAGE_BYTES, keptBlocks, type Images, type KeptBlock } from "./images.ts";
+import type { ContentBlock, ModelMessage } from "../models/model.ts";
+
+/** The most bytes of one window, without its images: more than any model reads. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+/** The room for the windows that the owners of a server remember, of all its agents; and what a message takes besides its bytes. */
+const REMEMBERED_BYTES = 256 * 1024 * 1024;
+const MESSAGE_BYTES = 500;
+
+/** The most messages of before whose images are moved by one statement. */
+const MOVED = 8;
+
+/** A message of the transcript; `bytes` of its content, without images. */
+export type TranscriptMessage = {
+  readonly ordinal: number;
+  readonly kind: MessageKind;
+  readonly content: readonly KeptBlock[];
+  readonly bytes: number;
+};
+
+/** A message with its images. */
+type ReadMessage = { readonly kind: MessageKind; readonly content: readonly ContentBlock[] };
+
+/** The newest person's message up to the earliest cut, $2. */
+const RANGE =
+  "range AS (SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AS first)";
+
+/** Images of messages of before go into rows of their own, so that a window can be read without them. */
+const MOVE: Statement<object, [agentId: string, earliest: number, length: number]> = {
+  name: "move_images",
+  text: `WITH ${RANGE} SELECT move_images(m.id) FROM (
+      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT ${MOVED}
+    ) m`,
+};
+
+/**
+ * The newest person's message before the earliest cut, and what came after it; of that, the newest `$4` bytes, and at
+ * least the last answer with its results, as well as the person's message that they belong to.
+ * Of a range with both ends the planner knows that it is small, and takes the index also where one agent has most rows.
+ */
+const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, length: number, bytes: number]> = {
+  name: "load_transcript",
+  text: `WITH ${RANGE}, sized AS (
+      SELECT m.ordinal, m.kind, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
+      FROM message m WHERE m.agent_id = $1 AND m.ordinal >= (SELECT first FROM range) AND m.ordinal < $3
+    ), kept AS (
+      SELECT least(
+          coalesce(max(ordinal) FILTER (WHERE bytes > $4) + 1, 0), $3 - 1,
+          CASE WHEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') > max(ordinal) FILTER (WHERE kind = 'USER') THEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') END
+        ) AS first FROM sized
+    ), asked AS (
+      SELECT max(ordinal) AS ordinal FROM sized WHERE kind = 'USER' AND ordinal < (SELECT first FROM kept)
+    )
+    SELECT ordinal, kind, content, bytes FROM message
+    WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3
+      AND (ordinal >= (SELECT first FROM kept) OR ordinal = (SELECT ordinal FROM asked))
+    ORDER BY ordinal`,
+};
+
+/** The length of a conversation now, in messages. */
+type Conversation = { readonly transcriptLength: number };
+
+/** The windows that the owners of this server remember: those used last, within one room. */
+export class Transcripts {
+  readonly #images: Images;
+  readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
+
+  /** `room` in bytes. */
+  constructor(images: Images, room: number = REMEMBERED_BYTES) {
+    this.#images = images;
+    this.#remembered = new LRUCache({
+      maxSize: room,
+      sizeCalculation: (messages) => bytesOf(messages) + messages.length * MESSAGE_BYTES + 1,
+    });
+  }
+
+  /** The bytes that are remembered now. */
+  get bytes(): number {
+    return this.#remembered.calculatedSize;
+  }
+
+  /** The transcript of an agent, for its owner's epoch. */
+  of(sql: Sql, tenant: string, agentId: string): Transcript {
+    return new Transcript({ sql, tenant, agentId }, this.#images, this.#remembered);
+  }
+}
+
+/** The conversation of an agent as its owner reads it. What the owner has committed itself is not read again. */
+export class Transcript {
+  readonly #of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string };
+  readonly #images: Images;
+  readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
+
+  constructor(
+    of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string },
+    images: Images,
+    remembered: LRUCache<Transcript, readonly TranscriptMessage[]>,
+  ) {
+    this.#of = of;
+    this.#images = images;
+    this.#remembered = remembered;
+  }
+
+  /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
+  async modelMessages(now: Conversation, size: number): Promise<ModelMessage[]> {
+    const window = await this.#window(now, size);
+    return modelMessages(await Promise.all(window.map((message) => this.#read(message))));
+  }
+
+  /** The bytes of the same window: its texts as they are stored, its images in base64. They are not read for it. */
+  async requestBytes(now: Conversation, size: number): Promise<number> {
+    const window = await this.#window(now, size);
+    const images = window.flatMap(({ content }) => content.map((block) => (block.type === "image" ? block.source.bytes : 0)));
+    return bytesOf(window) + images.reduce((sum, bytes) => sum + Math.ceil(bytes / 3) * 4, 0);
+  }
+
+  /**
+   * The owner has committed a change: the messages that it added are remembered. If messages of people joined, whose content
+   * the owner has not read, all are read again.
+   */
+  committed({ joins = [], messages = [] }: Pick<OwnerChange, "joins" | "messages">): void {
+    if (joins.length > 0) this.forget();
+    else this.#remember(messages.map(messageOf));
+  }
+
+  #remember(added: readonly TranscriptMessage[]): void {
+    const messages = this.#remembered.get(this);
+    if (messages === undefined) return;
+    const all = [...messages, ...added];
+    if (bytesOf(all) > WINDOW_BYTES) this.forget();
+    else this.#remembered.set(this, all);
+  }
+
+  /** Nobody asks any more, or what is remembered is not all. */
+  forget(): void {
+    this.#remembered.delete(this);
+  }
+
+  async #window({ transcriptLength }: Conversation, size: number): Promise<readonly TranscriptMessage[]> {
+    let messages = this.#remembered.get(this);
+    if (messages === undefined) {
+      messages = await this.#load(transcriptLength, size);
+      this.#remembered.set(this, messages);
+    }
+    return withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
+  }
+
+  /** Reads the part that a window needs. The rest of a long conversation stays in the database. */
+  async #load(length: number, size: number): Promise<readonly TranscriptMessage[]> {
+    const { sql, agentId } = this.#of;
+    const earliest = earliestCut(length, size);
+    let moved = MOVED;
+    while (moved === MOVED) moved = (await sql.query(MOVE, [agentId, earliest, length])).length;
+    return sql.query(LOAD, [agentId, earliest, length, WINDOW_BYTES]);
+  }
+
+  async #read({ kind, content }: TranscriptMessage): Promise<ReadMessage> {
+    const { sql, tenant } = this.#of;
+    const read = async (block: KeptBlock): Promise<ContentBlock> =>
+      block.type === "image" ? this.#images.read(sql, tenant, block) : block;
+    return { kind, content: await Promise.all(content.map((block) => read(block))) };
+  }
+}
+
+/** A message as its row has it on its way into the transcript. */
+function messageOf({ ordinal, kind, content, bytes }: NonNullable<OwnerChange["messages"]>[number]): TranscriptMessage {
+  return { ordinal: ordinal ?? 0, kind, content: keptBlocks(content), bytes: bytes ?? 0 };
+}
+
+function bytesOf(messages: readonly TranscriptMessage[]): number {
+  return messages.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/**
+ * The newest messages, about `size` of them: cut only before a person's message, so that no tool_use loses its
+ * result, and moved in steps of a quarter, so that consecutive calls share their beginning and prompt caching works.
+ */
+export function contextWindow(messages: readonly TranscriptMessage[], size: number): readonly TranscriptMessage[] {
+  const length = (messages.at(-1)?.ordinal ?? -1) + 1;
+  const earliest = earliestCut(length, size);
+  const after = messages.findIndex((message) => message.kind === "USER" && message.ordinal >= earliest);
+  // In a long turn a late message must not leave the model without the task and its newest results.
+  const isEnough = after >= 0 && length - (messages[after]?.ordinal ?? length) >= Math.min(length, size / 2);
+  const start = isEnough ? after : messages.findLastIndex((message) => message.kind === "USER" && message.ordinal <= earliest);
+  return messages.slice(Math.max(0, start));
+}
+
+function earliestCut(length: number, size: number): number {
+  const step = Math.max(1, Math.floor(size / 4));
+  return length <= size ? 0 : Math.ceil((length - size) / step) * step;
+}
+
+/** Says so where messages are missing after the first one, and leaves out results whose calls are among them. */
+export function withOmissionNoted(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
+  const [asked, ...rest] = messages;
+  if (asked === undefined || rest[0] === undefined || rest[0].ordinal === asked.ordinal + 1) return messages;
+  const note = { type: "text", text: "[what was said and done here at first is left out: it was too long]" } as const;
+  const first = rest.findIndex(({ kind }) => kind !== "TOOL_RESULTS");
+  return [{ ...asked, content: [...asked.content, note] }, ...(first < 0 ? [] : rest.slice(first))];
+}
+
+/** The newest images, up to IMAGE_BYTES; a text stands in the place of older ones, since requests are bounded. */
+export function withinImageBudget(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
+  let left = IMAGE_BYTES;
+  const budgeted = messages.toReversed().map((message) => {
+    const { ordinal, kind, bytes } = message;
+    if (message.content.every((block) => block.type !== "image")) return message;
+    const content = message.content.toReversed().map((block): KeptBlock => {
+      if (block.type !== "image") return block;
+      left -= block.source.bytes;
+      return left >= 0 ? block : { type: "text", text: "[an image that was sent earlier]" };
+    });
+    return { ordinal, kind, content: content.toReversed(), bytes };
+  });
+  return budgeted.toReversed();
+}
+
+/** The messages as a model reads them: neighbours of one role are one message. */
+export function modelMessages(messages: readonly ReadMessage[]): ModelMessage[] {
+  const merged: { role: "user" | "assistant"; content: ContentBlock[] }[] = [];
+  for (const { kind, content } of messages) {
+    const role = kind === "ASSISTANT" ? "assistant" : "user";
+    const last = merged.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else merged.push({ role, content: [...content] });
+  }
+  return merged;
+}

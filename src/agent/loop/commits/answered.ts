@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import type { OwnerChange } from "../../../db/change.ts";
+import type { EventBody } from "../../../events/event.ts";
+import type { CallView } from "../../calls/call.ts";
+import type { Answer } from "../../conversation/answer.ts";
+import { costOf, totalTokens, type Model } from "../../models/model.ts";
+import type { AgentView } from "../view.ts";
+import { asStored, compose, joinCommits, type Commit, type Reducer, move } from "./commit.ts";
+import { added, answerMessage } from "./messages.ts";
+import { turnEnded } from "./turn-ended.ts";
+
+/** A model's answer, and how it came. */
+export type Answered = {
+  readonly answer: Answer;
+  /** The ends of what it said. */
+  readonly texts: readonly EventBody[];
+  readonly durationMs: number;
+  readonly model: Pick<Model, "name" | "price">;
+  /** An answer that took longer, in ms, is reported. */
+  readonly slowStepMs: number;
+};
+
+/** A model answered: its message, its calls, and what it cost. An answer without calls ends the turn. */
+export function answered(view: AgentView, facts: Answered, at: Date): Commit {
+  const { answer } = facts;
+  const message = answerMessage(answer, view, at);
+  const calls = newCalls(answer, view, at);
+  const { stopReason, usage } = answer;
+  const costUsd = costOf(usage, facts.model.price);
+  // An answer that says nothing, as one of calls alone, did not stream.
+  const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
+  const stored: Commit = {
+    change: {
+      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...usage, costUsd, completedAt: at },
+      messages: message,
+      toolCalls: calls,
+    },
+    events: [...(streamed?.events ?? []), ...facts.texts, ...reports(view, facts, costUsd)],
+    after: compose(streamed?.after ?? ((now) => now), added(message), completed(stopReason, calls)),
+  };
+  const now = stored.after(view);
+  const isLast = calls.length === 0 && stopReason !== "pause_turn";
+  return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED" }, at) : pending(now));
+}
+
+function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, costUsd: number | null): EventBody[] {
+  const { stopReason, usage } = answer;
+  const step = view.stepCount;
+  return [
+    { kind: "STEP_COMPLETE", step, durationMs, stopReason },
+    { kind: "TOKEN_USAGE", step, ...usage, totalTokens: totalTokens(usage), costUsd },
+    ...(durationMs > slowStepMs
+      ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
+      : []),
+    ...(stopReason === "max_tokens"
+      ? [warning("max_tokens", `step ${step} by ${model.name} was cut at its limit of tokens`)]
+      : []),
+  ];
+}
+
+/** An answer with calls leaves them to be judged. */
+function pending(view: AgentView): Commit {
+  const { patch, events, after } = move(view, { breakpoint: "TOOL_PENDING" });
+  return { change: { agent: { ...patch, transcriptLength: view.transcriptLength } }, events, after };
+}
+
+type NewCalls = NonNullable<OwnerChange["toolCalls"]>;
+
+function completed(stopReason: string, calls: NewCalls): Reducer {
+  return (view) => ({
+    ...view,
+    lastStep: view.lastStep === null ? null : { ...view.lastStep, state: "COMPLETED", stopReason },
+    calls: calls.map(pendingCall),
+  });
+}
+
+function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
+  return calls.map((call, ordinal) => ({
+    id: randomUUID(),
+    tenant: view.tenant,
+    agentId: view.id,
+    turn: view.turn,
+    step: view.stepCount,
+    ordinal,
+    providerId: call.providerId,
+    name: call.name,
+    state: "PENDING",
+    attempt: 0,
+    epoch: null,
+    requestedInput: call.requestedInput,
+    effectiveInput: null,
+    ruleValues: null,
+    inputHash: null,
+    output: null,
+    details: null,
+    keptOutputBytes: null,
+    error: null,
+    isError: false,
+    explanation: null,
+    verdict: null,
+    hookVerdict: null,
+    stages: {},
+    auditTrail: [{ state: "PENDING", timestamp: at.toISOString() }],
+    startedAt: null,
+    completedAt: null,
+    durationMs: null,
+    createdAt: at,
+    updatedAt: at,
+  }));
+}
+
+function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedInput }: NewCalls[number]): CallView {
+  return asStored({
+    id,
+    ordinal,
+    providerId,
+    name,
+    state,
+    attempt,
+    requestedInput,
+    effectiveInput: null,
+    ruleValues: null,
+    inputHash: null,
+    output: null,
+    isError: false,
+    error: null,
+    stages: {},
+    startedAt: null,
+    completedAt: null,
+    durationMs: null,
+    approval: null,
+  });
+}
+
+/** Something of a model call that operators should know. */
+export function warning(detail: string, message: string): EventBody {
+  return { kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail };
+}

@@ -1,0 +1,45 @@
+import type { EventBody } from "../../../events/event.ts";
+import type { CallView } from "../../calls/call.ts";
+import { endEvents } from "../../calls/events.ts";
+import type { CallOutcome } from "../../calls/run.ts";
+import { callStep, type CallStep } from "../../calls/states.ts";
+import type { AgentView } from "../view.ts";
+import { callsChanged, joinCommits, type Commit, moved } from "./commit.ts";
+import { refusedFacts } from "../../calls/refusal.ts";
+
+/** The end of a call that ran. */
+export type Ended = {
+  /** The call as it stands while it runs. */
+  readonly call: CallView;
+  readonly outcome: CallOutcome;
+  /** True if no other call runs any more. */
+  readonly isLast: boolean;
+  /** True if the calls of the template are traced. */
+  readonly trace: boolean;
+};
+
+/** A call that ran has ended. */
+export function callEnded(view: AgentView, { call, outcome, isLast, trace }: Ended, at: Date): Commit {
+  const step = stepOf(call, outcome, at);
+  const warnings = outcome.warnings.map(({ detail, message }): EventBody => ({
+    kind: "ERROR",
+    severity: "WARN",
+    phase: "TOOL",
+    message,
+    detail,
+  }));
+  const ended: Commit = {
+    change: { transitions: [step.transition] },
+    events: [...warnings, ...endEvents(step.call, { trace })],
+    after: callsChanged([step.call]),
+  };
+  return isLast ? joinCommits(ended, moved(view, { breakpoint: "POST_TOOL" })) : ended;
+}
+
+function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
+  const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
+  if (outcome.kind === "refused")
+    return callStep(call, "FAILED", at, { ...common, ...refusedFacts(outcome.refusal) }, {}, outcome.refusal.type);
+  const { output, details, keptOutputBytes } = outcome;
+  return callStep(call, "COMPLETED", at, { ...common, output }, { details, keptOutputBytes });
+}

@@ -1,0 +1,163 @@
+import type { ApprovalTransition, ToolCallPatch } from "../../../db/change.ts";
+import type { EventBody } from "../../../events/event.ts";
+import { closedEvent } from "../../approvals/closed-event.ts";
+import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
+import type { ApprovalTemplate } from "../../approvals/template.ts";
+import type { CallView } from "../../calls/call.ts";
+import { hasRun, callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
+import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
+import { endEvents } from "../../calls/events.ts";
+import { refusalText, refusedFacts, refusedState, type Refusal } from "../../calls/refusal.ts";
+import { sealCall } from "../../calls/seal.ts";
+import type { Stages } from "../../calls/stage-clock.ts";
+import { format } from "../../calls/stages/formatting.ts";
+import type { Explanation } from "../../policy/permission.ts";
+import type { AgentView } from "../view.ts";
+import { callsChanged, type Commit } from "./commit.ts";
+
+/** A judgement of a call that does not start now. */
+export type Unready = Exclude<Judgement, ReadyCall>;
+
+/** The part of a template about the record of calls. */
+export type RecordTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace">;
+
+/** The outcome of one judged call: its transition, with the question to a person if there is one. */
+type Outcome = { readonly step: CallStep; readonly events: readonly EventBody[]; readonly asked: Asked | null };
+
+/** A question to a person, and the approval that it replaces. */
+type Asked = { readonly request: ApprovalRequest; readonly stale: ApprovalTransition | null };
+
+/** Calls were judged and do not start now: each goes to its final state, or a person is asked. */
+export function callsJudged(
+  view: AgentView,
+  { judgements, template }: { readonly judgements: readonly Unready[]; readonly template: RecordTemplate },
+  at: Date,
+): Commit {
+  const outcomes = judgements.map((judgement) => outcomeOf(view, judgement, at, template));
+  const asked = outcomes.flatMap((outcome) => outcome.asked ?? []);
+  return {
+    change: {
+      transitions: outcomes.map(({ step }) => step.transition),
+      approvals: asked.map(({ request }) => request.row),
+      approvalTransitions: asked.flatMap(({ stale }) => stale ?? []),
+    },
+    events: outcomes.flatMap(({ events }) => events),
+    after: callsChanged(outcomes.map(({ step }) => step.call)),
+  };
+}
+
+/** A call that was judged and waited for its start is refused. One that has run before has an unknown outcome. */
+export function callRefused(
+  _view: AgentView,
+  { judged, refusal, template }: { readonly judged: JudgedCall; readonly refusal: Refusal; readonly template: RecordTemplate },
+  at: Date,
+): Commit {
+  const { step, events } = refused(judged, refusal, at, template);
+  return { change: { transitions: [step.transition] }, events, after: callsChanged([step.call]) };
+}
+
+function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: RecordTemplate): Outcome {
+  const { call, stages } = judgement;
+  if (hasRun(call.state)) return sealed(call, notRepeated(judgement), at, template);
+  switch (judgement.kind) {
+    case "refused": {
+      const { refusal } = judgement;
+      return refusedWith({ call, stages, refusal, at, template }, {}, { explanation: unjudged(refusal) });
+    }
+    case "denied":
+      return refused(judgement, judgement.refusal, at, template);
+    case "answered": {
+      const { output, details } = format(judgement.result);
+      const facts: CallFacts = { output, ...judgedFacts(judgement), stages, ...ended(at, stages) };
+      const columns = { ...judgedColumns(judgement), details };
+      return ending(callStep(call, "COMPLETED", at, facts, columns, judgement.explanation.place), template);
+    }
+    case "asked":
+      return ask(view, judgement, at, template);
+  }
+}
+
+/** Why a call that was to run again does not. */
+function notRepeated(judgement: Unready): string {
+  switch (judgement.kind) {
+    case "refused":
+    case "denied":
+      return refusalText(judgement.refusal);
+    case "answered":
+      return "a hook answers this call by now";
+    case "asked":
+      return `it must be asked for: ${judgement.reason}`;
+  }
+}
+
+/** The end of a call that has run, that nobody knows the outcome of, and that does not run again. */
+function sealed(call: CallView, why: string, at: Date, template: RecordTemplate): Outcome {
+  return ending(sealCall(call, `it may not run again: ${why}`, at), template);
+}
+
+function refused(judged: JudgedCall, refusal: Refusal, at: Date, template: RecordTemplate): Outcome {
+  const { call, stages } = judged;
+  if (hasRun(call.state)) return sealed(call, refusalText(refusal), at, template);
+  return refusedWith({ call, stages, refusal, at, template }, judgedFacts(judged), judgedColumns(judged));
+}
+
+type RefusedCall = {
+  readonly call: CallView;
+  readonly stages: Stages;
+  readonly refusal: Refusal;
+  readonly at: Date;
+  readonly template: RecordTemplate;
+};
+
+function refusedWith(
+  { call, stages, refusal, at, template }: RefusedCall,
+  facts: CallFacts,
+  columns: Partial<ToolCallPatch>,
+): Outcome {
+  const all = { ...refusedFacts(refusal), ...facts, stages, ...ended(at, stages) };
+  return ending(callStep(call, refusedState(refusal), at, all, columns, refusal.type), template);
+}
+
+function ending(step: CallStep, template: RecordTemplate): Outcome {
+  return { step, events: endEvents(step.call, template), asked: null };
+}
+
+function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, template: RecordTemplate): Outcome {
+  const { call, validated, reason, inputHash } = judgement;
+  const facts = { ...judgedFacts(judgement), inputHash, stages: judgement.stages };
+  const step = callStep(call, "APPROVAL_REQUIRED", at, facts, judgedColumns(judgement), reason);
+  const request = requestApproval(
+    view,
+    {
+      kind: "TOOL_CALL",
+      call: step.call,
+      input: validated.bound.input,
+      inputHash,
+      reason,
+      risk: validated.tool.risk,
+      quorum: template.approvalQuorum,
+      at,
+    },
+    template,
+  );
+  // What a person allowed once is not what would run now.
+  const stale =
+    call.approval?.state === "ALLOWED" ? ({ id: call.approval.id, from: "ALLOWED", to: "STALE", closedAt: at } as const) : null;
+  return {
+    step: { ...step, call: request.call },
+    events: [
+      ...(stale === null ? [] : [closedEvent(stale.id, call.id, "STALE", "what was allowed is not what would run now")]),
+      request.event,
+    ],
+    asked: { request, stale },
+  };
+}
+
+/** The explanation of a call that did not come as far as permission. */
+function unjudged({ stage, type }: Refusal): Explanation {
+  return { verdict: "deny", decidedBy: stage, place: stage, reason: type, considered: [] };
+}
+
+function ended(at: Date, stages: Stages): CallFacts {
+  return { completedAt: at.toISOString(), durationMs: Object.values(stages).reduce((sum, ms) => sum + ms, 0) };
+}

@@ -1,0 +1,47 @@
+import { type ReadyCall, judgedColumns, judgedFacts } from "../../calls/judge.ts";
+import { startEvents } from "../../calls/events.ts";
+import { callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
+import type { AgentView } from "../view.ts";
+import { callsChanged, compose, type Commit, move } from "./commit.ts";
+
+/** Calls are about to run: EXECUTING is committed before they do (invariant 5), under the epoch of their owner. */
+export function callsStarted(
+  view: AgentView,
+  { ready, epoch }: { readonly ready: readonly ReadyCall[]; readonly epoch: number },
+  at: Date,
+): Commit {
+  const steps = ready.map((call) => begin(call, epoch, at));
+  const before = view.breakpoint === "TOOL_EXECUTING" ? [] : move(view, { breakpoint: "PRE_TOOL" }).events;
+  const from = before.length === 0 ? view : { ...view, breakpoint: "PRE_TOOL" as const };
+  const { patch, events, after } = move(from, { state: "WORKING", breakpoint: "TOOL_EXECUTING" });
+  return {
+    change: { agent: patch, transitions: steps.map(({ transition }) => transition) },
+    events: [
+      ...before,
+      ...events,
+      // A call that runs again has its TOOL_START.
+      ...steps.flatMap(({ call, transition }) =>
+        transition.from === "PENDING" || transition.from === "APPROVED" ? startEvents(call) : [],
+      ),
+    ],
+    after: compose(after, callsChanged(steps.map(({ call }) => call))),
+  };
+}
+
+function begin(ready: ReadyCall, epoch: number, at: Date): CallStep {
+  const facts: CallFacts = {
+    startedAt: ready.call.startedAt ?? at.toISOString(),
+    attempt: ready.call.attempt + 1,
+    effectiveInput: ready.validated.bound.input,
+    inputHash: ready.confirmed.inputHash,
+    stages: ready.stages,
+  };
+  const { by } = ready.confirmed;
+  // Why a call was asked stays on it, whatever would be said of it now.
+  const isNew = ready.call.state === "PENDING";
+  const step = callStep(ready.call, "EXECUTING", at, isNew ? { ...facts, ...judgedFacts(ready) } : facts, {
+    ...(isNew ? judgedColumns(ready) : {}),
+    epoch,
+  });
+  return by === null ? step : { ...step, transition: { ...step.transition, by } };
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import type { OwnerChange } from "../../../db/change.ts";
+import { byteLength } from "../../../lib/text.ts";
+import type { Answer } from "../../conversation/answer.ts";
+import type { KeptBlock } from "../../conversation/images.ts";
+import type { AgentView } from "../view.ts";
+import type { Reducer } from "./commit.ts";
+
+/** The rows of messages of the owner: none, or one. */
+export type NewMessages = NonNullable<OwnerChange["messages"]>;
+
+/** Messages that waited, as they join the transcript. */
+export type Joins = NonNullable<OwnerChange["joins"]>;
+
+/** The messages that wait, as they join the transcript of a turn from `ordinal` on. */
+export function joinWaiting(view: AgentView, turn: number, ordinal: number): Joins {
+  return view.waiting.map((id, index) => ({ id, ordinal: ordinal + index, turn, step: view.stepCount + 1 }));
+}
+
+/** After messages that had waited joined the transcript. */
+export function joined(joins: Joins): Reducer {
+  const ids = new Set(joins.map(({ id }) => id));
+  return (view) => ({
+    ...view,
+    transcriptLength: view.transcriptLength + joins.length,
+    turnMessageIds: [...view.turnMessageIds, ...ids],
+    waiting: view.waiting.filter((id) => !ids.has(id)),
+    lastMessageKind: joins.length > 0 ? "USER" : view.lastMessageKind,
+  });
+}
+
+/** The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined before. */
+export function resultsMessage(view: AgentView, at: Date): NewMessages {
+  if (view.calls.length === 0 || view.lastMessageKind !== "ASSISTANT") return [];
+  const content = view.calls.map((call): KeptBlock => ({
+    type: "tool_result",
+    tool_use_id: call.providerId,
+    content: call.output ?? "",
+    is_error: call.isError,
+  }));
+  return [agentMessage(view, "TOOL_RESULTS", content, at)];
+}
+
+/** The model's answer; none if it said nothing. */
+export function answerMessage({ content }: Answer, view: AgentView, at: Date): NewMessages {
+  return content.length === 0 ? [] : [agentMessage(view, "ASSISTANT", content, at)];
+}
+
+/** After messages of the owner were added to the transcript. */
+export function added(messages: NewMessages): Reducer {
+  return (view) => ({
+    ...view,
+    transcriptLength: view.transcriptLength + messages.length,
+    lastMessageKind: messages.at(-1)?.kind ?? view.lastMessageKind,
+  });
+}
+
+/** The columns of an agent whose transcript is so long; its newest safe point is the last message. */
+export function transcriptColumns(transcriptLength: number): { transcriptLength: number; lastSfpIndex: number } {
+  return { transcriptLength, lastSfpIndex: transcriptLength - 1 };
+}
+
+function agentMessage(
+  view: AgentView,
+  kind: "ASSISTANT" | "TOOL_RESULTS",
+  content: readonly KeptBlock[],
+  at: Date,
+): NewMessages[number] {
+  return {
+    id: randomUUID(),
+    tenant: view.tenant,
+    agentId: view.id,
+    kind,
+    content: [...content],
+    bytes: byteLength(JSON.stringify(content)),
+    arrival: null,
+    ordinal: view.transcriptLength,
+    turn: view.turn,
+    step: view.stepCount,
+    createdBy: null,
+    createdByKind: null,
+    createdAt: at,
+  };
+}

@@ -1,0 +1,80 @@
+import type { EventBody } from "../../../events/event.ts";
+import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
+import type { ApprovalTemplate } from "../../approvals/template.ts";
+import type { CallView } from "../../calls/call.ts";
+import { endEvents, snapshot } from "../../calls/events.ts";
+import { sealCall } from "../../calls/seal.ts";
+import { callStep, type CallStep } from "../../calls/states.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { AgentView } from "../view.ts";
+import { callsChanged, joinCommits, said, type Commit } from "./commit.ts";
+import { stepAbortedIfOpen } from "./step-aborted.ts";
+
+const NOTE = "the server stopped while the tool ran";
+
+/** The part of a template about calls whose server died while they ran. */
+export type RecoveryTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace"> & {
+  readonly unknownOutcome: "seal" | "ask";
+};
+
+/** The work that an owner left when it died: calls whose outcome is unknown, and the ends of what a model was saying. */
+export type Left = {
+  readonly unknown: readonly CallView[];
+  readonly texts: readonly EventBody[];
+  readonly tools: ReadonlyMap<string, Pick<Tool, "risk">>;
+  /** Null if the template is no longer configured: the calls are sealed then. */
+  readonly template: RecoveryTemplate | null;
+};
+
+/**
+ * The agent goes on after an owner that died. Calls of which nobody knows whether they had effects are never silently run
+ * again (invariant 5): a person is asked if the template wants that, else they are sealed.
+ */
+export function recovered(view: AgentView, { unknown, texts, tools, template }: Left, at: Date): Commit {
+  const aborted = stepAbortedIfOpen(view, { events: texts }, at);
+  const isAsked = template?.unknownOutcome === "ask";
+  const asked = isAsked ? unknown.map((call) => ask(view, call, tools.get(call.name)?.risk ?? "MEDIUM", template, at)) : [];
+  const sealed = isAsked ? [] : unknown.map((call) => sealCall(call, NOTE, at));
+  const calls: Commit = {
+    change: {
+      transitions: [...asked, ...sealed].map(({ transition }) => transition),
+      approvals: asked.map(({ request }) => request.row),
+    },
+    events: [...asked.map(({ request }) => request.event), ...sealed.flatMap(({ call }) => endEvents(call, template))],
+    after: callsChanged([...asked, ...sealed].map(({ call }) => call)),
+  };
+  const resumed = said({
+    kind: "AGENT_RESUMED",
+    strategy: asked.length > 0 ? "MANUAL" : "CRASH",
+    sealed: sealed.map(({ call }) => snapshot(call)),
+  });
+  return joinCommits(aborted, calls, resumed);
+}
+
+function ask(
+  view: AgentView,
+  call: CallView,
+  risk: string,
+  template: RecoveryTemplate,
+  at: Date,
+): CallStep & { readonly request: ApprovalRequest } {
+  const reason = `${NOTE}: whether it had effects is unknown. Look, and say DONE with its result, RETRY to run it again, or FAIL`;
+  const step = callStep(call, "APPROVAL_REQUIRED", at, {}, {}, NOTE);
+  const { inputHash } = call;
+  if (inputHash === null) throw new Error(`call ${call.id} ran without a hash of its input`);
+  const request = requestApproval(
+    view,
+    {
+      kind: "OUTCOME_UNKNOWN",
+      call: step.call,
+      input: call.effectiveInput,
+      inputHash,
+      reason,
+      risk,
+      quorum: template.approvalQuorum,
+      at,
+    },
+    template,
+  );
+  return { ...step, call: request.call, request };
+}

@@ -1,0 +1,55 @@
+import type { OwnerChange } from "../../../db/change.ts";
+import type { AgentView } from "../view.ts";
+import { compose, type Commit, type Reducer, move } from "./commit.ts";
+import { added, joined, joinWaiting, resultsMessage, transcriptColumns } from "./messages.ts";
+
+/** A model call is about to be made: the results of the last step's calls join the transcript, and what people sent meanwhile. */
+export function stepStarted(view: AgentView, { model }: { readonly model: string }, at: Date): Commit {
+  const results = resultsMessage(view, at);
+  const joins = joinWaiting(view, view.turn, view.transcriptLength + results.length);
+  const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
+  const after = compose(moved, added(results), joined(joins), begun(model));
+  const now = after(view);
+  return {
+    change: {
+      agent: { ...patch, stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
+      messages: results,
+      joins,
+      stepStart: stepRow(now, model, at),
+    },
+    events,
+    after,
+  };
+}
+
+function begun(model: string): Reducer {
+  return (view) => {
+    const step = view.stepCount + 1;
+    return {
+      ...view,
+      stepCount: step,
+      stepsInTurn: view.stepsInTurn + 1,
+      lastStep: { step, turn: view.turn, state: "STARTED", stopReason: null, model },
+      calls: [],
+    };
+  };
+}
+
+function stepRow(now: AgentView, model: string, at: Date): NonNullable<OwnerChange["stepStart"]> {
+  return {
+    agentId: now.id,
+    step: now.stepCount,
+    tenant: now.tenant,
+    turn: now.turn,
+    state: "STARTED",
+    model,
+    stopReason: null,
+    inputTokens: null,
+    outputTokens: null,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    costUsd: null,
+    startedAt: at,
+    completedAt: null,
+  };
+}

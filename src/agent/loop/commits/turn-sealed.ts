@@ -1,0 +1,48 @@
+import type { DoneReason, EventBody } from "../../../events/event.ts";
+import { closedEvent } from "../../approvals/closed-event.ts";
+import type { CallView } from "../../calls/call.ts";
+import { endEvents } from "../../calls/events.ts";
+import { sealCall } from "../../calls/seal.ts";
+import { isFinal } from "../../calls/states.ts";
+import type { AgentView } from "../view.ts";
+import { callsChanged, joinCommits, type Commit } from "./commit.ts";
+import { stepAbortedIfOpen } from "./step-aborted.ts";
+import { turnEnded } from "./turn-ended.ts";
+
+/** The reason and the manner in which a turn is ended with all that is open in it. */
+export type Sealing = {
+  readonly reason: DoneReason;
+  /** Why, for the model and for people. */
+  readonly note: string;
+  /** The ends of what the model was saying. */
+  readonly texts: readonly EventBody[];
+  /** Further events that report why. */
+  readonly events: readonly EventBody[];
+  /** True if the calls of the template are traced. */
+  readonly trace: boolean;
+};
+
+/** A turn ends with all that is open in it: every call is sealed, every question closed, the model call aborted. */
+export function turnSealed(view: AgentView, { reason, note, texts, events, trace }: Sealing, at: Date): Commit {
+  const open = view.calls.filter((call) => !isFinal(call.state));
+  const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
+  const sealed = open.map((call) => sealCall(call, note, at));
+  const aborted = stepAbortedIfOpen(view, { events: [...texts, ...events] }, at);
+  const calls: Commit = {
+    change: {
+      transitions: sealed.map(({ transition }) => transition),
+      approvalTransitions: asked.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
+    },
+    events: [
+      ...asked.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
+      ...sealed.flatMap(({ call }) => endEvents(call, { trace })),
+    ],
+    after: callsChanged(sealed.map(({ call }) => closed(call))),
+  };
+  return joinCommits(aborted, calls, turnEnded(calls.after(view), { reason }, at));
+}
+
+/** The call with its question closed, as it is read from its rows. */
+function closed(call: CallView): CallView {
+  return call.approval?.state === "PENDING" ? { ...call, approval: { ...call.approval, state: "SEALED" } } : call;
+}

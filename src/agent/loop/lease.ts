@@ -1,0 +1,162 @@
+import type { Sql, Statement } from "../../db/sql.ts";
+
+/** The times of a lease, in ms: for which a claim holds, between renewals, and after which, without renewal, nothing new starts. */
+export type LeaseTimes = { readonly ttlMs: number; readonly renewMs: number; readonly startMs: number };
+
+/** The times of production: 15 s, 5 s, two thirds. */
+export const LEASE_TIMES: LeaseTimes = { ttlMs: 15_000, renewMs: 5_000, startMs: 10_000 };
+
+/** The right to advance one agent, fenced by its owner and epoch. */
+export type Lease = {
+  readonly agentId: string;
+  readonly tenant: string;
+  readonly createdBy: string;
+  /** The node that holds it. */
+  readonly owner: string;
+  readonly epoch: number;
+};
+
+/** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. */
+const KNOWN_NEEDS = 0;
+
+/** The time for which an agent that failed as soon as it was claimed is left alone, in s. */
+const LATER_S = 30;
+/**
+ * An agent waits to be claimed from this time on. A time that is further away than any pause comes from before the
+ * database's clock was set back.
+ */
+const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
+
+const CLAIM: Statement<Lease, [node: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
+  name: "claim_agents",
+  text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_owner AS owner, lease_epoch AS epoch`,
+};
+/** By a partial index that has only them (agent_unowned): few, however many work. */
+const UNOWNED: Statement<{ id: string }, [most: number]> = {
+  name: "unowned_agents",
+  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $1`,
+};
+/** By the index of those that are held. */
+const RUN_OUT: Statement<{ id: string }, [most: number]> = {
+  name: "run_out_leases",
+  text: `SELECT id FROM agent WHERE lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} ORDER BY lease_until LIMIT $1`,
+};
+const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
+  name: "unlocked_agents",
+  text: "SELECT id FROM agent WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED",
+};
+const RENEW: Statement<{ id: string }, [node: string, ttlMs: number, agentIds: readonly string[], epochs: readonly number[]]> = {
+  name: "renew_leases",
+  text: `WITH held AS (
+      SELECT a.id FROM agent a JOIN unnest($3::text[], $4::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch
+      WHERE a.lease_owner = $1 ORDER BY a.id FOR NO KEY UPDATE OF a SKIP LOCKED
+    ) UPDATE agent a SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000) FROM held WHERE a.id = held.id RETURNING a.id`,
+};
+const HELD: Statement<{ id: string }, [node: string, agentIds: readonly string[], epochs: readonly number[]]> = {
+  name: "held_leases",
+  text: `SELECT a.id FROM agent a JOIN unnest($2::text[], $3::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch WHERE a.lease_owner = $1`,
+};
+const RELEASE: Statement<object, [agentId: string, epoch: number, owner: string]> = {
+  name: "release_lease",
+  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE id = $1 AND lease_epoch = $2 AND lease_owner = $3",
+};
+const RELEASE_FOR_LATER: Statement<object, [agentId: string, epoch: number, owner: string]> = {
+  name: "release_lease_for_later",
+  text: `UPDATE agent SET lease_owner = NULL, lease_until = NULL, runnable_at = clock_timestamp() + interval '${LATER_S} s' WHERE id = $1 AND lease_epoch = $2 AND lease_owner = $3`,
+};
+/** Twice the time of a lease leaves room for a clock that is corrected a little. */
+const BEYOND: Statement<BeyondLease, [ttlMs: number]> = {
+  name: "leases_beyond",
+  text: `SELECT id, lease_epoch AS epoch, lease_until::text AS until FROM agent
+    WHERE lease_owner IS NOT NULL AND lease_until > clock_timestamp() + 2 * make_interval(secs => $1::float8 / 1000) ORDER BY lease_until LIMIT 1000`,
+};
+const END_BEYOND: Statement<object, [agentIds: readonly string[], epochs: readonly number[], untils: readonly string[]]> = {
+  name: "end_leases_beyond",
+  text: `UPDATE agent a SET lease_until = clock_timestamp() FROM unnest($1::text[], $2::int[], $3::text[]) AS given(id, epoch, until)
+    WHERE a.id = given.id AND a.lease_epoch = given.epoch AND a.lease_until = given.until::timestamptz`,
+};
+const RELEASE_ALL: Statement<object, []> = {
+  name: "release_all_leases",
+  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
+};
+const SIGNALS: Statement<{ id: string; signal: number }, [node: string, tenants: readonly string[] | null]> = {
+  name: "signals",
+  text: "SELECT id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))",
+};
+
+/** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
+export type Free = "RUN_OUT" | "GIVEN_BACK";
+
+/** Claims those of the agents that are runnable and free. The database's clock alone decides. */
+export async function claim(
+  sql: Sql,
+  node: string,
+  agentIds: readonly string[],
+  { ttlMs }: LeaseTimes,
+  free: Free,
+): Promise<Lease[]> {
+  return sql.query(CLAIM, [node, ttlMs, agentIds, free === "RUN_OUT"]);
+}
+
+/** At most `most` agents that could be advanced and were given back, or never held; the longest waiting first. */
+export async function unownedAgents(sql: Sql, most: number): Promise<string[]> {
+  return (await sql.query(UNOWNED, [most])).map((row) => row.id);
+}
+
+/** At most `most` agents that could be advanced and whose lease has run out; the longest first. */
+export async function runOutAgents(sql: Sql, most: number): Promise<string[]> {
+  return (await sql.query(RUN_OUT, [most])).map((row) => row.id);
+}
+
+/** Those of the agents whose rows nobody holds now. */
+export async function unlockedAgents(sql: Sql, agentIds: readonly string[]): Promise<Set<string>> {
+  return new Set((await sql.query(UNLOCKED, [agentIds])).map((row) => row.id));
+}
+
+/** Renews the leases that are still this node's, and whose rows nobody else holds now. Answers their agents. */
+export async function renew(sql: Sql, node: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
+  const rows = await sql.query(RENEW, [node, ttlMs, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** The agents of those of the leases that are still this node's, renewed or not. */
+export async function stillHeld(sql: Sql, node: string, leases: readonly Lease[]): Promise<Set<string>> {
+  const rows = await sql.query(HELD, [node, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Gives an agent back; it stays runnable, so that another node can go on at once. */
+export async function release(sql: Sql, lease: Lease): Promise<void> {
+  await sql.query(RELEASE, [lease.agentId, lease.epoch, lease.owner]);
+}
+
+/** Gives an agent back that failed as soon as it was claimed: it is left alone for half a minute. */
+export async function releaseForLater(sql: Sql, lease: Lease): Promise<void> {
+  await sql.query(RELEASE_FOR_LATER, [lease.agentId, lease.epoch, lease.owner]);
+}
+
+/** A lease that ends later than any can: `until` as the database writes it. */
+export type BeyondLease = { readonly id: string; readonly epoch: number; readonly until: string };
+
+/** The leases that end later than any that is renewed now. */
+export async function leasesBeyond(sql: Sql, { ttlMs }: LeaseTimes): Promise<readonly BeyondLease[]> {
+  return sql.query(BEYOND, [ttlMs]);
+}
+
+/** Lets leases run out that still stand as they were seen. */
+export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promise<void> {
+  await sql.query(END_BEYOND, [leases.map(({ id }) => id), leases.map(({ epoch }) => epoch), leases.map(({ until }) => until)]);
+}
+
+/** Gives back what any node held, where there is no other: what a process that died left must not wait for its leases to run out. */
+export async function releaseAll(sql: Sql): Promise<void> {
+  await sql.query(RELEASE_ALL, []);
+}
+
+/** Counts the signals from outside to each agent that this node holds: to agents of some tenants, or to all for null. */
+export async function signals(sql: Sql, node: string, tenants: readonly string[] | null): Promise<Map<string, number>> {
+  const rows = await sql.query(SIGNALS, [node, tenants]);
+  return new Map(rows.map((row) => [row.id, row.signal]));
+}

@@ -1,0 +1,280 @@
+import { shownProblem } from "../../db/error-class.ts";
+import { StorageUnavailable } from "../../db/storage-error.ts";
+import type { EventBody } from "../../events/event.ts";
+import type { Deadline } from "../../lib/deadline.ts";
+import { Observers } from "../conversation/observers.ts";
+import type { Transcript } from "../conversation/transcript.ts";
+import type { Model } from "../models/model.ts";
+import { isAllowedWorkspace } from "../workspace/roots.ts";
+import { said } from "./commits/commit.ts";
+import { parked } from "./commits/parked.ts";
+import { turnEnded } from "./commits/turn-ended.ts";
+import { Interrupt, WakeUp } from "./signals.ts";
+import { release, releaseForLater, type Lease } from "./lease.ts";
+import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
+import { Owner } from "./owner.ts";
+import type { AgentParts } from "./parts.ts";
+import { recover } from "./recovery.ts";
+import { StepRunner } from "./step.ts";
+import type { Template } from "./template.ts";
+import { ToolCalls } from "./tool-calls.ts";
+import { sealTurn, startTurn } from "./turn.ts";
+import type { AgentView } from "./view.ts";
+
+/** The template and the model of an agent. */
+type Configured = { readonly template: Template; readonly model: Model };
+
+/** A part of an agent that is no longer configured. */
+type Missing = { readonly missing: string };
+
+/** The end of an agent's advancing: nothing is left to do, the lease is another's, or the node is closing. */
+export type Ending = "parked" | "lost" | "stopped";
+
+/**
+ * Advances one agent under one lease: looks at its rows, does the next thing, and looks again, until it can park.
+ * Model calls and tool calls run in the background, so that messages, decisions and interrupts are seen meanwhile.
+ * Nothing throws out of it (invariant 9).
+ */
+export class Loop {
+  readonly owner: Owner;
+  readonly #parts: AgentParts;
+  readonly #transcript: Transcript;
+  readonly #observers: Observers;
+  readonly #interrupt = new Interrupt();
+  readonly #wakeUp = new WakeUp();
+  readonly #calls: ToolCalls;
+  readonly #steps: StepRunner;
+  /** The model call that is under way. */
+  #answering: Promise<void> | null = null;
+  /** The length of the conversation when hooks were last shown it; null before the first look. */
+  #shownLength: number | null = null;
+  /** The agent's template and model: neither its row nor the configuration changes while it is held. */
+  #configured: Configured | Missing | null = null;
+  #isStopping = false;
+
+  /** Until `startUntil` the lease allows new work to start. */
+  constructor(parts: AgentParts, lease: Lease, startUntil: Deadline) {
+    this.#parts = parts;
+    const transcript = parts.transcripts.of(parts.sql, lease.tenant, lease.agentId);
+    const owner = new Owner(parts, lease, startUntil, (change) => transcript.committed(change));
+    const observers = new Observers(parts, owner);
+    const scope = { owner, transcript, observers, interrupt: this.#interrupt, wakeUp: this.#wakeUp };
+    this.#steps = new StepRunner(parts, scope);
+    this.#calls = new ToolCalls(parts, scope);
+    this.owner = owner;
+    this.#transcript = transcript;
+    this.#observers = observers;
+    owner.lost.addEventListener("abort", () => {
+      this.#interrupt.stop();
+      this.#wakeUp.wake();
+    });
+  }
+
+  /** Something was committed for the agent by others: its rows are read again. */
+  signalled(): void {
+    this.owner.forget();
+    this.#wakeUp.wake();
+  }
+
+  /** The node closes: nothing new starts, the model call is given up, running tools may end. */
+  stop(): void {
+    this.#isStopping = true;
+    this.#steps.stop();
+    this.#calls.stop();
+    this.#wakeUp.wake();
+  }
+
+  /** Advances the agent until it parks, or until its lease is lost. Never rejects. */
+  async run(): Promise<Ending> {
+    const { owner } = this;
+    try {
+      return await this.#advance();
+    } catch (error) {
+      this.#parts.logger.error(`agent ${owner.lease.agentId} could not be advanced`, error);
+      if (!(error instanceof StorageUnavailable)) await this.#giveUp(shownProblem(error));
+      return "lost";
+    } finally {
+      owner.lease.lose();
+      await this.#settled();
+      await this.#observers.settled();
+      this.#transcript.forget();
+    }
+  }
+
+  async #advance(): Promise<Ending> {
+    const { owner } = this;
+    for (;;) {
+      // Before the view: what ends while it is read counts as running, and its wake-up makes the loop look again.
+      const times = this.#wakeUp.times;
+      const activity = this.#activity();
+      if (owner.lost.aborted) return "lost";
+      if (this.#isStopping) return this.#leave();
+      const view = await owner.view();
+      // Given back by a commit whose answer was lost counts as lost, too.
+      if (view.leaseEpoch !== owner.lease.epoch || view.leaseOwner !== this.#parts.node) return "lost";
+      const configured = (this.#configured ??= this.#configure(view));
+      const isParked =
+        "missing" in configured
+          ? await this.#strand(view, configured.missing)
+          : await this.#next(view, activity, times, configured);
+      if (isParked) return "parked";
+    }
+  }
+
+  /** Does the next thing for the agent. True if that was to park. */
+  async #next(view: AgentView, activity: Activity, times: number, { template, model }: Configured): Promise<boolean> {
+    if (!(await this.#showMessages(view, template))) return false;
+    const action = nextAction(view, activity, this.#bounds(template));
+    if (action.kind === "park") return this.#park(view);
+    await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
+    return false;
+  }
+
+  async #do(
+    action: Exclude<Action, { kind: "park" | "wait" }>,
+    view: AgentView,
+    template: Template,
+    model: Model,
+  ): Promise<void> {
+    switch (action.kind) {
+      case "start turn":
+        return startTurn(this.owner, view);
+      case "start step":
+        return this.#startStep(view, template, model);
+      case "judge calls":
+        return this.#calls.judge(action.calls, view, template);
+      case "execute calls":
+        return this.#calls.execute(action.calls, view, template);
+      case "resume":
+        return this.#calls.repeat(await recover(this.#parts, this.owner, view, action.orphans));
+      case "end turn":
+        return action.reason === "INTERRUPTED" ? this.#endInterrupted(view) : this.#endTurn(view, action.reason);
+    }
+  }
+
+  /** Begins a step, and lets its model answer in the background. */
+  async #startStep(view: AgentView, template: Template, model: Model): Promise<void> {
+    this.#calls.forgetReady();
+    const step = await this.#steps.start(view, template, model);
+    if (step === null) return;
+    this.#answering = this.owner.guard(step.answer()).finally(() => {
+      this.#answering = null;
+      this.#wakeUp.wake();
+    });
+  }
+
+  async #endTurn(view: AgentView, reason: "MAX_STEPS"): Promise<void> {
+    await this.owner.commit(turnEnded(this.owner.current(view), { reason }, this.#parts.clock.now()));
+  }
+
+  /** Stops what is under way, seals what is still open, and ends the turn. */
+  async #endInterrupted(before: AgentView): Promise<void> {
+    const note = before.interruptNote ?? "a person interrupted the turn";
+    this.#interrupt.stop(note);
+    await this.#settled();
+    this.#interrupt.renew();
+    this.#calls.forgetReady();
+    if (this.owner.lost.aborted) return;
+    const view = await this.owner.view();
+    if (view.state !== "READY") await sealTurn(this.#parts, this.owner, view, { reason: "INTERRUPTED", note, events: [] });
+  }
+
+  /** The agent's template and model, or which of them is no longer configured. */
+  #configure({ templateId, model: name, workspace }: AgentView): Configured | Missing {
+    const template = this.#parts.templates.get(templateId);
+    if (template === undefined) return { missing: `the template ${templateId}` };
+    const model = this.#parts.models.get(name);
+    if (model === undefined) return { missing: `the model ${name}` };
+    return isAllowedWorkspace(this.#parts, workspace) ? { template, model } : { missing: `a workspace root around ${workspace}` };
+  }
+
+  /** Ends the turn of an agent of which a part is no longer configured. True if the agent was parked. */
+  async #strand(view: AgentView, missing: string): Promise<boolean> {
+    if (view.state === "READY" && view.waiting.length === 0) return this.#park(view);
+    if (view.state === "READY") startTurn(this.owner, view);
+    else {
+      const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
+      const error: EventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
+      await sealTurn(this.#parts, this.owner, view, {
+        reason: "ERROR",
+        note: `${missing} is not configured`,
+        events: [error],
+      });
+    }
+    return false;
+  }
+
+  /** A turn that fails once for a reason of its own would fail again at every lease: it ends with an error instead. */
+  async #giveUp(problem: string): Promise<void> {
+    const { owner } = this;
+    try {
+      this.#interrupt.stop();
+      await this.#settled();
+      const view = await owner.view();
+      const message = `the agent could not be advanced: ${problem}`;
+      const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
+      const isTurn = view.state !== "READY";
+      if (isTurn) await sealTurn(this.#parts, owner, view, { reason: "ERROR", note: problem, events: [failure] });
+      else await owner.commit(said(failure));
+      owner.lease.lose();
+      // A turn that cannot even be started would fail again at once, as often as it was claimed.
+      await (isTurn ? release : releaseForLater)(this.#parts.leases, owner.lease);
+    } catch (error) {
+      this.#parts.logger.error(`agent ${owner.lease.agentId} goes on when its lease has run out`, error);
+    }
+  }
+
+  /** Shows the hooks a conversation that has grown. False if it has not grown after all: look again. */
+  async #showMessages(view: AgentView, { hooks, contextMessages }: Template): Promise<boolean> {
+    const before = this.#shownLength;
+    this.#shownLength = view.transcriptLength;
+    if (hooks.messagesChanged.length === 0 || before === null || before === view.transcriptLength) return true;
+    if (!(await this.owner.flush())) return false;
+    const messages = structuredClone(await this.#transcript.modelMessages(view, contextMessages));
+    this.#observers.run(hooks.messagesChanged, (hook) => hook(view.id, messages));
+    return true;
+  }
+
+  /** Gives the agent back if nothing arrived since the view was read (invariant 8). False if something did. */
+  async #park(view: AgentView): Promise<boolean> {
+    if (this.#observers.areRunning && !(await this.owner.flush())) return false;
+    await this.#observers.settled();
+    return this.owner.commit(parked(this.owner.current(view)));
+  }
+
+  /** Lets running tools end, then gives the agent back, runnable, and rings for another node. */
+  async #leave(): Promise<Ending> {
+    const { owner } = this;
+    await owner.flush();
+    await this.#calls.settled();
+    owner.lease.lose();
+    await this.#settled();
+    await release(this.#parts.leases, owner.lease);
+    this.#parts.bell.ring({ tenant: owner.lease.tenant, isSignal: true });
+    return "stopped";
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all([this.#calls.settled(), this.#answering]);
+  }
+
+  /** Resolves when the loop was woken since it counted `times`, or when the rows must be read again. */
+  async #wait(times: number): Promise<void> {
+    await this.owner.flush();
+    if (this.#wakeUp.times === times && this.owner.isKnown) await this.#wakeUp.next();
+  }
+
+  #activity(): Activity {
+    return {
+      isModelRunning: this.#answering !== null,
+      isJudging: this.#calls.isJudging,
+      runningCalls: this.#calls.running,
+      readyCalls: this.#calls.ready,
+      repeatableCalls: this.#calls.repeatable,
+    };
+  }
+
+  #bounds({ maxSteps, toolConcurrency }: Template): Bounds {
+    return { maxSteps, toolConcurrency, isExclusive: (name) => this.#parts.tools.get(name)?.readOnly !== true };
+  }
+}

@@ -1,0 +1,120 @@
+import { isFinal, isToRetry } from "../calls/states.ts";
+import type { AgentView } from "./view.ts";
+import type { CallView } from "../calls/call.ts";
+
+/** The work of an agent that its owner has under way. */
+export type Activity = {
+  readonly isModelRunning: boolean;
+  /** True while hooks are looking at calls. */
+  readonly isJudging: boolean;
+  readonly runningCalls: ReadonlySet<string>;
+  /** Calls that passed the gate up to execution, under this lease. */
+  readonly readyCalls: ReadonlySet<string>;
+  /** Calls that an earlier owner left unfinished, and that may run again. */
+  readonly repeatableCalls: ReadonlySet<string>;
+};
+
+/** The bounds of the agent. */
+export type Bounds = {
+  readonly maxSteps: number;
+  readonly toolConcurrency: number;
+  readonly isExclusive: (tool: string) => boolean;
+};
+
+/** The next thing to do for an agent. */
+export type Action =
+  | { readonly kind: "start turn" }
+  /** Calls the model; where calls have just become final, their results join the transcript first. */
+  | { readonly kind: "start step" }
+  | { readonly kind: "judge calls"; readonly calls: readonly CallView[] }
+  | { readonly kind: "execute calls"; readonly calls: readonly CallView[] }
+  | { readonly kind: "end turn"; readonly reason: "MAX_STEPS" | "INTERRUPTED" }
+  /** Recovers from an earlier owner: calls whose outcome is unknown, a model call that broke off. */
+  | { readonly kind: "resume"; readonly orphans: readonly CallView[] }
+  /** Wait for what is under way. */
+  | { readonly kind: "wait" }
+  /** Nothing can be done until something arrives. */
+  | { readonly kind: "park" };
+
+/**
+ * Decides from the rows what an agent does next. First run, after an approval, after a crash and on another node are
+ * one path: all of them are a look at the rows.
+ */
+export function nextAction(view: AgentView, activity: Activity, bounds: Bounds): Action {
+  if (view.state === "READY") return view.waiting.length > 0 ? { kind: "start turn" } : { kind: "park" };
+
+  const orphans = view.calls.filter(
+    (call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id) && !activity.repeatableCalls.has(call.id),
+  );
+  const isBrokenOff = view.lastStep?.state === "STARTED" && !activity.isModelRunning;
+  if (orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
+  if (view.interruptAt !== null) return { kind: "end turn", reason: "INTERRUPTED" };
+  if (activity.isModelRunning || activity.isJudging) return { kind: "wait" };
+
+  const isAnswering = view.lastMessageKind === "ASSISTANT" && view.calls.length > 0;
+  if (isAnswering && view.calls.some((call) => !isFinal(call.state))) return nextOfCalls(view, activity, bounds);
+  return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
+}
+
+function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Action {
+  const unjudged = view.calls.filter(
+    (call) => mayRun(call, activity) && !activity.readyCalls.has(call.id) && !activity.runningCalls.has(call.id),
+  );
+  if (unjudged.length > 0) return { kind: "judge calls", calls: unjudged };
+  const scheduled = view.calls.map((call): ScheduledCall => ({
+    id: call.id,
+    isExclusive: bounds.isExclusive(call.name),
+    status: statusOf(call, activity),
+  }));
+  const starting = new Set(startable(scheduled, bounds.toolConcurrency));
+  if (starting.size > 0) return { kind: "execute calls", calls: view.calls.filter((call) => starting.has(call.id)) };
+  return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
+}
+
+/** True if a call has not run, or is to run again. */
+function mayRun(call: CallView, { repeatableCalls }: Activity): boolean {
+  const isRepeatable = call.state === "EXECUTING" && repeatableCalls.has(call.id);
+  return call.state === "PENDING" || call.state === "APPROVED" || isRepeatable || isToRetry(call);
+}
+
+function statusOf(call: CallView, activity: Activity): ScheduledCall["status"] {
+  if (activity.runningCalls.has(call.id)) return "running";
+  if (isFinal(call.state)) return "final";
+  return call.state === "APPROVAL_REQUIRED" && !isToRetry(call) ? "waiting for a person" : "ready";
+}
+
+/** A call of a step, as far as its neighbours depend on it. */
+export type ScheduledCall = {
+  readonly id: string;
+  /** True if it must run alone: it writes or executes. */
+  readonly isExclusive: boolean;
+  readonly status: "waiting for a person" | "ready" | "running" | "final";
+};
+
+/**
+ * Which ready calls may start now, in source order. Consecutive reads run together, `concurrency` at once. An
+ * exclusive call waits for all earlier ones that can run, and nothing passes it. A call that waits for a person is
+ * passed by reads, and holds later exclusive calls.
+ */
+export function startable(calls: readonly ScheduledCall[], concurrency: number): string[] {
+  const starting: string[] = [];
+  let running = calls.filter(({ status }) => status === "running").length;
+  let isEarlierOpen = false;
+  let isHeld = false;
+  for (const call of calls) {
+    if (call.status === "final") continue;
+    if (call.status === "waiting for a person") {
+      isHeld = true;
+    } else if (call.isExclusive) {
+      if (call.status === "ready" && !isEarlierOpen && !isHeld) starting.push(call.id);
+      break;
+    } else {
+      isEarlierOpen = true;
+      if (call.status === "ready" && running < concurrency) {
+        starting.push(call.id);
+        running += 1;
+      }
+    }
+  }
+  return starting;
+}

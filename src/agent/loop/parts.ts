@@ -1,0 +1,41 @@
+import type { Sql } from "../../db/sql.ts";
+import type { Appender } from "../../events/appender.ts";
+import type { Bell } from "../../events/bell.ts";
+import type { CallServices } from "../calls/services.ts";
+import type { ToolSlots } from "../calls/slots.ts";
+import type { Images } from "../conversation/images.ts";
+import type { RequestRoom } from "../conversation/request-room.ts";
+import type { Transcripts } from "../conversation/transcript.ts";
+import type { Model } from "../models/model.ts";
+import type { WorkspacePlaces } from "../workspace/roots.ts";
+import type { LeaseTimes } from "./lease.ts";
+import type { Template } from "./template.ts";
+
+/**
+ * The parts of a server by which agents are advanced: those that each room needs, and the loop's own. `sql` has the
+ * connections for what agents and commands write, and for what owners read.
+ */
+export type AgentParts = CallServices &
+  WorkspacePlaces & {
+    /** This process, among all that share the database. */
+    readonly node: string;
+    /** Claims and renewals of leases, which wait for nothing else. */
+    readonly leases: Sql;
+    /** The connections for what people read. */
+    readonly reads: Sql;
+    readonly appender: Appender;
+    readonly bell: Bell;
+    readonly leaseTimes: LeaseTimes;
+    readonly templates: ReadonlyMap<string, Template>;
+    readonly models: ReadonlyMap<string, Model>;
+    /** The number of agents that this node advances at a time. */
+    readonly agentLimit: number;
+    /** The places for running tools, of all agents of this node. */
+    readonly slots: ToolSlots;
+    readonly images: Images;
+    readonly transcripts: Transcripts;
+    /** The room for requests to models, of all agents of this node. */
+    readonly requests: RequestRoom;
+    /** The folder in which the server was started: relative paths of people start here. */
+    readonly folder: string;
+  };

@@ -1,0 +1,27 @@
+import type { CallView } from "../calls/call.ts";
+import { recovered } from "./commits/recovered.ts";
+import { endsOfOpenTexts } from "./open-texts.ts";
+import type { Owner } from "./owner.ts";
+import type { AgentParts } from "./parts.ts";
+import type { AgentView } from "./view.ts";
+
+/** A call that takes its server with it must not do so for ever: after so many runs its outcome counts as unknown. */
+const MOST_RUNS = 3;
+
+/**
+ * Goes on after an owner that died while it ran `orphans`, or while a model spoke. Calls of idempotent tools may run again:
+ * gives their ids. The others are asked about or sealed.
+ */
+export async function recover(
+  { sql, clock, tools, templates }: Pick<AgentParts, "sql" | "clock" | "tools" | "templates">,
+  owner: Owner,
+  view: AgentView,
+  orphans: readonly CallView[],
+): Promise<readonly string[]> {
+  const repeatable = orphans.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
+  const unknown = orphans.filter((call) => !repeatable.includes(call));
+  const texts = await endsOfOpenTexts(sql, view);
+  const template = templates.get(view.templateId) ?? null;
+  const isCommitted = await owner.commit(recovered(owner.current(view), { unknown, texts, tools, template }, clock.now()));
+  return isCommitted ? repeatable.map(({ id }) => id) : [];
+}

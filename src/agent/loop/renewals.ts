@@ -1,0 +1,118 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Deadline } from "../../lib/deadline.ts";
+import { withCause } from "../../lib/text.ts";
+import type { Owner } from "./owner.ts";
+import { endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
+import type { AgentParts } from "./parts.ts";
+
+/** The tries for leases that could not be renewed since others hold their rows, each in ms after the one before. */
+const LOCKED_MS = [0, 20, 100, 500];
+
+/** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
+const LOCKED_AGAIN_MS = 250;
+
+/** Keeps the leases of the agents that this node holds. */
+export class Renewals {
+  readonly #parts: AgentParts;
+  readonly #owners: () => readonly Owner[];
+  /** The owners whose leases are renewed as soon as none of their agent's own writes is under way. */
+  readonly #later = new Map<Owner, Promise<void>>();
+  /** Leases that end later than any can, with the time at which this node first saw each. */
+  readonly #beyond = new Map<string, number>();
+
+  constructor(parts: AgentParts, owners: () => readonly Owner[]) {
+    this.#parts = parts;
+    this.#owners = owners;
+  }
+
+  /** Resolves when no renewal is under way any more. Each ends with its owner. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#later.values());
+  }
+
+  /**
+   * Renews the leases that are still this node's; the others are lost. A row that somebody else holds for a moment is asked
+   * for again; one that is held for longer is this node's until another takes it, but nothing new starts under it.
+   */
+  async renewAll(): Promise<void> {
+    let left: readonly Owner[] = this.#owners();
+    for (const waitMs of LOCKED_MS) {
+      if (left.length === 0) return;
+      await delay(waitMs);
+      left = await this.#renewSome(left);
+    }
+    const { leases, node } = this.#parts;
+    const held = await stillHeld(
+      leases,
+      node,
+      left.map(({ lease }) => lease),
+    );
+    for (const owner of left) {
+      if (held.has(owner.lease.agentId)) this.#renewLater(owner);
+      else owner.lease.lose();
+    }
+  }
+
+  /**
+   * In a busy tenant an agent's own writes hold its row most of the time, as each waits for the log. A row that others hold
+   * is asked for again and again, so that its owner is the first to have it.
+   */
+  #renewLater(owner: Owner): void {
+    if (this.#later.has(owner)) return;
+    this.#later.set(
+      owner,
+      this.#renewBetweenWrites(owner).finally(() => this.#later.delete(owner)),
+    );
+  }
+
+  async #renewBetweenWrites(owner: Owner): Promise<void> {
+    try {
+      while (!owner.lost.aborted && this.#parts.sql.outages.current === null) {
+        const left = await owner.betweenWrites(() => this.#renewSome([owner]));
+        if (left.length === 0) return;
+        await delay(LOCKED_AGAIN_MS);
+      }
+    } catch (error) {
+      this.#parts.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
+    }
+  }
+
+  /**
+   * The database's clock was set back: what was renewed before ends later than any lease can. One whose owner has not
+   * renewed it for as long as a lease lasts has run out.
+   */
+  async endBeyond(): Promise<void> {
+    const { leases, leaseTimes } = this.#parts;
+    const beyond = await leasesBeyond(leases, leaseTimes);
+    const keys = new Set(beyond.map(keyOf));
+    for (const key of this.#beyond.keys()) if (!keys.has(key)) this.#beyond.delete(key);
+    const now = performance.now();
+    for (const key of keys) if (!this.#beyond.has(key)) this.#beyond.set(key, now);
+    const ended = beyond.filter((lease) => now - (this.#beyond.get(keyOf(lease)) ?? now) >= leaseTimes.ttlMs);
+    if (ended.length === 0) return;
+    this.#parts.logger.warn(`${ended.length} leases end later than any can: the database's clock was set back, and they end now`);
+    await endBeyond(leases, ended);
+  }
+
+  /** Those of the owners whose leases could not be renewed. */
+  async #renewSome(owners: readonly Owner[]): Promise<readonly Owner[]> {
+    const { leases, node, leaseTimes } = this.#parts;
+    const startUntil = new Deadline(leaseTimes.startMs);
+    const renewed = await renew(
+      leases,
+      node,
+      owners.map(({ lease }) => lease),
+      leaseTimes,
+    );
+    return owners.filter((owner) => {
+      const isRenewed = renewed.has(owner.lease.agentId);
+      if (isRenewed) owner.lease.extend(startUntil);
+      return !isRenewed;
+    });
+  }
+}
+
+/** A lease as it stands: with another epoch or another end it is another. */
+function keyOf({ id, epoch, until }: BeyondLease): string {
+  return `${id} ${epoch} ${until}`;
+}

@@ -1,0 +1,269 @@
+import type { Outage } from "../../db/outage.ts";
+import { patient } from "../../db/patient.ts";
+import type { Ring } from "../../events/bell.ts";
+import { Deadline } from "../../lib/deadline.ts";
+import { every } from "../../lib/every.ts";
+import { Rerun } from "../../lib/rerun.ts";
+import { withCause } from "../../lib/text.ts";
+import { expireApprovals } from "../approvals/expire.ts";
+import { reportOutage } from "./outage-report.ts";
+import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
+import { Loop } from "./loop.ts";
+import type { AgentParts } from "./parts.ts";
+import { Renewals } from "./renewals.ts";
+
+/** The time between two looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
+const SWEEP_MS = { heard: 1_000, unheard: 250 };
+/** The time between two looks for approvals that nobody decided in time, in ms. */
+const EXPIRY_MS = 1_000;
+/** The time for which running tools may go on when the node closes, in ms. */
+const CLOSING_MS = 8_000;
+
+/** The most agents that are claimed at once. */
+const CLAIMED = 100;
+
+type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number | null };
+
+/**
+ * Advances agents on this node: claims those that are runnable and free, renews their leases, and lets each loop
+ * know when something arrived for it. A waiting agent is not here: it is only rows (invariant 8).
+ */
+export class Runner {
+  readonly #parts: AgentParts;
+  readonly #held = new Map<string, Held>();
+  readonly #closing = new AbortController();
+  readonly #ends: readonly (() => void)[];
+  readonly #background: Promise<unknown>;
+  /** Aborts when no agent is held any more, after the node began to close. */
+  readonly #released = new AbortController();
+  readonly #renewing: Promise<void>;
+  readonly #pending = new Set<Promise<void>>();
+  readonly #sweeping = new Rerun(() => this.#sweepOnce());
+  #isAllStale = false;
+  /** The number of agents that are being claimed. */
+  #claiming = 0;
+  /** The tenants that were signalled since the last sweep. */
+  readonly #rung = new Set<string>();
+  /** The outage that goes on, with the agents that this node has held during it. */
+  #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
+  /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
+  #runOutFrom = 0;
+  /** Agents whose lease had run out at the last sweep, and whose rows others held. */
+  #lockedBefore: readonly string[] = [];
+  readonly #renewals: Renewals;
+
+  constructor(parts: AgentParts) {
+    const { bell, sql } = parts;
+    this.#parts = parts;
+    this.#renewals = new Renewals(parts, () => [...this.#held.values()].map(({ loop }) => loop.owner));
+    this.#ends = [
+      bell.listen((rings) => this.#hear(rings)),
+      sql.outages.first(() => this.#comeBack()),
+      sql.outages.onChange(() => this.#changed()),
+    ];
+    const failing = (what: string) => (error: unknown) => parts.logger.warn(`${what} (${withCause(error)}); trying again`);
+    this.#background = Promise.all([
+      every(
+        {
+          pauseMs: () => (bell.isConnected() ? SWEEP_MS.heard : SWEEP_MS.unheard),
+          task: () => this.#sweepAll(),
+          onFailure: failing("agents could not be looked for"),
+        },
+        this.#closing.signal,
+      ),
+      every(
+        { pauseMs: () => EXPIRY_MS, task: () => this.#expire(), onFailure: failing("approvals could not be looked for") },
+        this.#closing.signal,
+      ),
+    ]);
+    // While the node closes, running tools may finish under leases that go on.
+    this.#renewing = every(
+      { pauseMs: () => parts.leaseTimes.renewMs, task: () => this.#renew(), onFailure: failing("leases could not be renewed") },
+      this.#released.signal,
+    );
+  }
+
+  /** The number of agents that this node holds now. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Something was committed for the agent on this node: its owner, here or elsewhere, goes on. Never rejects. */
+  async wake(agentId: string): Promise<void> {
+    const held = this.#held.get(agentId);
+    if (held !== undefined) held.loop.signalled();
+    else await this.#tracked(this.#claim([agentId]));
+  }
+
+  /** Ends within CLOSING_MS: running tools may finish, then the agents are given back. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#ends.forEach((end) => end());
+    const held = [...this.#held.values()];
+    held.forEach(({ loop }) => loop.stop());
+    const timer = setTimeout(() => {
+      held.forEach(({ loop }) => loop.owner.lease.lose());
+      this.#parts.sql.outages.giveUp();
+    }, CLOSING_MS);
+    await Promise.all(held.map(({ ended }) => ended));
+    clearTimeout(timer);
+    this.#released.abort();
+    this.#parts.sql.outages.giveUp();
+    await Promise.all([this.#background, this.#renewing]);
+    await this.#renewals.settled();
+    await Promise.all(this.#pending);
+  }
+
+  /** Text of others is nothing to look for. */
+  #hear(rings: readonly Ring[]): void {
+    if (rings.length === 0) return void this.#sweepAll();
+    const tenants = rings.flatMap(({ tenant, isSignal }) => (isSignal ? [tenant] : []));
+    if (tenants.length > 0) void this.#sweep(tenants);
+  }
+
+  /** Once in a while everything is looked for: rings may be lost, and leases run out without one. */
+  #sweepAll(): Promise<void> {
+    this.#isAllStale = true;
+    return this.#sweep([]);
+  }
+
+  /**
+   * Claims agents that nobody holds and that could go on, and wakes the loops of this server's agents that were signalled
+   * elsewhere, in these tenants. Rings that come during a sweep share one more.
+   */
+  #sweep(tenants: readonly string[]): Promise<void> {
+    for (const tenant of tenants) this.#rung.add(tenant);
+    return this.#tracked(this.#sweeping.request());
+  }
+
+  /** Work that the end of the runner waits for. */
+  async #tracked(work: Promise<void>): Promise<void> {
+    this.#pending.add(work);
+    try {
+      await work;
+    } finally {
+      this.#pending.delete(work);
+    }
+  }
+
+  /** Looks once for the tenants that were rung, or for everything. */
+  async #sweepOnce(): Promise<void> {
+    const tenants = this.#isAllStale ? null : [...this.#rung];
+    this.#isAllStale = false;
+    this.#rung.clear();
+    if (this.#closing.signal.aborted || this.#outage !== null) return;
+    const { leases, node } = this.#parts;
+    try {
+      await this.#claimSome((most) => unownedAgents(leases, most));
+      if (tenants === null && this.#free() === "RUN_OUT") await this.#claimSome((most) => this.#runOut(most));
+      if (this.#held.size === 0) return;
+      for (const [agentId, signal] of await signals(leases, node, tenants)) {
+        const held = this.#held.get(agentId);
+        if (held === undefined || held.signal === signal) continue;
+        held.signal = signal;
+        held.loop.signalled();
+      }
+    } catch (error) {
+      this.#parts.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
+    }
+  }
+
+  /**
+   * Agents whose lease has run out. One whose row somebody else holds cannot be renewed either: when the row is free, its
+   * owner has the time between two looks to do so.
+   */
+  async #runOut(most: number): Promise<readonly string[]> {
+    const { leases } = this.#parts;
+    const ids = await runOutAgents(leases, most);
+    const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(leases, ids);
+    const wereLocked = new Set(this.#lockedBefore);
+    this.#lockedBefore = ids.filter((id) => !unlocked.has(id));
+    return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
+  }
+
+  /** Claims what is found, as far as there is room. What this node holds already is not lost to it yet. */
+  async #claimSome(find: (most: number) => Promise<readonly string[]>): Promise<void> {
+    const most = this.#capacity();
+    if (most > 0) await this.#claim((await find(most)).filter((id) => !this.#held.has(id)));
+  }
+
+  /** The number of agents that this node may claim at once now. */
+  #capacity(): number {
+    return Math.min(CLAIMED, Math.max(0, this.#parts.agentLimit - this.#held.size - this.#claiming));
+  }
+
+  #free(): Free {
+    return performance.now() < this.#runOutFrom ? "GIVEN_BACK" : "RUN_OUT";
+  }
+
+  async #claim(agentIds: readonly string[]): Promise<void> {
+    const claimed = agentIds.slice(0, this.#capacity());
+    if (claimed.length === 0 || this.#closing.signal.aborted) return;
+    this.#claiming += claimed.length;
+    const startUntil = new Deadline(this.#parts.leaseTimes.startMs);
+    try {
+      for (const lease of await claim(this.#parts.leases, this.#parts.node, claimed, this.#parts.leaseTimes, this.#free())) {
+        if (this.#closing.signal.aborted) await release(this.#parts.leases, lease);
+        else this.#advance(lease, startUntil);
+      }
+    } catch (error) {
+      this.#parts.logger.warn(`an agent could not be claimed (${withCause(error)}); the next sweep tries again`);
+    } finally {
+      this.#claiming -= claimed.length;
+    }
+  }
+
+  #advance(lease: Lease, startUntil: Deadline): void {
+    // A new epoch on this node ends what it still does under an older one.
+    this.#held.get(lease.agentId)?.loop.owner.lease.lose();
+    const loop = new Loop(
+      { ...this.#parts, sql: patient(this.#parts.sql), leases: patient(this.#parts.leases) },
+      lease,
+      startUntil,
+    );
+    const ended = loop.run().then((ending) => {
+      if (this.#held.get(lease.agentId)?.loop !== loop) return;
+      const wasFull = this.#capacity() === 0;
+      this.#held.delete(lease.agentId);
+      // What there was no place for may go on now.
+      if (wasFull) void this.#sweep([]);
+      // What arrived between the parking and now found this loop and could not wake it.
+      if (ending === "parked") void this.#tracked(this.#claim([lease.agentId]));
+    });
+    this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: null });
+  }
+
+  async #expire(): Promise<void> {
+    if (this.#outage !== null) return;
+    for (const agentId of await expireApprovals(this.#parts)) await this.wake(agentId);
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#outage !== null) return;
+    await this.#renewals.renewAll();
+    await this.#renewals.endBeyond();
+  }
+
+  /**
+   * The database is back: this node renews its leases before anything else is written, and claims none that has run out
+   * until the other nodes had the time to do the same.
+   */
+  async #comeBack(): Promise<void> {
+    this.#runOutFrom = performance.now() + this.#parts.leaseTimes.ttlMs;
+    await this.#renewals.renewAll();
+  }
+
+  #changed(): void {
+    const { current } = this.#parts.sql.outages;
+    const before = this.#outage;
+    this.#outage = current === null ? null : { outage: current, loops: [...this.#held.values()].map(({ loop }) => loop) };
+    if (current !== null)
+      this.#parts.logger.warn(`the database does not answer (${current.detail}): what happens is kept until it does`);
+    else if (before !== null) {
+      this.#parts.logger.warn(
+        `the database answers again, after ${Math.round((Date.now() - before.outage.since.getTime()) / 1_000)} s`,
+      );
+      for (const { owner } of before.loops) void this.#tracked(reportOutage(this.#parts, owner, before.outage));
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import type { EventBody } from "../../events/event.ts";
+import { toolboxOf } from "../calls/stages/discovery.ts";
+import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
+import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
+import type { Observers } from "../conversation/observers.ts";
+import type { Transcript } from "../conversation/transcript.ts";
+import type { Model } from "../models/model.ts";
+import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
+import { answered, warning } from "./commits/answered.ts";
+import { joinCommits, type Commit } from "./commits/commit.ts";
+import { stepAborted } from "./commits/step-aborted.ts";
+import { stepStarted } from "./commits/step-started.ts";
+import { turnEnded } from "./commits/turn-ended.ts";
+import type { Interrupt, WakeUp } from "./signals.ts";
+import type { DeferredCommit, Owner } from "./owner.ts";
+import type { AgentParts } from "./parts.ts";
+import type { Template } from "./template.ts";
+import type { AgentView } from "./view.ts";
+
+/** A model that was not called, and why. */
+type Unasked = { readonly kind: "unasked"; readonly problem: string };
+
+/** The parts of one agent by which its steps are made. */
+export type StepScope = {
+  readonly owner: Owner;
+  readonly transcript: Transcript;
+  readonly observers: Observers;
+  readonly interrupt: Interrupt;
+  readonly wakeUp: WakeUp;
+};
+
+/** The trouble that model calls of one turn had. */
+type Trouble = {
+  readonly turn: number;
+  /** Steps in a row that broke off after they said something. */
+  readonly brokenSteps: number;
+  /** True if the fallback model answers the rest of the turn. */
+  readonly fellBack: boolean;
+};
+
+/** A step whose beginning is committed. `answer` makes its model call and commits what comes of it. */
+export type StartedStep = { readonly answer: () => Promise<void> };
+
+/** Makes the steps of one agent, one at a time: their model calls, and what comes of them. */
+export class StepRunner {
+  readonly #parts: AgentParts;
+  readonly #scope: StepScope;
+  #isStopping = false;
+  #trouble: Trouble | null = null;
+
+  constructor(parts: AgentParts, scope: StepScope) {
+    this.#parts = parts;
+    this.#scope = scope;
+  }
+
+  /** The node closes: a call that breaks off is left to the next owner. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Begins a step with the results of the last step's calls and what people sent meanwhile. Null if nothing was begun. */
+  async start(before: AgentView, template: Template, first: Model): Promise<StartedStep | null> {
+    const { owner } = this.#scope;
+    if (!(await owner.mayStart())) return null;
+    const model = this.#modelOf(before, template, first);
+    const started = stepStarted(owner.current(before), { model: model.name }, this.#now());
+    if (!(await owner.commit(started))) return null;
+    return { answer: () => this.#answer(started.after(before), template, model) };
+  }
+
+  async #answer(view: AgentView, template: Template, model: Model): Promise<void> {
+    const { owner, observers } = this.#scope;
+    const hookStep: HookStep = { agentId: view.id, step: view.stepCount, model: model.name };
+    const outcome = await this.#ask(hookStep, view, template, model);
+    if (owner.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
+    switch (outcome.kind) {
+      case "answered":
+        await this.#storeAnswer(outcome, view, template, model);
+        return observers.run(template.hooks.postModel, (hook) => {
+          const { content, stopReason, usage } = outcome.answer;
+          return hook(hookStep, structuredClone({ content, stopReason, usage }));
+        });
+      case "interrupted":
+        return void (await owner.commit(this.#aborted(view, outcome.texts)));
+      case "failed":
+        return this.#endFailed(outcome, view, template, model);
+      case "unasked":
+        return this.#endTurn(view, [], failure("MODEL", outcome.problem, "hook_failed"));
+    }
+  }
+
+  /** Asks the model as soon as there is room for what it is sent. */
+  async #ask(hookStep: HookStep, view: AgentView, template: Template, model: Model): Promise<ModelOutcome | Unasked> {
+    const { owner, transcript } = this.#scope;
+    const interrupt = this.#scope.interrupt.signal;
+    const signal = AbortSignal.any([interrupt, owner.lost]);
+    const bytes = await transcript.requestBytes(view, template.contextMessages);
+    const leave = await this.#parts.requests.enter(owner.lease.tenant, bytes, signal);
+    if (leave === null) return { kind: "interrupted", texts: [] };
+    try {
+      const read = await transcript.modelMessages(view, template.contextMessages);
+      const code = ownCodeOf(this.#parts, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
+      const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
+      if (!messages.ok)
+        return signal.aborted ? { kind: "interrupted", texts: [] } : { kind: "unasked", problem: messages.refusal };
+      const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
+      const { systemPrompt: system, exposeThinking } = template;
+      const request = { system, messages: messages.value, tools, exposeThinking };
+      return await callModel(model, request, view.stepCount, owner, template, interrupt);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Stores the answer and its calls. A loop that waits commits them with what it does next. */
+  async #storeAnswer(
+    { answer, texts, durationMs }: ModelOutcome & { kind: "answered" },
+    view: AgentView,
+    { slowStepMs, hooks }: Template,
+    model: Model,
+  ): Promise<void> {
+    const { owner, wakeUp } = this.#scope;
+    this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
+    const commit = (): DeferredCommit => ({
+      ...answered(owner.current(view), { answer, texts, durationMs, model, slowStepMs }, this.#now()),
+      // The database refuses the answer: the turn ends without it.
+      onRefused: (problem) =>
+        this.#endTurn(view, [], failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)),
+    });
+    // What hooks are told of is stored before.
+    if (hooks.postModel.length === 0 && wakeUp.isAwaited) owner.defer(commit());
+    else await owner.store(commit);
+  }
+
+  /** A call that broke off after it said something is made again as a new step; then the fallback model answers; then the turn ends. */
+  async #endFailed(
+    { error, texts }: ModelOutcome & { kind: "failed" },
+    view: AgentView,
+    template: Template,
+    model: Model,
+  ): Promise<void> {
+    const { owner, interrupt } = this.#scope;
+    const trouble = this.#troubleOf(view.turn);
+    const brokenSteps = trouble.brokenSteps + 1;
+    this.#trouble = { ...trouble, brokenSteps };
+    if (error.isRetryable && texts.length > 0 && brokenSteps <= template.modelRetries) {
+      if (await owner.commit(this.#aborted(view, texts)))
+        await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
+      return;
+    }
+    const fallback = this.#fallback(template);
+    if (fallback !== null && fallback.name !== model.name && error.kind !== "refused") {
+      this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true };
+      const message = `${error.message}; the rest of the turn is answered by ${fallback.name}`;
+      await owner.commit(this.#aborted(view, [...texts, warning(error.kind, message)]));
+      return;
+    }
+    await this.#endTurn(view, texts, failure("MODEL", error.message, error.kind));
+  }
+
+  /** Ends the turn with an error: its model has no answer. */
+  async #endTurn(view: AgentView, texts: readonly EventBody[], error: EventBody): Promise<void> {
+    const aborted = this.#aborted(view, [...texts, error]);
+    const { owner } = this.#scope;
+    const ended = turnEnded(owner.current(aborted.after(view)), { reason: "ERROR" }, this.#now());
+    await owner.commit(joinCommits(aborted, ended));
+  }
+
+  #aborted(view: AgentView, events: readonly EventBody[]): Commit {
+    return stepAborted(this.#scope.owner.current(view), { events }, this.#now());
+  }
+
+  /** The first model, or the fallback for the rest of a turn in which it has begun to answer, also under another lease. */
+  #modelOf({ lastStep, turn }: AgentView, template: Template, first: Model): Model {
+    const fallback = this.#fallback(template);
+    if (fallback === null || fallback.name === first.name) return first;
+    const isFallback = this.#troubleOf(turn).fellBack || (lastStep?.turn === turn && lastStep.model === fallback.name);
+    return isFallback ? fallback : first;
+  }
+
+  #troubleOf(turn: number): Trouble {
+    return this.#trouble?.turn === turn ? this.#trouble : { turn, brokenSteps: 0, fellBack: false };
+  }
+
+  #fallback({ fallbackModel }: Template): Model | null {
+    return fallbackModel === null ? null : (this.#parts.models.get(fallbackModel) ?? null);
+  }
+
+  #now(): Date {
+    return this.#parts.clock.now();
+  }
+}
+
+function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | null): EventBody {
+  return { kind: "ERROR", severity: "ERROR", phase, message, detail };
+}

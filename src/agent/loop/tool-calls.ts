@@ -1,0 +1,238 @@
+import { someString } from "../../lib/json.ts";
+import type { CallView } from "../calls/call.ts";
+import { hooksFor } from "../calls/hooks.ts";
+import { judgeCall, type ReadyCall } from "../calls/judge.ts";
+import { runCall, type CallOutcome } from "../calls/run.ts";
+import type { CallScope } from "../calls/scope.ts";
+import type { ToolPermit } from "../calls/slots.ts";
+import { mayAsk } from "../policy/policy.ts";
+import { storedRules } from "../policy/stored-rules.ts";
+import { isSecretPath } from "../workspace/secret-files.ts";
+import { callEnded } from "./commits/call-ended.ts";
+import { callRefused, callsJudged } from "./commits/calls-judged.ts";
+import { callsStarted } from "./commits/calls-started.ts";
+import { moved } from "./commits/commit.ts";
+import type { Interrupt, WakeUp } from "./signals.ts";
+import type { DeferredCommit, Owner } from "./owner.ts";
+import type { AgentParts } from "./parts.ts";
+import type { Template } from "./template.ts";
+import type { AgentView } from "./view.ts";
+
+/** A call that may start, with its place among the running tools. */
+type StartingCall = { readonly ready: ReadyCall; readonly permit: ToolPermit };
+
+/** A call whose EXECUTING is committed. */
+type StartedCall = StartingCall & { readonly call: CallView };
+
+/** The calls that are under way or ready to start are told of these. */
+export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
+
+/** The tool calls of one agent that are under way on this node, or ready to start. */
+export class ToolCalls {
+  readonly #parts: AgentParts;
+  readonly #scope: ToolCallScope;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #ready = new Map<string, ReadyCall>();
+  readonly #repeatable = new Set<string>();
+  /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
+  #timesForgotten = 0;
+  readonly #stopping = new AbortController();
+  /** Calls that hooks are looking at, in the background. */
+  #judging: Promise<void> | null = null;
+
+  constructor(parts: AgentParts, scope: ToolCallScope) {
+    this.#parts = parts;
+    this.#scope = scope;
+  }
+
+  /** The calls that run now. */
+  get running(): ReadonlySet<string> {
+    return new Set(this.#running.keys());
+  }
+
+  /** True while hooks are looking at calls. */
+  get isJudging(): boolean {
+    return this.#judging !== null;
+  }
+
+  /** The calls that passed the gate up to execution, under this lease. */
+  get ready(): ReadonlySet<string> {
+    return new Set(this.#ready.keys());
+  }
+
+  /** The calls that an earlier owner left unfinished, and that may run again. */
+  get repeatable(): ReadonlySet<string> {
+    return this.#repeatable;
+  }
+
+  /** Lets calls run again that an earlier owner left unfinished. */
+  repeat(callIds: readonly string[]): void {
+    for (const id of callIds) this.#repeatable.add(id);
+  }
+
+  /** The node closes: a call that waits for its place does not start any more. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Judges anew what has not started. */
+  forgetReady(): void {
+    this.#ready.clear();
+    this.#timesForgotten += 1;
+  }
+
+  /** Resolves when no call runs, or is judged, any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#running.values(), this.#judging]);
+  }
+
+  // --- judging ---
+
+  /**
+   * Takes calls through the gate up to execution; what is refused gets its result, what must be asked is asked. Hooks are
+   * waited for in the background, so that the loop sees interrupts meanwhile.
+   */
+  async judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
+    const { owner, wakeUp } = this.#scope;
+    // What is judged is stored before if that may take its time: hooks, and a database that is away.
+    const isHooked = calls.some(({ name }) => this.#isHooked(name, template));
+    if ((isHooked || this.#parts.sql.outages.current !== null) && !(await owner.flush())) return;
+    if (!isHooked) return this.#judge(calls, view, template);
+    this.#judging = owner.guard(this.#judge(calls, view, template)).finally(() => {
+      this.#judging = null;
+      wakeUp.wake();
+    });
+  }
+
+  async #judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
+    const timesForgotten = this.#timesForgotten;
+    const { owner } = this.#scope;
+    const isAsked = mayAsk(template.permission) || calls.some(namesSecret);
+    const stored = isAsked ? await storedRules(this.#parts.sql, this.#parts.tools, view) : [];
+    const stop = this.#stopSignal();
+    const judged = await Promise.all(calls.map((call) => judgeCall(call, this.#callScope(view, template), stored, stop)));
+    // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
+    if (stop.aborted) return;
+    // A call that ran meanwhile may have changed what was looked at: they are judged again.
+    if (timesForgotten !== this.#timesForgotten) return;
+    for (const judgement of judged) if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
+    const judgements = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [judgement]));
+    if (judgements.length > 0) await owner.commit(callsJudged(owner.current(view), { judgements, template }, this.#now()));
+  }
+
+  #isHooked(name: string, { hooks }: Template): boolean {
+    const tool = this.#parts.tools.get(name);
+    return tool !== undefined && hooksFor("preToolUse", tool, hooks).length > 0;
+  }
+
+  // --- running ---
+
+  /** Starts calls, those for which the server has no place as soon as it has one. */
+  async execute(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
+    const starting: StartingCall[] = [];
+    for (const { id } of calls) {
+      const ready = this.#ready.get(id);
+      if (ready === undefined) continue;
+      const permit = this.#parts.slots.tryTake();
+      if (permit === null) this.#track(ready.call, this.#runLater(ready, view, template));
+      else starting.push({ ready, permit });
+    }
+    for (const started of await this.#begin(starting, view)) this.#track(started.call, this.#run(started, view, template));
+  }
+
+  /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. The others give their places back. */
+  async #begin(starting: readonly StartingCall[], view: AgentView): Promise<readonly StartedCall[]> {
+    if (starting.length === 0) return [];
+    let started: readonly StartedCall[] = [];
+    try {
+      started = await this.#commitStart(starting, view);
+    } finally {
+      if (started.length === 0) starting.forEach(({ permit }) => permit.release());
+    }
+    return started;
+  }
+
+  async #commitStart(starting: readonly StartingCall[], view: AgentView): Promise<readonly StartedCall[]> {
+    const { owner } = this.#scope;
+    const facts = { ready: starting.map(({ ready }) => ready), epoch: owner.lease.epoch };
+    const commit = callsStarted(owner.current(view), facts, this.#now());
+    if ((await owner.commit(commit)) && (await owner.mayStart())) {
+      const started = new Map(commit.after(view).calls.map((call) => [call.id, call]));
+      return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));
+    }
+    // What a call would have started by may no longer stand: it is judged anew.
+    for (const { ready } of starting) this.#ready.delete(ready.call.id);
+    return [];
+  }
+
+  /** Runs a call when the server has a place for it; one that waits too long is refused. */
+  async #runLater(ready: ReadyCall, view: AgentView, template: Template): Promise<void> {
+    const { owner } = this.#scope;
+    const stop = this.#stopSignal();
+    if (this.#running.size === 0) await owner.commit(moved(owner.current(view), { breakpoint: "PRE_TOOL" }));
+    const began = performance.now();
+    const permit = await this.#parts.slots.take(stop);
+    if (stop.aborted) return permit?.release();
+    if (permit === null) {
+      const refusal = { type: "tool_busy", stage: "execution", waitedMs: Math.round(performance.now() - began) } as const;
+      await owner.commit(callRefused(owner.current(view), { judged: ready, refusal, template }, this.#now()));
+      return;
+    }
+    for (const started of await this.#begin([{ ready, permit }], view)) await this.#run(started, view, template);
+  }
+
+  /** Tracks the work for a call until it has ended. */
+  #track({ id: callId, name }: Pick<CallView, "id" | "name">, work: Promise<void>): void {
+    const { owner, wakeUp } = this.#scope;
+    // What was judged before it ran may lead elsewhere now (invariant 14): links, files, what hooks look at.
+    const mayHaveChanged = this.#parts.tools.get(name)?.readOnly !== true;
+    const running = owner.guard(work).finally(() => {
+      this.#running.delete(callId);
+      if (mayHaveChanged) this.forgetReady();
+      this.#ready.delete(callId);
+      wakeUp.wake();
+    });
+    this.#running.set(callId, running);
+  }
+
+  /** Runs a call and stores its end. A loop that waits commits it with what it does next. */
+  async #run({ ready, permit, call }: StartedCall, view: AgentView, template: Template): Promise<void> {
+    const { owner, interrupt, wakeUp } = this.#scope;
+    const scope = this.#callScope(view, template);
+    const outcome = await runCall(ready, scope, interrupt.signal).finally(() => permit.release());
+    if (owner.lost.aborted) return;
+    const end = (ended: CallOutcome): DeferredCommit => {
+      const facts = { call, outcome: ended, isLast: this.#running.size === 1, trace: template.trace };
+      return { ...callEnded(owner.current(view), facts, this.#now()), onRefused };
+    };
+    const onRefused = async (problem: string): Promise<void> => {
+      const refusal = {
+        type: "execution_failed",
+        stage: "execution",
+        message: `the result could not be stored: ${problem}`,
+      } as const;
+      await owner.commit(end({ ...outcome, kind: "refused", refusal }));
+    };
+    if (wakeUp.isAwaited) owner.defer(end(outcome));
+    else await owner.store(() => end(outcome));
+  }
+
+  #callScope(view: AgentView, template: Template): CallScope {
+    return { services: this.#parts, template, agent: view, owner: this.#scope.owner };
+  }
+
+  /** Aborts when what begins now is interrupted, its lease is lost, or the node closes. */
+  #stopSignal(): AbortSignal {
+    const { owner, interrupt } = this.#scope;
+    return AbortSignal.any([interrupt.signal, owner.lost, this.#stopping.signal]);
+  }
+
+  #now(): Date {
+    return this.#parts.clock.now();
+  }
+}
+
+/** True if a call names a file with secrets. The name in the call decides. */
+function namesSecret({ requestedInput, effectiveInput }: CallView): boolean {
+  return someString(effectiveInput ?? requestedInput, isSecretPath);
+}

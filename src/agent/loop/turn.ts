@@ -1,0 +1,27 @@
+import type { DoneReason, EventBody } from "../../events/event.ts";
+import { turnSealed } from "./commits/turn-sealed.ts";
+import { turnStarted } from "./commits/turn-started.ts";
+import { endsOfOpenTexts } from "./open-texts.ts";
+import type { Owner } from "./owner.ts";
+import type { AgentParts } from "./parts.ts";
+import type { AgentView } from "./view.ts";
+
+/** Begins a turn with the messages that wait: it is committed with the first thing that the turn does. */
+export function startTurn(owner: Owner, view: AgentView): void {
+  owner.defer({
+    ...turnStarted(owner.current(view)),
+    onRefused: (problem) => Promise.reject(new Error(`a turn could not be started: ${problem}`)),
+  });
+}
+
+/** Ends a turn with all that is open in it. `note` says why, `events` are reported besides. */
+export async function sealTurn(
+  { sql, clock, templates }: Pick<AgentParts, "sql" | "clock" | "templates">,
+  owner: Owner,
+  view: AgentView,
+  { reason, note, events }: { readonly reason: DoneReason; readonly note: string; readonly events: readonly EventBody[] },
+): Promise<void> {
+  const texts = await endsOfOpenTexts(sql, view);
+  const trace = templates.get(view.templateId)?.trace ?? false;
+  await owner.commit(turnSealed(owner.current(view), { reason, note, texts, events, trace }, clock.now()));
+}

@@ -1,0 +1,63 @@
+import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { OwnPermission } from "../policy/agent-policy.ts";
+import { CALL_VIEW, type CallView } from "../calls/call.ts";
+
+/** Everything that decides what an agent does next, as its rows stand at one moment. */
+export type AgentView = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly templateId: string;
+  readonly model: string;
+  readonly workspace: string;
+  readonly toolTimeoutMs: number | null;
+  readonly permission: OwnPermission | null;
+  readonly createdBy: string;
+  readonly state: AgentState;
+  readonly breakpoint: Breakpoint;
+  readonly turn: number;
+  readonly stepCount: number;
+  readonly transcriptLength: number;
+  readonly signal: number;
+  readonly interruptAt: string | null;
+  readonly interruptNote: string | null;
+  readonly leaseEpoch: number;
+  readonly leaseOwner: string | null;
+  /** Messages that wait to join the transcript, in order of arrival. */
+  readonly waiting: readonly string[];
+  readonly lastStep: {
+    readonly step: number;
+    readonly turn: number;
+    readonly state: StepState;
+    readonly stopReason: string | null;
+    /** The name of the model that was called. */
+    readonly model: string;
+  } | null;
+  readonly stepsInTurn: number;
+  /** The messages from people that this turn answers. */
+  readonly turnMessageIds: readonly string[];
+  readonly lastMessageKind: MessageKind | null;
+  /** The calls of the last step, in source order. */
+  readonly calls: readonly CallView[];
+};
+
+const READ: Statement<{ view: AgentView }, [agentId: string]> = {
+  name: "read_agent_view",
+  text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission,
+    'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
+    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
+    'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
+    'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
+    'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
+    'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER'),
+    'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
+    'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count)
+  ) AS view FROM agent a WHERE a.id = $1`,
+};
+
+/** Reads what an agent's rows say now. */
+export async function readView(sql: Sql, agentId: string): Promise<AgentView> {
+  const [row] = await sql.query(READ, [agentId]);
+  if (row === undefined) throw new Error(`agent ${agentId} does not exist`);
+  return row.view;
+}

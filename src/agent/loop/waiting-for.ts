@@ -1,0 +1,75 @@
+import type { AgentState, ApprovalKind, Breakpoint } from "../../db/generated/enums.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+
+/** All that says why an agent does not move. Times are ISO 8601. */
+export type Standstill = {
+  readonly state: AgentState;
+  readonly breakpoint: Breakpoint;
+  readonly model: string;
+  readonly stepCount: number;
+  readonly waitingMessages: number;
+  readonly isInterrupted: boolean;
+  /** Whose turn it is: a server's that answers, one's that does not, nobody's although it could go on, or a person's. */
+  readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
+  readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
+  /** The calls that run, with since when they do so: one that runs again began anew. */
+  readonly executing: readonly { readonly name: string; readonly since: string }[];
+};
+
+const READ: Statement<{ standstill: Standstill }, [agentId: string]> = {
+  name: "read_standstill",
+  text: `SELECT json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
+    'waitingMessages', (SELECT count(*) FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
+    'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
+    'asked', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p JOIN tool_call t ON t.id = p.tool_call_id WHERE p.agent_id = a.id AND p.state = 'PENDING'),
+    'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
+  ) AS standstill FROM agent a WHERE a.id = $1`,
+};
+
+/** The reasons for which an agent does not move, as its rows say; null if there is no such agent. */
+export async function readStandstill(sql: Sql, agentId: string): Promise<Standstill | null> {
+  const [row] = await sql.query(READ, [agentId]);
+  return row?.standstill ?? null;
+}
+
+/** The thing that an agent waits for, in words that follow "waits for"; null if that is only a message. */
+export function waitingFor(now: Standstill): string | null {
+  if (now.state === "READY" && now.waitingMessages === 0) return null;
+  if (now.owner === "NOBODY") return "a server to go on with it";
+  if (now.owner === "RUN_OUT") return "another server to go on with it: the one that worked on it does not answer";
+  if (now.isInterrupted) return "its turn to end: somebody interrupted it";
+  if (now.asked.length > 0 && now.executing.length === 0) return people(now.asked);
+  return atBreakpoint(now);
+}
+
+function people(asked: Standstill["asked"]): string {
+  const decisions = asked.filter(({ kind }) => kind !== "OUTCOME_UNKNOWN").map(({ name }) => name);
+  const outcomes = asked.filter(({ kind }) => kind === "OUTCOME_UNKNOWN").map(({ name }) => name);
+  return [
+    ...(decisions.length === 0 ? [] : [`a person to decide on ${decisions.join(", ")}`]),
+    ...(outcomes.length === 0 ? [] : [`a person to say what came of ${outcomes.join(", ")}`]),
+  ].join(", and ");
+}
+
+function atBreakpoint({ breakpoint, model, stepCount, executing }: Standstill): string {
+  switch (breakpoint) {
+    case "READY":
+      return "its turn to begin";
+    case "PRE_MODEL":
+      return `the model ${model} to begin its answer (step ${stepCount})`;
+    case "STREAMING_MODEL":
+      return `the model ${model} to end its answer (step ${stepCount})`;
+    case "TOOL_PENDING":
+      return "its tool calls to be judged";
+    case "AWAITING_APPROVAL":
+      return "what was decided to be carried out";
+    case "PRE_TOOL":
+      return "a place among the running tools of its server";
+    case "TOOL_EXECUTING":
+      return executing.length === 0
+        ? "the results of its tools to be stored"
+        : executing.map(({ name, since }) => `${name} (since ${new Date(since).toISOString()})`).join(", ");
+    case "POST_TOOL":
+      return "its next step to begin";
+  }
+}

@@ -1,0 +1,75 @@
+import { dirname } from "node:path";
+import { isInside } from "../../lib/inside.ts";
+import { Workspace } from "../workspace/workspace.ts";
+import { closingRule } from "./policy.ts";
+import type { Permission, Permissions, Policy, StoredRule } from "./permission.ts";
+import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
+
+/** A permission block of one agent's own: it holds besides its template's, or, where an administrator said so, instead. */
+export type OwnPermission = { readonly scope: "TIGHTEN" | "REPLACE"; readonly source: PermissionSource };
+
+/** The permissions of an agent: its template's and its own. */
+export function agentPermissions(
+  template: { readonly permission: Permission },
+  own: OwnPermission | null,
+  vocabulary: Vocabulary,
+): Permissions {
+  if (own === null) return { permission: template.permission, bounds: [] };
+  const permission = ownPermission(own, vocabulary);
+  return own.scope === "REPLACE" ? { permission, bounds: [] } : { permission: template.permission, bounds: [permission] };
+}
+
+/** The policy of an agent: its permissions, and the rules that people have stored, if its template's permission holds. */
+export function agentPolicy(
+  template: { readonly permission: Permission },
+  own: OwnPermission | null,
+  stored: readonly StoredRule[],
+  vocabulary: Vocabulary,
+): Policy {
+  return { ...agentPermissions(template, own, vocabulary), stored: own?.scope === "REPLACE" ? [] : stored };
+}
+
+/** A bound says nothing of what it does not name. What the configuration does not know any more denies everything. */
+function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary): Permission {
+  const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
+  const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);
+  return problems.length === 0 ? permission : { ...permission, mode: { kind: "builtin", name: "deny" } };
+}
+
+/** The folders and files of the server, of which agents may work in none but their own. */
+export type ServerPlaces = {
+  /**
+   * Real paths of folders and files that are the server's own: its data, configuration, environment and sources. Tools do
+   * not reach them, even if they lie in an agent's workspace.
+   */
+  readonly closedPlaces: readonly string[];
+  readonly ownWorkspaces: string;
+};
+
+/** The folder of an agent, as the gate sees it: without what is the server's own. */
+export function agentWorkspace(places: ServerPlaces, root: string): Workspace {
+  return new Workspace(root, () => null, closedIn(root, places));
+}
+
+/**
+ * The closed places of a workspace. A place that the workspace itself lies in is open as far as the workspace goes, for
+ * agents that were created in one before that was refused; but no workspace opens the server's data, save those below it
+ * that are agents' own.
+ */
+function closedIn(root: string, { closedPlaces, ownWorkspaces }: ServerPlaces): readonly string[] {
+  const data = dirname(ownWorkspaces);
+  const isOpen = (place: string): boolean => isInside(place, root) && (isInside(ownWorkspaces, root) || !isInside(data, place));
+  return closedPlaces.filter((place) => !isOpen(place));
+}
+
+/** The same as tools are given it: also without what the policy's deny rules close, whatever tool reaches for it. */
+export function guardedWorkspace(places: ServerPlaces, root: string, permissions: Permissions): Workspace {
+  return new Workspace(
+    root,
+    (names, access) => {
+      const rule = closingRule(permissions, names, access);
+      return rule === null ? null : `the rule ${rule.source} forbids it`;
+    },
+    closedIn(root, places),
+  );
+}

@@ -1,0 +1,94 @@
+import type { Tool } from "../tools/tool.ts";
+import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
+import { parseRule, type Rule } from "./rule.ts";
+
+/** A permission block as it is written: rules, lists of tool names, and what happens to the rest. */
+export type PermissionSource = {
+  /** One of the built-in modes, `ask` (the same as `approval`), or the name of one of `permissionModes`. `default` if omitted. */
+  readonly mode?: string;
+  /** Rules such as `fs_read(path:.env)`: see docs/permissions.md. */
+  readonly deny?: readonly string[];
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly allowTools?: readonly string[];
+  readonly denyTools?: readonly string[];
+  readonly autoAllowTools?: readonly string[];
+  readonly requireApprovalTools?: readonly string[];
+};
+
+/** The problem with a permission block: in which field, and what. */
+export type PermissionProblem = { readonly field: readonly string[]; readonly message: string };
+
+/** The most rules of one block, and the longest, in characters: each is asked at every call. */
+const MOST_RULES = 300;
+const RULE_CHARACTERS = 1_000;
+
+/** The tools and modes that a permission block may name. */
+export type Vocabulary = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly modes: ReadonlyMap<string, CustomMode>;
+};
+
+/** The permission that a block stands for, with everything that is wrong with it: `problems` is empty if nothing is. */
+export function readPermission(
+  source: PermissionSource,
+  place: string,
+  vocabulary: Vocabulary,
+): { readonly permission: Permission; readonly problems: readonly PermissionProblem[] } {
+  const problems: PermissionProblem[] = [];
+  const { tools, modes } = vocabulary;
+  const written = [source.deny, source.allow, source.ask].reduce((sum, list) => sum + (list?.length ?? 0), 0);
+  if (written > MOST_RULES)
+    problems.push({ field: [], message: `${written} rules are too many: a block has at most ${MOST_RULES}` });
+  const rules = (list: "deny" | "allow" | "ask"): Rule[] =>
+    (source[list] ?? []).slice(0, MOST_RULES).flatMap((text, index) => {
+      if (text.length > RULE_CHARACTERS) {
+        problems.push({ field: [list, String(index)], message: `a rule has at most ${RULE_CHARACTERS} characters` });
+        return [];
+      }
+      const rule = parseRule(text, `${place}.${list}.${index}`, tools);
+      if (rule.ok) return [rule.value];
+      const { character, message } = rule.refusal;
+      problems.push({
+        field: [list, String(index)],
+        message: `at character ${character} of ${JSON.stringify(text)}: ${message}`,
+      });
+      return [];
+    });
+  const names = (list: "allowTools" | "denyTools" | "autoAllowTools" | "requireApprovalTools"): readonly string[] => {
+    for (const [index, name] of (source[list] ?? []).entries()) {
+      if (!tools.has(name))
+        problems.push({
+          field: [list, String(index)],
+          message: `there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
+        });
+    }
+    return source[list] ?? [];
+  };
+  const mode = modeOf(source.mode ?? "default", modes);
+  if (mode === null)
+    problems.push({
+      field: ["mode"],
+      message: `there is no mode ${JSON.stringify(source.mode)}: the modes are ${[...BUILTIN_MODES, "ask", ...modes.keys()].join(", ")}`,
+    });
+  const permission: Permission = {
+    place,
+    mode: mode ?? { kind: "builtin", name: "deny" },
+    deny: rules("deny"),
+    allow: rules("allow"),
+    ask: rules("ask"),
+    allowTools: source.allowTools === undefined ? null : names("allowTools"),
+    denyTools: names("denyTools"),
+    autoAllowTools: names("autoAllowTools"),
+    requireApprovalTools: names("requireApprovalTools"),
+  };
+  return { permission, problems };
+}
+
+function modeOf(name: string, modes: ReadonlyMap<string, CustomMode>): PermissionMode | null {
+  if (name === "ask") return { kind: "builtin", name: "approval" };
+  const builtin = BUILTIN_MODES.find((candidate): candidate is BuiltinMode => candidate === name);
+  if (builtin !== undefined) return { kind: "builtin", name: builtin };
+  const judge = modes.get(name);
+  return judge === undefined ? null : { kind: "custom", name, judge };
+}

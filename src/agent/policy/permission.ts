@@ -1,0 +1,71 @@
+import type { Rule } from "./rule.ts";
+import type { RuleValues } from "./rule-values.ts";
+
+/** The verdict of a rule, a list, a mode or a hook on a call. */
+export const VERDICTS = ["allow", "ask", "deny"] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** One thing that was asked what it says of a call, and its answer. */
+export type Consideration = {
+  readonly rule: string;
+  /** The place in the configuration, for example `templates.assistant.permission.deny.0`. */
+  readonly place: string;
+  readonly verdict: Verdict | "no match";
+};
+
+/** Why a call was allowed, asked or denied: what was considered, in order, and which of it decided. */
+export type Explanation = {
+  readonly verdict: Verdict;
+  readonly decidedBy: string;
+  readonly place: string;
+  /** In words, for people and for the model. */
+  readonly reason: string;
+  readonly considered: readonly Consideration[];
+  /** The stored rule that decided, where one did. */
+  readonly allowRuleId?: string;
+};
+
+/** A call as policies see it: the values are normalised. */
+export type PolicyCall = {
+  readonly agentId: string;
+  readonly name: string;
+  readonly readOnly: boolean;
+  readonly values: RuleValues;
+};
+
+/** The operator's own mode: decides what no list decides. One that throws denies. */
+export type CustomMode = (call: PolicyCall) => Verdict;
+
+/**
+ * The built-in modes, for a call that no list decides: `auto` runs it, `approval` asks, `readonly` denies what is not
+ * read-only, `deny` denies everything, `default` runs read-only tools and asks for the rest.
+ */
+export const BUILTIN_MODES = ["auto", "approval", "readonly", "deny", "default"] as const;
+export type BuiltinMode = (typeof BUILTIN_MODES)[number];
+export type PermissionMode =
+  | { readonly kind: "builtin"; readonly name: BuiltinMode }
+  | { readonly kind: "custom"; readonly name: string; readonly judge: CustomMode };
+
+/** A rule that a person has stored with "always allow this". */
+export type StoredRule = Rule & { readonly id: string; readonly createdBy: string };
+
+/** A permission: the things that agents may do without asking, after asking, and not at all. */
+export type Permission = {
+  /** The place in the configuration: `templates.assistant.permission`. */
+  readonly place: string;
+  readonly mode: PermissionMode;
+  readonly deny: readonly Rule[];
+  readonly allow: readonly Rule[];
+  readonly ask: readonly Rule[];
+  /** The only tools that are not denied; null for all. */
+  readonly allowTools: readonly string[] | null;
+  readonly denyTools: readonly string[];
+  readonly autoAllowTools: readonly string[];
+  readonly requireApprovalTools: readonly string[];
+};
+
+/** An agent's permissions: `bounds` hold besides `permission`, and can only tighten. */
+export type Permissions = { readonly permission: Permission; readonly bounds: readonly Permission[] };
+
+/** All that an agent's calls are judged by: its permissions, and the rules that people have stored for its template. */
+export type Policy = Permissions & { readonly stored: readonly StoredRule[] };

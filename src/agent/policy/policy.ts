@@ -1,0 +1,273 @@
+import { messageOf } from "../../lib/text.ts";
+import { isSecretPath } from "../workspace/secret-files.ts";
+import type { Access } from "../workspace/workspace.ts";
+import {
+  VERDICTS,
+  type Consideration,
+  type Explanation,
+  type Permission,
+  type PermissionMode,
+  type Permissions,
+  type Policy,
+  type PolicyCall,
+  type StoredRule,
+  type Verdict,
+} from "./permission.ts";
+import { closesPath, ruleMatches, type Rule } from "./rule.ts";
+import { namesOf } from "./rule-values.ts";
+
+const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
+export function judge(call: PolicyCall, policy: Policy): Explanation {
+  return policy.bounds.map((bound) => judgeBy(call, bound, [])).reduce(stricter, judgeBy(call, policy.permission, policy.stored));
+}
+
+/** The stricter of two explanations, with what both considered. */
+function stricter(one: Explanation, other: Explanation): Explanation {
+  const deciding = STRICTNESS[other.verdict] > STRICTNESS[one.verdict] ? other : one;
+  return { ...deciding, considered: [...one.considered, ...other.considered] };
+}
+
+/** True if `verdict` is stricter than `than`. */
+export function isStricter(verdict: Verdict, than: Verdict): boolean {
+  return STRICTNESS[verdict] > STRICTNESS[than];
+}
+
+/** The strictest that hooks said of a call; null if none said anything. */
+export function hookVerdict({ considered }: Explanation): Verdict | null {
+  return considered.reduce<Verdict | null>(
+    (strictest, { rule, verdict }) =>
+      rule !== "hook" || verdict === "no match" || (strictest !== null && !isStricter(verdict, strictest)) ? strictest : verdict,
+    null,
+  );
+}
+
+/**
+ * True if a permission asks for calls besides those that name files with secrets. If it does not, the rules that people have
+ * stored change no other verdict.
+ */
+export function mayAsk({ mode, ask, requireApprovalTools }: Permission): boolean {
+  const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";
+  return !isSettled || ask.length > 0 || requireApprovalTools.length > 0;
+}
+
+/** The deny rule of a policy that closes a file of these names for this access; null if none does. */
+export function closingRule({ permission, bounds }: Permissions, names: readonly string[], access: Access): Rule | null {
+  for (const { deny } of [permission, ...bounds]) for (const rule of deny) if (closesPath(rule, names, access)) return rule;
+  return null;
+}
+
+/** A call that is judged by one permission, with the rules that people have stored and the parameters that name files with secrets. */
+type Asked = {
+  readonly call: PolicyCall;
+  readonly permission: Permission;
+  readonly stored: readonly StoredRule[];
+  readonly secrets: readonly string[];
+};
+
+/** The decision of a layer, still without what was considered before it. */
+type Decision = Omit<Explanation, "considered">;
+
+/** The verdict of a layer: the rules and lists of it that say nothing of the call, and its decision, if it has one. */
+type Said = { readonly passed: readonly Consideration[]; readonly decision: Decision | null };
+
+/** The order in which a permission is asked (docs/permissions.md): the first layer that decides wins, and the mode always does. */
+const LAYERS: readonly ((asked: Asked) => Said)[] = [
+  denyRules,
+  denyTools,
+  allowTools,
+  modeThatForbids,
+  allowRules,
+  storedRules,
+  autoAllowTools,
+  secretFiles,
+  askRules,
+  requireApprovalTools,
+  mode,
+];
+
+function judgeBy(call: PolicyCall, permission: Permission, stored: readonly StoredRule[]): Explanation {
+  const asked = { call, permission, stored, secrets: secretParameters(call) };
+  const considered: Consideration[] = [];
+  for (const layer of LAYERS) {
+    const { passed, decision } = layer(asked);
+    considered.push(...passed);
+    if (decision === null) continue;
+    considered.push({ rule: decision.decidedBy, place: decision.place, verdict: decision.verdict });
+    return { ...decision, considered };
+  }
+  throw new Error("the mode of a permission decides every call");
+}
+
+function denyRules({ call, permission: { deny } }: Asked): Said {
+  return firstRule(
+    deny,
+    "deny",
+    call,
+    // What a rule closes is left out of a search; what it says of other parameters as well can only be asked beforehand.
+    (rule) =>
+      ruleMatches(rule, call.name, call.values, rule.closedPath === null ? "reaches" : "names") || reachesClosed(rule, call),
+    (rule) => decided("deny", `deny ${rule.source}`, rule.place, denyReason(rule, call.name)),
+  );
+}
+
+function denyTools({ call: { name }, permission: { place, denyTools: names } }: Asked): Said {
+  return named(names, "denyTools", place, name, "deny", `denyTools forbids ${name}`);
+}
+
+function allowTools({ call: { name }, permission: { place, allowTools: names } }: Asked): Said {
+  if (names === null) return NOTHING;
+  const at = `${place}.allowTools`;
+  return names.includes(name)
+    ? passed("allowTools", at)
+    : { passed: [], decision: decided("deny", "allowTools", at, `allowTools does not name ${name}`) };
+}
+
+function modeThatForbids({ call: { name, readOnly }, permission: { place, mode: given } }: Asked): Said {
+  const isForbidden = given.kind === "builtin" && (given.name === "deny" || (given.name === "readonly" && !readOnly));
+  if (!isForbidden) return NOTHING;
+  return { passed: [], decision: decided("deny", `mode ${given.name}`, `${place}.mode`, `mode ${given.name} forbids ${name}`) };
+}
+
+function allowRules({ call, permission: { allow }, secrets }: Asked): Said {
+  return firstRule(
+    allow,
+    "allow",
+    call,
+    (rule) => mayAllow(rule, secrets) && ruleMatches(rule, call.name, call.values, "covers"),
+    (rule) => decided("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`),
+  );
+}
+
+function storedRules({ call, stored, secrets }: Asked): Said {
+  const rule = stored.find((each) => mayAllow(each, secrets) && ruleMatches(each, call.name, call.values, "covers"));
+  if (rule === undefined) return NOTHING;
+  const { source, place, createdBy, id } = rule;
+  const decision = decided("allow", `always allow ${source}`, place, `${createdBy} always allows ${source}`);
+  return { passed: [], decision: { ...decision, allowRuleId: id } };
+}
+
+function autoAllowTools({ call: { name }, permission: { place, autoAllowTools: names }, secrets }: Asked): Said {
+  const said = named(names, "autoAllowTools", place, name, "allow", `autoAllowTools names ${name}`);
+  return said.decision !== null && secrets.length > 0 ? passed("autoAllowTools", `${place}.autoAllowTools`) : said;
+}
+
+function secretFiles({ secrets }: Asked): Said {
+  if (secrets.length === 0) return NOTHING;
+  const reason = "the file mostly holds secrets, and no allow rule names it";
+  return { passed: [], decision: decided("ask", "files with secrets", "built in", reason) };
+}
+
+function askRules({ call, permission: { ask } }: Asked): Said {
+  return firstRule(
+    ask,
+    "ask",
+    call,
+    (rule) => ruleMatches(rule, call.name, call.values, "reaches"),
+    (rule) => decided("ask", `ask ${rule.source}`, rule.place, `the rule ${rule.source} asks for it`),
+  );
+}
+
+function requireApprovalTools({ call: { name }, permission: { place, requireApprovalTools: names } }: Asked): Said {
+  return named(names, "requireApprovalTools", place, name, "ask", `requireApprovalTools names ${name}`);
+}
+
+function mode({ call, permission: { place, mode: given } }: Asked): Said {
+  const { verdict, reason } = modeVerdict(call, given);
+  return { passed: [], decision: decided(verdict, `mode ${given.name}`, `${place}.mode`, reason) };
+}
+
+const NOTHING: Said = { passed: [], decision: null };
+
+function passed(rule: string, place: string): Said {
+  return { passed: [{ rule, place, verdict: "no match" }], decision: null };
+}
+
+function decided(verdict: Verdict, decidedBy: string, place: string, reason: string): Decision {
+  return { verdict, decidedBy, place, reason };
+}
+
+/** The first of the rules that matches decides; those before it that are for the tool say nothing. */
+function firstRule(
+  rules: readonly Rule[],
+  list: "deny" | "allow" | "ask",
+  { name }: PolicyCall,
+  isMatch: (rule: Rule) => boolean,
+  decide: (rule: Rule) => Decision,
+): Said {
+  const index = rules.findIndex(isMatch);
+  const deciding = rules[index];
+  const before = (deciding === undefined ? rules : rules.slice(0, index)).filter((rule) => rule.isForTool(name));
+  return {
+    passed: before.map((rule) => ({ rule: `${list} ${rule.source}`, place: rule.place, verdict: "no match" })),
+    decision: deciding === undefined ? null : decide(deciding),
+  };
+}
+
+/** A list of tools decides if it names the tool. */
+function named(names: readonly string[], list: string, place: string, tool: string, verdict: Verdict, reason: string): Said {
+  const index = names.indexOf(tool);
+  if (index >= 0) return { passed: [], decision: decided(verdict, list, `${place}.${list}.${index}`, reason) };
+  return names.length === 0 ? NOTHING : passed(list, `${place}.${list}`);
+}
+
+/** True if a rule may allow a call: a rule for a file with secrets must name its path. */
+function mayAllow({ conditions }: Rule, secrets: readonly string[]): boolean {
+  return secrets.every((secret) => conditions.some(({ parameter }) => parameter === secret));
+}
+
+function modeVerdict(call: PolicyCall, mode: PermissionMode): { verdict: Verdict; reason: string } {
+  const said = (verdict: Verdict): { verdict: Verdict; reason: string } => ({
+    verdict,
+    reason: `mode ${mode.name} ${verdict === "allow" ? "allows" : verdict === "ask" ? "asks for" : "forbids"} ${call.name}`,
+  });
+  if (mode.kind === "custom") return customVerdict(call, mode, said);
+  switch (mode.name) {
+    case "auto":
+    case "readonly":
+      return said("allow");
+    case "approval":
+      return said("ask");
+    case "default":
+      return said(call.readOnly ? "allow" : "ask");
+    case "deny":
+      return said("deny");
+  }
+}
+
+function customVerdict(
+  call: PolicyCall,
+  { name, judge }: PermissionMode & { kind: "custom" },
+  said: (verdict: Verdict) => { verdict: Verdict; reason: string },
+): { verdict: Verdict; reason: string } {
+  try {
+    const verdict: unknown = judge(structuredClone(call));
+    // An asynchronous mode cannot be waited for, and must not bring the server down with what it throws later.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    const known = VERDICTS.find((candidate) => candidate === verdict);
+    if (known !== undefined) return said(known);
+    return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
+  } catch (error) {
+    return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
+  }
+}
+
+/** The parameters by which a call names files that mostly hold secrets. A search leaves such files out by itself. */
+function secretParameters({ values }: PolicyCall): string[] {
+  return Object.entries(values).flatMap(([parameter, list]) =>
+    list.some((value) => value.kind === "file" && namesOf(value).some(isSecretPath)) ? [parameter] : [],
+  );
+}
+
+/** True if the call names a file that the rule closes, through whatever tool. */
+function reachesClosed(rule: Rule, { values }: PolicyCall): boolean {
+  if (rule.closedPath === null) return false;
+  return Object.values(values).some((list) =>
+    list.some((value) => value.kind === "file" && closesPath(rule, namesOf(value), value.access)),
+  );
+}
+
+function denyReason(rule: Rule, tool: string): string {
+  return rule.isForTool(tool) ? `the rule ${rule.source} forbids it` : `the rule ${rule.source} forbids what ${tool} would reach`;
+}

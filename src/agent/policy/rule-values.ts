@@ -1,0 +1,123 @@
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { headBytes } from "../../lib/text.ts";
+import { alternativesOf, isPattern } from "../workspace/glob.ts";
+import type { PathUse, Tool } from "../tools/tool.ts";
+import type { Access, Workspace } from "../workspace/workspace.ts";
+
+/**
+ * A value of a call as rules see it. A file has a name for each way that leads to it inside of the workspace: as it was
+ * written, without `.` and `..`, and with all links resolved. A search is a glob pattern, relative to the workspace, with
+ * the folders in which it looks: what stands before its wildcards, for each of its alternatives.
+ */
+export type RuleValue =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "file"; readonly names: readonly string[]; readonly access: Access }
+  | { readonly kind: "search"; readonly pattern: string; readonly folders: readonly string[] };
+
+/** The values of a call by parameter; absent parameters have none. */
+export type RuleValues = Readonly<Record<string, readonly RuleValue[]>>;
+
+/** The longest text that is kept with the record of a call, in bytes: a simulation sees no more of it. */
+const KEPT_BYTES = 256;
+
+/** The values that a call's input has for rules. Throws PathRefused where a path leads out of the workspace. */
+export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
+  const values: Record<string, readonly RuleValue[]> = {};
+  for (const [parameter, value] of Object.entries(withSearches(tool, input))) {
+    const texts = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
+    const use = useOf(tool, parameter);
+    values[parameter] =
+      use === undefined
+        ? texts.map((text) => ({ kind: "text", text }))
+        : texts.map((text) =>
+            typeof use === "string"
+              ? fileValue(workspace, text, use)
+              : searchValue(workspace, text, use.searchIn === null ? "." : baseOf(input[use.searchIn])),
+          );
+  }
+  return values;
+}
+
+/** The use of a parameter that holds paths; undefined for others. */
+export function useOf({ paths }: Tool, parameter: string): PathUse | undefined {
+  return Object.hasOwn(paths, parameter) ? paths[parameter] : undefined;
+}
+
+/** The input, in which a search that is not given looks everywhere. */
+function withSearches(tool: Tool, input: JsonObject): JsonObject {
+  const searches = Object.keys(tool.paths).filter((parameter) => typeof useOf(tool, parameter) === "object");
+  return { ...Object.fromEntries(searches.map((parameter) => [parameter, EVERYTHING])), ...withoutNulls(input) };
+}
+
+/** The search that finds every file. */
+const EVERYTHING = "**/*";
+
+function withoutNulls(input: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+}
+
+/** The values as they are kept with the record of the call. */
+export function keptValues(values: RuleValues): RuleValues {
+  return Object.fromEntries(
+    Object.entries(values).map(([parameter, list]) => [
+      parameter,
+      list.map((value) => (value.kind === "text" ? { kind: "text", text: headBytes(value.text, KEPT_BYTES) } : value)),
+    ]),
+  );
+}
+
+/** The names of a value: the text, the file's names, or the folders of a search. */
+export function namesOf(value: RuleValue): readonly string[] {
+  switch (value.kind) {
+    case "text":
+      return [value.text];
+    case "file":
+      return value.names;
+    case "search":
+      return value.folders;
+  }
+}
+
+function textOf(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function fileValue(workspace: Workspace, path: string, access: Access): RuleValue {
+  return { kind: "file", names: workspace.namesOf(path), access };
+}
+
+/** A pattern without wildcards names one file. */
+function searchValue(workspace: Workspace, pattern: string, base: string): RuleValue {
+  const [written, real] = workspace.namesOf(base);
+  if (!isPattern(pattern)) return fileValue(workspace, joined(written, pattern), "read");
+  const folder = real ?? written;
+  const folders = alternativesOf(pattern).map((alternative) => joined(folder, foldersBefore(alternative)));
+  return { kind: "search", pattern: joined(folder, pattern), folders: [...new Set(folders)] };
+}
+
+function baseOf(value: Json | undefined): string {
+  return typeof value === "string" && value !== "" ? value : ".";
+}
+
+/** The folders of a pattern before the first that is not named as it is. */
+function foldersBefore(pattern: string): string {
+  const segments = pattern.split("/");
+  const named = segments.findIndex((segment) => isPattern(segment) || segment === "" || segment === "." || segment === "..");
+  return segments.slice(0, named < 0 ? -1 : named).join("/") || ".";
+}
+
+function joined(folder: string, path: string): string {
+  if (path === ".") return folder;
+  return folder === "." ? path : `${folder}/${path}`;
+}
+
+/** A parameter of a call that reaches files, with all their names, or the folders of a search. */
+export type ReachedPath = { readonly parameter: string; readonly names: readonly string[] };
+
+/** The paths among the values that were kept of a call, whatever form they have by now. */
+export function reachedPaths(kept: unknown): ReachedPath[] {
+  if (!isJsonObject(kept)) return [];
+  return Object.entries(kept as RuleValues).flatMap(([parameter, list]) =>
+    list.flatMap((value) => (value.kind === "text" ? [] : [{ parameter, names: namesOf(value) }])),
+  );
+}

@@ -1,0 +1,266 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { messageOf } from "../../lib/text.ts";
+import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
+import { parametersOf, type Tool } from "../tools/tool.ts";
+import type { Access } from "../workspace/workspace.ts";
+import { namesOf, useOf, type RuleValue, type RuleValues } from "./rule-values.ts";
+
+/** The demand of a rule on one parameter. */
+type Condition = {
+  readonly parameter: string;
+  readonly isText: (text: string) => boolean;
+  /** The demand on a path; null if its tools have none there. */
+  readonly path: PathPattern | null;
+};
+
+/** A pattern of paths, and the folders before its wildcards, in which alone it can match. */
+type PathPattern = { readonly source: string; readonly isMatch: (name: string) => boolean; readonly folders: readonly string[] };
+
+/**
+ * The extent to which a rule takes in a call. `covers`: it holds for all that the call names, as an allow rule must; a search is taken
+ * in where all folders in which it looks are. `names`: one of the names of one value is enough. `reaches`: the same, and
+ * a search is taken in that could come upon what the rule speaks of.
+ */
+export type Extent = "covers" | "names" | "reaches";
+
+/** A file or folder that a deny rule closes, through whatever tool it is reached. */
+type ClosedPath = { readonly isMatch: (name: string) => boolean; readonly closes: "everything" | "writing" };
+
+/** A permission rule, parsed: which tools it speaks of, and which of their calls. */
+export type Rule = {
+  readonly source: string;
+  /** The place in the configuration: `templates.assistant.permission.deny.0`. */
+  readonly place: string;
+  readonly isForTool: (tool: string) => boolean;
+  readonly conditions: readonly Condition[];
+  /** The path that it closes as a deny rule; null if it speaks of calls and not of a path alone. */
+  readonly closedPath: ClosedPath | null;
+};
+
+/** The problem with a rule, and at which of its characters, from 1. */
+export type RuleProblem = { readonly character: number; readonly message: string };
+
+/** The tools that rules may speak of. */
+type Tools = ReadonlyMap<string, Tool>;
+
+/**
+ * A rule of the form `Tool`, `Tool(*)` or `Tool(parameter:pattern, other:"pattern")`; the tool's name may be a pattern
+ * as well. The pattern of a path is read as in a .gitignore: without a slash it names files and folders anywhere, with
+ * one it starts at the workspace's root, and a folder stands for all that lies in it.
+ *
+ * @example
+ * fs_read                                  // every call of fs_read
+ * fs_*(path:.env)                          // files and folders named .env, by any file tool that has a path
+ * fs_write(path:/src/**)                   // all that lies in src
+ * fs_write(path:"/a, b.txt")               // a quoted pattern may hold commas and spaces
+ */
+export function parseRule(source: string, place: string, tools: Tools): Result<Rule, RuleProblem> {
+  try {
+    return accepted(ruleOf(source, place, tools));
+  } catch (error) {
+    if (error instanceof Problem) return refused({ character: error.offset + 1, message: error.message });
+    throw error;
+  }
+}
+
+/** True if a rule speaks of this call. */
+export function ruleMatches(rule: Rule, tool: string, values: RuleValues, extent: Extent): boolean {
+  return (
+    rule.isForTool(tool) &&
+    rule.conditions.every((condition) => {
+      const list = Object.hasOwn(values, condition.parameter) ? (values[condition.parameter] ?? []) : [];
+      const test = (value: RuleValue): boolean => conditionHolds(condition, value, extent);
+      return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
+    })
+  );
+}
+
+function conditionHolds({ isText, path }: Condition, value: RuleValue, extent: Extent): boolean {
+  if (value.kind === "text") return isText(value.text);
+  if (path === null) return false;
+  const names = namesOf(value);
+  if (extent === "covers") return names.every(path.isMatch) || (value.kind === "search" && value.pattern === path.source);
+  if (names.some(path.isMatch)) return true;
+  return (
+    extent === "reaches" &&
+    value.kind === "search" &&
+    names.some((folder) => path.folders.some((other) => isWithin(folder, other) || isWithin(other, folder)))
+  );
+}
+
+/** True if a path is the folder or lies in it. Both are relative to the workspace, whose root is `.`. */
+function isWithin(folder: string, path: string): boolean {
+  return folder === "." || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** True if a deny rule closes a file of these names for this access. */
+export function closesPath({ closedPath }: Rule, names: readonly string[], access: Access): boolean {
+  return closedPath !== null && (access === "write" || closedPath.closes === "everything") && names.some(closedPath.isMatch);
+}
+
+class Problem extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+function ruleOf(source: string, place: string, tools: Tools): Rule {
+  const open = source.indexOf("(");
+  const name = open < 0 ? source : source.slice(0, open);
+  const spoken = toolsNamed(name, tools);
+  const isForTool = textMatcher(name);
+  if (open < 0) return { source, place, isForTool, conditions: [], closedPath: null };
+  if (!source.endsWith(")")) throw new Problem(source.length, `expected ")" at the end`);
+  const inner = source.slice(open + 1, -1);
+  if (/^\s*\*{1,2}\s*$/.test(inner)) return { source, place, isForTool, conditions: [], closedPath: null };
+  const written = splitConditions(inner, open + 1);
+  const parts = written.map((text) => readCondition(text, spoken));
+  const repeated = parts.find((part, index) => parts.slice(0, index).some(({ parameter }) => parameter === part.parameter));
+  if (repeated !== undefined) throw new Problem(repeated.offset, `${repeated.parameter} stands twice`);
+  const able = spoken.filter((tool) => parts.every(({ parameter }) => hasParameter(tool, parameter)));
+  if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
+  const conditions = parts.map((part) => conditionOf(part, able));
+  const [only] = conditions;
+  return {
+    source,
+    place,
+    isForTool,
+    conditions,
+    closedPath: conditions.length === 1 && only !== undefined ? closedPathOf(only, able) : null,
+  };
+}
+
+function toolsNamed(name: string, tools: Tools): readonly Tool[] {
+  const wrong = /[^A-Za-z0-9_*?-]/.exec(name);
+  if (name === "") throw new Problem(0, "expected the name of a tool");
+  if (wrong !== null) throw new Problem(wrong.index, `a tool's name has no ${JSON.stringify(wrong[0])}`);
+  const isNamed = textMatcher(name);
+  const named = [...tools.values()].filter((tool) => isNamed(tool.name));
+  if (named.length === 0) throw new Problem(0, `there is no tool ${name}: the tools are ${[...tools.keys()].join(", ")}`);
+  return named;
+}
+
+type Written = { readonly text: string; readonly offset: number };
+
+/** The text between commas that stand outside of quotes, brackets and braces. */
+function splitConditions(inner: string, offset: number): readonly Written[] {
+  const parts: Written[] = [];
+  let start = 0;
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index <= inner.length; index += 1) {
+    const character = inner[index];
+    if (quoted) {
+      if (character === "\\") index += 1;
+      else if (character === '"') quoted = false;
+      else if (character === undefined) throw new Problem(offset + start, 'a quoted pattern has no closing "');
+    } else if (character === '"') quoted = true;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") depth = Math.max(0, depth - 1);
+    else if (character === undefined || (character === "," && depth === 0)) {
+      parts.push({ text: inner.slice(start, index), offset: offset + start });
+      start = index + 1;
+    }
+  }
+  return parts;
+}
+
+type ConditionText = { readonly parameter: string; readonly pattern: string; readonly offset: number };
+
+function readCondition({ text, offset }: Written, spoken: readonly Tool[]): ConditionText {
+  const begin = offset + (text.length - text.trimStart().length);
+  const match = /^\s*([A-Za-z_$][\w$-]*)\s*:\s*/.exec(text);
+  const parameter = match?.[1];
+  if (match === null || parameter === undefined) throw new Problem(begin, "expected parameter:pattern");
+  if (!spoken.some((tool) => hasParameter(tool, parameter))) {
+    const known = [...new Set(spoken.flatMap((tool) => Object.keys(parametersOf(tool.inputSchema))))];
+    const names = spoken.length === 1 ? (spoken[0]?.name ?? "") : "the tools";
+    throw new Problem(
+      begin,
+      `${names} has no parameter ${parameter}: there ${known.length === 1 ? "is" : "are"} ${known.join(", ") || "none"}`,
+    );
+  }
+  const at = offset + match[0].length;
+  const raw = text.slice(match[0].length).trimEnd();
+  const pattern = raw.startsWith('"') ? unquoted(raw, at) : raw;
+  if (pattern === "") throw new Problem(at, `expected a pattern for ${parameter}; \`${parameter}:*\` takes everything`);
+  return { parameter, pattern, offset: at };
+}
+
+function unquoted(text: string, offset: number): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    throw new Problem(offset, "a quoted pattern is a JSON string");
+  }
+}
+
+function hasParameter({ inputSchema }: Tool, parameter: string): boolean {
+  return Object.hasOwn(parametersOf(inputSchema), parameter);
+}
+
+function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
+  const { parameter, pattern, offset } = part;
+  const problem = bracketProblem(pattern);
+  if (problem !== null) throw new Problem(offset, problem);
+  const hasPath = tools.some((tool) => useOf(tool, parameter) !== undefined);
+  return { parameter, isText: compiled(offset, () => textMatcher(pattern)), path: hasPath ? pathPattern(part) : null };
+}
+
+/** A rule that names a path alone closes the path: for everything, where one of its tools reads there. */
+function closedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): ClosedPath | null {
+  if (path === null) return null;
+  const uses = tools.flatMap((tool) => useOf(tool, parameter) ?? []);
+  return { isMatch: path.isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };
+}
+
+function pathPattern({ pattern, offset }: ConditionText): PathPattern {
+  const alternatives = compiled(offset, () => alternativesOf(pattern)).map((alternative) => pathAlternative(alternative, offset));
+  return {
+    source: pattern.replace(/^(\.?\/)/, ""),
+    isMatch: (name) => alternatives.some(({ isMatch }) => isMatch(name)),
+    folders: alternatives.map(({ folder }) => folder),
+  };
+}
+
+/** One alternative of the pattern of a path, without braces. */
+function pathAlternative(
+  pattern: string,
+  offset: number,
+): { readonly isMatch: (name: string) => boolean; readonly folder: string } {
+  const isAnchored = /^\.?\//.test(pattern);
+  const plain = pattern.replace(/^\.?\//, "").replace(/\/$/, "");
+  if (plain === "" || plain === ".") return { isMatch: () => true, folder: "." };
+  const segments = plain.split("/");
+  if (segments.includes("..")) throw new Problem(offset, "the pattern of a path has no `..`: write it from the workspace's root");
+  if (segments.some((segment) => segment === "" || segment === "."))
+    throw new Problem(offset, "the pattern of a path has no empty names and no `.` in it");
+  if (segments.length === 1 && !isAnchored) {
+    const isNamed = compiled(offset, () => textMatcher(plain));
+    return { isMatch: (name) => name.split("/").some(isNamed), folder: "." };
+  }
+  const isMatch = compiled(offset, () => globMatcher(plain, true));
+  const named = segments.findIndex(isPattern);
+  return {
+    isMatch: (name) => isMatch(name) || foldersOf(name).some(isMatch),
+    folder: segments.slice(0, named < 0 ? segments.length : named).join("/") || ".",
+  };
+}
+
+function compiled<Compiled>(offset: number, compile: () => Compiled): Compiled {
+  try {
+    return compile();
+  } catch (error) {
+    throw new Problem(offset, messageOf(error));
+  }
+}
+
+/** The folders in which a path lies, outermost first. */
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1)) folders.push(path.slice(0, slash));
+  return folders;
+}

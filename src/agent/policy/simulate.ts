@@ -1,0 +1,204 @@
+import { setImmediate } from "node:timers/promises";
+import { readPiece } from "../../db/reader-limits.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import { storedRules } from "./stored-rules.ts";
+import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
+import { isStricter, judge } from "./policy.ts";
+import type { Explanation, Permission, Policy, Verdict } from "./permission.ts";
+import type { Vocabulary } from "./permission-source.ts";
+import type { RuleValues } from "./rule-values.ts";
+
+/** Which recorded calls a proposed permission is asked about. Null conditions hold for all. */
+export type RecordedCalls = {
+  readonly tenant: string;
+  /** Only calls of this creator's agents. */
+  readonly createdBy: string | null;
+  readonly agentId: string | null;
+  readonly templateIds: readonly string[] | null;
+  readonly names: readonly string[] | null;
+  readonly createdAfter: Date | null;
+  readonly createdBefore: Date | null;
+};
+
+/** A place among recorded calls: everything up to it has been looked at. */
+export type Place = { readonly createdAt: Date; readonly id: string };
+
+/** A call that would have been judged otherwise: what it was then, and how it would be explained. */
+export type ChangedCall = Explanation & { readonly callId: string; readonly before: Verdict };
+
+/** The number of calls of a tool that would go from one verdict to another. */
+export type VerdictChange = { readonly tool: string; readonly before: Verdict; readonly after: Verdict; readonly calls: number };
+
+/** The result of a simulation: the verdicts of a proposed permission on recorded calls. */
+export type Simulation = {
+  /** Calls that were judged when they were made; those that were refused before that are not looked at. */
+  readonly examined: number;
+  readonly changed: number;
+  readonly examinedByTool: ReadonlyMap<string, number>;
+  readonly changes: readonly VerdictChange[];
+  readonly examples: readonly ChangedCall[];
+  /** The place at which to go on; null if nothing is left. */
+  readonly next: Place | null;
+};
+
+/** The most calls of one simulation, and of one read. Between reads others have their turn. */
+export const MOST_CALLS = 100_000;
+const BATCH = 2_000;
+/** Examples of each change of a tool. */
+const EXAMPLES = 3;
+
+/** The parts of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
+type SimulatedParts = Vocabulary & { readonly reads: Sql };
+
+type Row = {
+  readonly id: string;
+  readonly agentId: string;
+  readonly templateId: string;
+  readonly permission: OwnPermission | null;
+  readonly name: string;
+  readonly values: RuleValues;
+  readonly verdict: Verdict;
+  readonly hookVerdict: Verdict | null;
+  readonly createdAt: Date;
+  readonly isWanted: boolean;
+};
+
+/** The time for which the judging goes on before others have their turn, in ms. */
+const TURN_MS = 10;
+
+/** The next calls are taken first and filtered by template after, so that a read is bounded whatever the filter. */
+const READ: Statement<
+  Row,
+  [
+    tenant: string,
+    createdBy: string | null,
+    agentId: string | null,
+    templateIds: readonly string[] | null,
+    names: readonly string[] | null,
+    after: Date | null,
+    before: Date | null,
+    afterCreatedAt: Date | null,
+    afterId: string | null,
+    limit: number,
+  ]
+> = {
+  name: "read_judged_calls",
+  text: `SELECT t.id, t.agent_id AS "agentId", a.template_id AS "templateId", a.permission, t.name, t.rule_values AS values, t.verdict, t.hook_verdict AS "hookVerdict", t.created_at AS "createdAt",
+      t.verdict IS NOT NULL AND t.rule_values IS NOT NULL AND ($4::text[] IS NULL OR a.template_id = ANY ($4)) AS "isWanted"
+    FROM (SELECT id, agent_id, name, rule_values, verdict, hook_verdict, created_at FROM tool_call WHERE tenant = $1 AND ($2::text IS NULL OR agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $2)) AND ($3::text IS NULL OR agent_id = $3) AND ($5::text[] IS NULL OR name = ANY ($5))
+        AND created_at > coalesce($6::timestamptz, '-infinity') AND created_at < coalesce($7::timestamptz, 'infinity')
+        AND (created_at, id) > (coalesce($8::timestamptz, '-infinity'), coalesce($9, '')) ORDER BY created_at, id LIMIT $10) t
+    JOIN agent a ON a.id = t.agent_id ORDER BY t.created_at, t.id`,
+};
+
+/**
+ * Judges recorded calls, the oldest first, as if the proposed permission stood in the place of their templates'. What
+ * their agents' own permissions, the rules that people have stored by now and the hooks of then said holds besides.
+ * Nothing is changed.
+ */
+export async function simulate(
+  parts: SimulatedParts,
+  proposed: Permission,
+  calls: RecordedCalls,
+  { after, most }: { readonly after: Place | null; readonly most: number },
+): Promise<Simulation> {
+  const policies = new Policies(parts, proposed, calls.tenant);
+  const examinedByTool = new Map<string, number>();
+  const changes = new Map<string, { change: VerdictChange; examples: ChangedCall[] }>();
+  let examined = 0;
+  let left = most;
+  let place = after;
+  let isMore = true;
+  while (isMore && left > 0) {
+    const limit = Math.min(BATCH, left);
+    const rows = await readPiece(() => read(parts, calls, place, limit));
+    isMore = rows.length === limit;
+    left -= rows.length;
+    const last = rows.at(-1);
+    if (last !== undefined) place = { createdAt: last.createdAt, id: last.id };
+    let turn = performance.now();
+    for (const row of rows.filter(({ isWanted }) => isWanted)) {
+      if (performance.now() - turn > TURN_MS) {
+        await setImmediate();
+        turn = performance.now();
+      }
+      examined += 1;
+      examinedByTool.set(row.name, (examinedByTool.get(row.name) ?? 0) + 1);
+      const explanation = judgeAnew(parts, row, await policies.of(row));
+      if (explanation.verdict !== row.verdict) count(changes, row, explanation);
+    }
+  }
+  const counted = [...changes].sort(byName).map(([, change]) => change);
+  return {
+    examined,
+    changed: counted.reduce((sum, { change }) => sum + change.calls, 0),
+    examinedByTool: new Map([...examinedByTool].sort(byName)),
+    changes: counted.map(({ change }) => change),
+    examples: counted.flatMap(({ examples }) => examples),
+    next: isMore ? place : null,
+  };
+}
+
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
+}
+
+async function read(parts: SimulatedParts, calls: RecordedCalls, after: Place | null, limit: number): Promise<Row[]> {
+  const { tenant, createdBy, agentId, templateIds, names, createdAfter, createdBefore } = calls;
+  return parts.reads.query(READ, [
+    tenant,
+    createdBy,
+    agentId,
+    templateIds,
+    names,
+    createdAfter,
+    createdBefore,
+    after?.createdAt ?? null,
+    after?.id ?? null,
+    limit,
+  ]);
+}
+
+/** The judgement of a recorded call by the policy of now. The answers that hooks gave then still hold. */
+function judgeAnew({ tools }: SimulatedParts, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
+  const explanation = judge({ agentId, name, readOnly: tools.get(name)?.readOnly ?? false, values }, policy);
+  return hookVerdict !== null && isStricter(hookVerdict, explanation.verdict)
+    ? { ...explanation, verdict: hookVerdict, decidedBy: "hook", place: "hook" }
+    : explanation;
+}
+
+function count(
+  changes: Map<string, { change: VerdictChange; examples: ChangedCall[] }>,
+  { id, name, verdict: before }: Row,
+  explanation: Explanation,
+): void {
+  const after = explanation.verdict;
+  const key = `${name} ${before} ${after}`;
+  const counted = changes.get(key) ?? { change: { tool: name, before, after, calls: 0 }, examples: [] };
+  if (counted.examples.length < EXAMPLES) counted.examples.push({ ...explanation, callId: id, before });
+  changes.set(key, { ...counted, change: { ...counted.change, calls: counted.change.calls + 1 } });
+}
+
+/** The policies of the agents of a simulation, each made once. */
+class Policies {
+  readonly #parts: SimulatedParts;
+  readonly #proposed: Permission;
+  readonly #tenant: string;
+  readonly #known = new Map<string, Policy>();
+
+  constructor(parts: SimulatedParts, proposed: Permission, tenant: string) {
+    this.#parts = parts;
+    this.#proposed = proposed;
+    this.#tenant = tenant;
+  }
+
+  async of({ agentId, templateId, permission }: Row): Promise<Policy> {
+    const key = permission === null ? `template ${templateId}` : `agent ${agentId}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const stored = await storedRules(this.#parts.reads, this.#parts.tools, { tenant: this.#tenant, templateId });
+    const policy = agentPolicy({ permission: this.#proposed }, permission, stored, this.#parts);
+    this.#known.set(key, policy);
+    return policy;
+  }
+}

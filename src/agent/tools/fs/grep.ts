@@ -1,0 +1,99 @@
+import { globMatcher, isPattern } from "../../workspace/glob.ts";
+import { SEARCHED_FILE_BYTES } from "../limits.ts";
+import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
+import { defineTool } from "../tool.ts";
+import { leftOutNote, walk } from "../../workspace/walk.ts";
+import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
+
+/** Searches the lines of files. */
+export const fsGrep = defineTool<{
+  pattern: string;
+  path?: string;
+  regex?: boolean;
+  case_sensitive?: boolean;
+  max_results?: number;
+}>({
+  name: "fs_grep",
+  description:
+    "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
+  readOnly: true,
+  idempotent: true,
+  paths: { path: { searchIn: null } },
+  inputSchema: {
+    type: "object",
+    required: ["pattern"],
+    additionalProperties: false,
+    properties: {
+      pattern: { type: "string", minLength: 1, maxLength: 1_000, description: "What to look for." },
+      path: { type: "string", maxLength: 1_000, nullable: true, description: "Glob pattern of the files to search (**/*)." },
+      regex: { type: "boolean", nullable: true, description: "Whether the pattern is a regular expression." },
+      case_sensitive: { type: "boolean", nullable: true, description: "Whether case counts (true)." },
+      max_results: { type: "integer", minimum: 1, maximum: 2_000, nullable: true, description: "Most lines to answer (200)." },
+    },
+  },
+  async run({ pattern, path: givenPath, regex, case_sensitive: caseSensitive, max_results: maxResults }, { workspace, signal }) {
+    const path = givenPath ?? "**/*";
+    const most = maxResults ?? 200;
+    const search =
+      regex === true
+        ? regexSearch(pattern, caseSensitive ?? true, signal)
+        : literalSearch(pattern, caseSensitive ?? true, signal);
+    const isCovered = globMatcher(path, false);
+    const leftOut = { secrets: 0 };
+    const matches: { path: string; line: number; column: number; preview: string }[] = [];
+    try {
+      for await (const { path: file, isLink } of walk(workspace, ".", path, false, signal, leftOut)) {
+        if (isLink && isPattern(path) && !leadsInto(workspace, file, isCovered)) continue;
+        const text = await readText(workspace, file);
+        if (text === null) continue;
+        for (const match of await search.search(text, most + 1 - matches.length)) matches.push({ path: file, ...match });
+        if (matches.length > most) break;
+      }
+    } finally {
+      await search.close();
+    }
+    const truncated = matches.length > most;
+    const shown = matches.slice(0, most);
+    const lines = shown.map((match) => `${match.path}:${match.line}:${match.column}: ${match.preview}`);
+    return {
+      output:
+        (shown.length === 0
+          ? `Nothing matches ${pattern} in ${path}.`
+          : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : "")) + leftOutNote(leftOut),
+      details: { ok: true, pattern, path, matches: shown, truncated },
+    };
+  },
+});
+
+/** True if a link leads to a file that is searched for itself: what was allowed is what the pattern covers. */
+function leadsInto(workspace: Workspace, link: string, isCovered: (path: string) => boolean): boolean {
+  try {
+    return workspace.namesOf(link).every(isCovered);
+  } catch (error) {
+    if (error instanceof PathRefused) return false;
+    throw error;
+  }
+}
+
+/** The file's text, or null for what is not searched: large files, other content than text, links that lead out, what cannot be read. */
+async function readText(workspace: Workspace, path: string): Promise<string | null> {
+  try {
+    const file = await workspace.openForReading(path);
+    try {
+      const stat = await file.stat();
+      if (stat.size > SEARCHED_FILE_BYTES) return null;
+      const content = await file.readFile();
+      return content.subarray(0, 8 * 1024).includes(0) ? null : content.toString("utf8");
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (
+      error instanceof PathRefused ||
+      // Whatever the system says of one file, such as EACCES, or EINVAL of files that are no files: the others are searched.
+      (error instanceof Error && "syscall" in error)
+    )
+      return null;
+    throw error;
+  }
+}

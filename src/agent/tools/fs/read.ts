@@ -1,0 +1,147 @@
+import { byteLength, headBytes } from "../../../lib/text.ts";
+import { OUTPUT } from "../limits.ts";
+import { defineTool } from "../tool.ts";
+
+/** The bytes of a file's start that are looked at to tell text from other content. */
+const PROBE_BYTES = 8 * 1024;
+/** The bytes of the output that the content may take; the rest is for the note behind it. */
+const CONTENT_BYTES = OUTPUT.bytes - 256;
+
+/** The most lines of one answer: the note takes two. */
+const LINES = OUTPUT.lines - 2;
+
+/** Reads a text file, or a range of its lines. */
+export const fsRead = defineTool<{ path: string; offset?: number; limit?: number }>({
+  name: "fs_read",
+  description: "Reads a text file of the workspace. Answers at most 1998 lines or 50 KB: read a longer file in ranges.",
+  readOnly: true,
+  idempotent: true,
+  paths: { path: "read" },
+  inputSchema: {
+    type: "object",
+    required: ["path"],
+    additionalProperties: false,
+    properties: {
+      path: { type: "string", minLength: 1, description: "Path relative to the workspace." },
+      offset: { type: "integer", minimum: 1, nullable: true, description: "First line to read, from 1." },
+      limit: { type: "integer", minimum: 1, maximum: LINES, nullable: true, description: "Number of lines to read." },
+    },
+  },
+  async run({ path, offset: givenOffset, limit: givenLimit }, { workspace, signal }) {
+    const offset = givenOffset ?? 1;
+    const limit = givenLimit ?? LINES;
+    const file = await workspace.openForReading(path);
+    try {
+      const range = new LineRange(offset, limit);
+      let isStart = true;
+      for await (const chunk of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
+        if (isStart && chunk.subarray(0, PROBE_BYTES).includes(0)) throw new Error(`${path} is not a text file`);
+        isStart = false;
+        range.take(chunk);
+      }
+      const { content, lines, totalLines, isCut } = range.end();
+      const last = offset - 1 + lines;
+      if (offset > 1 && offset > totalLines) throw new Error(`${path} has only ${totalLines} lines: read from an earlier offset`);
+      const truncated = isCut || offset > 1 || last < totalLines;
+      return {
+        output: content + noteOn({ offset, last, totalLines, isCut }),
+        details: { path, offset, limit, truncated, totalLines, content },
+      };
+    } finally {
+      await file.close();
+    }
+  },
+});
+
+function noteOn({
+  offset,
+  last,
+  totalLines,
+  isCut,
+}: {
+  offset: number;
+  last: number;
+  totalLines: number;
+  isCut: boolean;
+}): string {
+  if (isCut) return `\n[only the start of line ${offset}, which is too long to be read; the file has ${totalLines} lines]`;
+  return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
+}
+
+const NEWLINE = 0x0a;
+/** A byte order mark counts only at the start of a file. */
+const FIRST_LINE = new TextDecoder("utf-8");
+const OTHER_LINES = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * Picks whole lines out of chunks: the range, as far as it fits into CONTENT_BYTES. A first line that does not is cut.
+ * Only what is picked is decoded: of the rest of a large file the lines are counted.
+ */
+class LineRange {
+  readonly #offset: number;
+  readonly #limit: number;
+  readonly #kept: string[] = [];
+  #bytes = 0;
+  #line = 1;
+  /** The start of the line that has begun and is wanted; a byte more than can be shown says that it is too long. */
+  #open: Buffer[] = [];
+  #openBytes = 0;
+  #isOpen = false;
+  #isFull = false;
+  #isCut = false;
+
+  constructor(offset: number, limit: number) {
+    this.#offset = offset;
+    this.#limit = limit;
+  }
+
+  take(chunk: Buffer): void {
+    for (let start = 0; start < chunk.length;) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline < 0 ? chunk.length : newline + 1;
+      this.#add(chunk.subarray(start, end));
+      this.#isOpen = true;
+      if (newline >= 0) {
+        this.#keep();
+        this.#isOpen = false;
+        this.#line += 1;
+      }
+      start = end;
+    }
+  }
+
+  end(): { content: string; lines: number; totalLines: number; isCut: boolean } {
+    const totalLines = this.#isOpen ? this.#line : this.#line - 1;
+    if (this.#isOpen) this.#keep();
+    return { content: this.#kept.join(""), lines: this.#kept.length, totalLines, isCut: this.#isCut };
+  }
+
+  #isWanted(): boolean {
+    return this.#line >= this.#offset && this.#line < this.#offset + this.#limit && !this.#isFull;
+  }
+
+  #add(piece: Buffer): void {
+    const room = CONTENT_BYTES + 1 - this.#openBytes;
+    if (room <= 0 || !this.#isWanted()) return;
+    const added = Buffer.from(piece.subarray(0, room));
+    this.#open.push(added);
+    this.#openBytes += added.length;
+  }
+
+  #keep(): void {
+    if (!this.#isWanted()) return;
+    const line = (this.#line === 1 ? FIRST_LINE : OTHER_LINES).decode(Buffer.concat(this.#open));
+    this.#open = [];
+    this.#openBytes = 0;
+    const bytes = byteLength(line);
+    if (this.#bytes + bytes <= CONTENT_BYTES) {
+      this.#kept.push(line);
+      this.#bytes += bytes;
+      return;
+    }
+    this.#isFull = true;
+    if (this.#kept.length > 0) return;
+    this.#isCut = true;
+    this.#kept.push(headBytes(line, CONTENT_BYTES));
+  }
+}

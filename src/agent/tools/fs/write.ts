@@ -1,0 +1,30 @@
+import { byteLength } from "../../../lib/text.ts";
+import { defineTool } from "../tool.ts";
+
+/** Writes a whole file. */
+export const fsWrite = defineTool<{ path: string; content: string }>({
+  name: "fs_write",
+  description: "Writes a file of the workspace: creates it, with its folders, or replaces its whole content.",
+  readOnly: false,
+  paths: { path: "write" },
+  inputSchema: {
+    type: "object",
+    required: ["path", "content"],
+    additionalProperties: false,
+    properties: {
+      path: { type: "string", minLength: 1, description: "Path relative to the workspace." },
+      content: { type: "string", description: "The whole new content." },
+    },
+  },
+  async run({ path, content }, { workspace }) {
+    const file = await workspace.openForWriting(path);
+    try {
+      await file.writeFile(content, "utf8");
+    } finally {
+      await file.close();
+    }
+    const bytes = byteLength(content);
+    const lines = content === "" ? 0 : content.split("\n").length - (content.endsWith("\n") ? 1 : 0);
+    return { output: `Wrote ${path} (${lines} lines, ${bytes} bytes).`, details: { ok: true, path, bytes, lines } };
+  },
+});

@@ -1,0 +1,14 @@
+import { aborted } from "../../lib/aborted.ts";
+
+/** A hook, and where it stands in the configuration: `templates.assistant.hooks.preToolUse.0`. */
+export type Placed<Hook> = { readonly place: string; readonly run: Hook };
+
+/** The time that one hook may take, in ms. */
+const HOOK_MS = 10_000;
+
+/** The answer of a hook. Rejects if the hook throws, takes too long, or `signal` aborts. */
+export async function hookAnswer<Answer>(hook: () => Answer | Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(HOOK_MS)]);
+  using stopped = aborted(limit, () => new Error(signal.aborted ? "it was stopped" : `it did not answer within ${HOOK_MS} ms`));
+  return await Promise.race([stopped.promise, (async () => hook())()]);
+}

@@ -1,0 +1,92 @@
+import { setImmediate as macrotask } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+
+/** One place where a line matches; line and column from 1. */
+export type LineMatch = { readonly line: number; readonly column: number; readonly preview: string };
+
+/** Finds lines in texts, one text at a time. */
+export type LineSearch = {
+  search(text: string, most: number): Promise<readonly LineMatch[]>;
+  close(): Promise<void>;
+};
+
+/** The longest preview of a line, in characters. */
+const PREVIEW = 200;
+
+/** So many characters are searched before others have their turn. */
+const TURN_CHARACTERS = 256 * 1024;
+
+/** A search for a fixed text. It ends when `signal` aborts. */
+export function literalSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
+  const wanted = isCaseSensitive ? pattern : pattern.toLowerCase();
+  const columnOf = (line: string): number => (isCaseSensitive ? line : line.toLowerCase()).indexOf(wanted);
+  return {
+    async search(text, most) {
+      const matches: LineMatch[] = [];
+      let lines = 0;
+      for (const piece of wholeLines(text)) {
+        const found = matchLines(piece.text, most - matches.length, columnOf);
+        for (const { line, column, preview } of found) matches.push({ line: line + lines, column, preview });
+        if (matches.length === most || piece.isLast) break;
+        lines += piece.lines;
+        await macrotask();
+        signal.throwIfAborted();
+      }
+      return matches;
+    },
+    close: async () => {},
+  };
+}
+
+/** The text in pieces of whole lines, each of about TURN_CHARACTERS, without the newline behind it. */
+function* wholeLines(text: string): Generator<{ readonly text: string; readonly lines: number; readonly isLast: boolean }> {
+  for (let start = 0; ;) {
+    const newline = text.indexOf("\n", start + TURN_CHARACTERS);
+    if (newline < 0) {
+      yield { text: text.slice(start), lines: 0, isLast: true };
+      return;
+    }
+    const piece = text.slice(start, newline);
+    yield { text: piece, lines: piece.split("\n").length, isLast: false };
+    start = newline + 1;
+  }
+}
+
+/**
+ * A search by a regular expression that somebody else wrote: in a thread of its own, since some expressions run for
+ * ever and can only be stopped together with their thread, when `signal` aborts.
+ */
+export function regexSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
+  const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), {
+    workerData: { pattern, flags: isCaseSensitive ? "u" : "iu" },
+    env: {},
+  });
+  const failed = new Promise<never>((_, reject) => {
+    worker.on("error", reject);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  failed.catch(() => void worker.terminate());
+  return {
+    search: (text, most) =>
+      Promise.race([
+        failed,
+        new Promise<readonly LineMatch[]>((resolve) => {
+          worker.once("message", resolve);
+          worker.postMessage({ text, most });
+        }),
+      ]),
+    close: async () => void (await worker.terminate()),
+  };
+}
+
+/** The lines of `text` for which `columnOf` answers a column, at most `most` of them. */
+export function matchLines(text: string, most: number, columnOf: (line: string) => number): LineMatch[] {
+  const matches: LineMatch[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    const column = columnOf(line);
+    if (column < 0) continue;
+    matches.push({ line: index + 1, column: column + 1, preview: line.trim().slice(0, PREVIEW) });
+    if (matches.length === most) break;
+  }
+  return matches;
+}

@@ -1,0 +1,104 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
+import { join } from "node:path";
+import { isSecretPath } from "./secret-files.ts";
+import { globMatcher, isPattern } from "./glob.ts";
+import { FolderChanged, inFolder } from "./pinned-folder.ts";
+import { PathRefused, type Workspace } from "./workspace.ts";
+
+/** After so many entries of a folder others have their turn. */
+const TURN_ENTRIES = 50;
+
+/** Folders that are left out unless the pattern names them. */
+const LEFT_OUT = new Set([".git", "node_modules"]);
+
+/** A file that was found: its path relative to the folder of the search. */
+export type Found = { readonly path: string; readonly isLink: boolean };
+
+/** Counts what a search leaves out since it mostly holds secrets. */
+export type LeftOut = { secrets: number };
+
+/** The note on what a search left out; empty if that is nothing. */
+export function leftOutNote({ secrets }: LeftOut): string {
+  return secrets === 0
+    ? ""
+    : `\n[${secrets} ${secrets === 1 ? "file or folder that mostly holds" : "files or folders that mostly hold"} secrets left out: name one to read it]`;
+}
+
+/**
+ * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
+ * not entered; folders that cannot be read are passed over, and so is all that the workspace closes. What mostly holds
+ * secrets is left out, and counted.
+ */
+export async function* walk(
+  workspace: Workspace,
+  folder: string,
+  glob: string,
+  dot: boolean,
+  signal: AbortSignal,
+  leftOut: LeftOut,
+): AsyncGenerator<Found> {
+  if (glob.startsWith("/") || glob.split("/").includes(".."))
+    throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
+  const isMatch = globMatcher(glob, dot);
+  const isSearch = isPattern(glob);
+  const base = workspace.show(workspace.resolve(folder));
+  const named = new Set(glob.split("/"));
+
+  async function* enter(real: string, inside: string): AsyncGenerator<Found> {
+    signal.throwIfAborted();
+    for (const [index, entry] of (await entriesOf(real)).entries()) {
+      if (index % TURN_ENTRIES === TURN_ENTRIES - 1) {
+        await setImmediate();
+        signal.throwIfAborted();
+      }
+      const path = inside === "" ? entry.name : `${inside}/${entry.name}`;
+      if (isClosed(workspace, join(real, entry.name), entry)) continue;
+      // What is named is asked about before; what a search comes across is left out.
+      if (isSearch && !isSecretPath(base) && isSecretPath(entry.name)) {
+        leftOut.secrets += 1;
+        continue;
+      }
+      if (entry.isFile() || entry.isSymbolicLink()) {
+        if (isMatch(path)) yield { path, isLink: entry.isSymbolicLink() };
+      } else if (
+        entry.isDirectory() &&
+        (!LEFT_OUT.has(entry.name) || named.has(entry.name)) &&
+        (dot || !entry.name.startsWith(".") || named.has(entry.name))
+      ) {
+        yield* enter(join(real, entry.name), path);
+      }
+    }
+  }
+
+  yield* enter(workspace.resolve(folder), "");
+}
+
+/** A link is closed where it or what it leads to is. One that leads nowhere, or out of the workspace, is only a name. */
+function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
+  if (workspace.isClosed(path)) return true;
+  if (!entry.isSymbolicLink()) return false;
+  try {
+    return workspace.namesOf(path).some((name) => workspace.isClosed(join(workspace.root, name)));
+  } catch (error) {
+    if (error instanceof PathRefused) return false;
+    throw error;
+  }
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await inFolder(folder, (pinned) => readdir(pinned, { withFileTypes: true }));
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (error instanceof FolderChanged) return [];
+    if (
+      error instanceof Error &&
+      "code" in error &&
+      (error.code === "EACCES" || error.code === "ENOENT" || error.code === "EPERM")
+    )
+      return [];
+    throw error;
+  }
+}

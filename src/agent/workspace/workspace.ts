@@ -1,0 +1,152 @@
+import { constants, lstatSync, realpathSync } from "node:fs";
+import { open, realpath, stat, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { isInside } from "../../lib/inside.ts";
+import { messageOf } from "../../lib/text.ts";
+import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
+
+/** The access to a file: a file that may be written is also made, replaced and removed. */
+export type Access = "read" | "write";
+
+/** A path that a tool may not use; the message is for the model. */
+export class PathRefused extends Error {
+  override readonly name = "PathRefused";
+}
+
+/** Says why a file may not be used, or null if it may. `names` are the ways that lead to it, relative to the workspace. */
+export type PathGuard = (names: readonly string[], access: Access) => string | null;
+
+/**
+ * The folder in which an agent works. Paths are resolved against it; parent segments, absolute paths and links that
+ * lead out of it are refused, and so is what the guard closes.
+ */
+export class Workspace {
+  /** The folder's real path. */
+  readonly root: string;
+  readonly #guard: PathGuard;
+  readonly #closed: readonly string[];
+
+  /** `closed` are real paths of folders that are the server's own, wherever they lie. */
+  constructor(root: string, guard: PathGuard = () => null, closed: readonly string[] = []) {
+    this.root = root;
+    this.#guard = guard;
+    this.#closed = closed;
+  }
+
+  /** The real path of what `path` names, whether it exists or not. */
+  resolve(path: string, access: Access = "read"): string {
+    const { wanted, real } = this.#locate(path);
+    const reason = this.#guard(this.#names(wanted, real), access);
+    if (reason !== null) throw new PathRefused(`${path} is not permitted: ${reason}`);
+    return real;
+  }
+
+  /** The names of a path inside of the workspace: as it is written, and with all links resolved if that differs. */
+  namesOf(path: string): readonly [string, ...string[]] {
+    const { wanted, real } = this.#locate(path);
+    return this.#names(wanted, real);
+  }
+
+  /** True if a real path inside of the workspace is closed for reading. */
+  isClosed(real: string): boolean {
+    return this.#closed.some((folder) => isInside(folder, real)) || this.#guard([this.show(real)], "read") !== null;
+  }
+
+  #locate(path: string): { wanted: string; real: string } {
+    if (path.includes("\0")) throw new PathRefused("a path must not contain NUL");
+    const wanted = resolve(this.root, path);
+    this.#requireInside(wanted, path);
+    if (relative(this.root, wanted).split(sep).length > SEGMENTS) throw new PathRefused(`a path has at most ${SEGMENTS} folders`);
+    const real = realpathOf(wanted, path);
+    this.#requireInside(real, path);
+    if (this.#closed.some((folder) => isInside(folder, real)))
+      throw new PathRefused(`${path} is the server's own: leave it alone`);
+    return { wanted, real };
+  }
+
+  #names(wanted: string, real: string): readonly [string, ...string[]] {
+    const written = this.show(wanted);
+    return wanted === real ? [written] : [written, this.show(real)];
+  }
+
+  /** The path as tools show it: relative to the workspace, with forward slashes. */
+  show(real: string): string {
+    return relative(this.root, real).split(sep).join("/") || ".";
+  }
+
+  /** Opens the file for reading. */
+  async openForReading(path: string): Promise<FileHandle> {
+    const real = this.resolve(path);
+    return this.#verified(await open(real, constants.O_RDONLY | SAFELY), real, path);
+  }
+
+  /** Opens the file for writing, empty, with the folders it lies in. */
+  async openForWriting(path: string): Promise<FileHandle> {
+    const real = this.resolve(path, "write");
+    const opened = await this.#create(real).catch((error: unknown) => {
+      throw error instanceof FolderChanged ? new PathRefused(`${path} changed while it was opened`) : error;
+    });
+    const file = await this.#verified(opened, real, path);
+    await file.truncate(0);
+    return file;
+  }
+
+  /** Opens the file, made where it is not there, in the folder that was resolved and in no other. */
+  async #create(real: string): Promise<FileHandle> {
+    await makeFolders(dirname(real));
+    const flags = constants.O_WRONLY | constants.O_CREAT | SAFELY;
+    return inFolder(dirname(real), (folder) => open(join(folder, basename(real)), flags, 0o644));
+  }
+
+  /** Refuses what is no file, and a file that is not the one at the resolved path: a folder of it became a link meanwhile. */
+  async #verified(file: FileHandle, real: string, path: string): Promise<FileHandle> {
+    const [opened, present, now] = await Promise.all([
+      file.stat(),
+      stat(real).catch(() => null),
+      realpath(real).catch(() => null),
+    ]);
+    if (opened.isFile() && now === real && present?.ino === opened.ino && present.dev === opened.dev) return file;
+    await file.close();
+    throw new PathRefused(
+      opened.isFile() ? `${path} changed while it was opened` : `${path} is not a file: list folders with fs_glob`,
+    );
+  }
+
+  #requireInside(real: string, path: string): void {
+    if (!isInside(this.root, real))
+      throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
+  }
+}
+
+/** The most folders of a path: each is asked about at every rule. */
+const SEGMENTS = 100;
+
+/** Never through a link, and never waiting: a pipe without a writer would hold a thread of the server for ever. */
+const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * The real path. Synchronous: asking the file system's cache takes microseconds, handing the question to another thread
+ * a multiple of it (docs/adr/0008).
+ */
+function realpathOf(wanted: string, path: string): string {
+  try {
+    return realpathOfNearest(wanted);
+  } catch (error) {
+    throw error instanceof PathRefused ? error : new PathRefused(`${path} cannot be resolved (${messageOf(error)})`);
+  }
+}
+
+/** The real path of the nearest folder that exists, with what is missing behind it. */
+function realpathOfNearest(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    const parent = dirname(path);
+    if (parent === path) throw error;
+    const real = join(realpathOfNearest(parent), basename(path));
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      throw new PathRefused(`${basename(path)} is a link that leads nowhere`);
+    return real;
+  }
+}

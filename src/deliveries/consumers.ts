@@ -1,0 +1,120 @@
+import type { Sql } from "../db/sql.ts";
+import type { Logger } from "../lib/log.ts";
+import { every } from "../lib/every.ts";
+import { withCause } from "../lib/text.ts";
+import { ConsumerPlaces } from "./places.ts";
+import type { Consumer } from "./consumer.ts";
+import { concerns } from "../events/scope.ts";
+import { Delivery, Drain, type ConsumerTimes, type DeliveryParts } from "./delivery.ts";
+import type { TimelineEvent } from "../events/event.ts";
+import type { EventLog } from "../events/log.ts";
+
+/** The time between notes in the database that the consumers are configured, in ms. */
+const SEEN_MS = 60_000;
+
+/** The parts of a server by which consumers are served. */
+export type ConsumerParts = {
+  readonly node: string;
+  readonly sql: Sql;
+  readonly log: EventLog;
+  readonly logger: Logger;
+};
+
+/**
+ * Delivers committed events to consumers, at least once each, on whatever node has the lease of a consumer and a
+ * tenant. How far each has come is a row: what a node did not deliver before it ended, another delivers. Nothing waits
+ * for a delivery.
+ */
+export class Consumers {
+  readonly #parts: DeliveryParts;
+  readonly #times: ConsumerTimes;
+  readonly #consumers: ReadonlyMap<string, Consumer>;
+  readonly #closing = new AbortController();
+  /** By consumer and tenant: what is under way, and whether more has come meanwhile. */
+  readonly #drains = new Map<string, Drain>();
+  readonly #ends = new Set<Promise<void>>();
+  readonly #sweeping: Promise<void>;
+  /** When the rows last said that the consumers are configured, on the clock of performance.now(). */
+  #seenAt = performance.now();
+
+  private constructor(parts: DeliveryParts, consumers: readonly Consumer[], times: ConsumerTimes) {
+    this.#parts = parts;
+    this.#times = times;
+    this.#consumers = new Map(consumers.map((consumer) => [consumer.name, consumer]));
+    parts.log.onCommitted((tenant, events) => this.#wake(tenant, events));
+    const rhythm = {
+      pauseMs: () => times.sweepMs,
+      firstMs: 0,
+      task: () => this.#sweep(),
+      onFailure: (error: unknown) => parts.logger.warn(`deliveries could not be looked for (${withCause(error)}); trying again`),
+    };
+    this.#sweeping = consumers.length === 0 ? Promise.resolve() : every(rhythm, this.#closing.signal);
+  }
+
+  /** Registers the consumers and begins to deliver. */
+  static async start(parts: ConsumerParts, consumers: readonly Consumer[], times: ConsumerTimes): Promise<Consumers> {
+    const { node, sql, log, logger } = parts;
+    const places = new ConsumerPlaces(sql, node, times.leaseMs);
+    for (const { name } of consumers)
+      for (const { tenant, seenAt } of await places.register(name))
+        logger.warn(
+          `${name} was not configured since ${seenAt.toISOString()}: of tenant ${tenant} it gets what comes from now on, and not what it missed`,
+        );
+    return new Consumers({ places, log, logger }, consumers, times);
+  }
+
+  /** Stops trying; what was not delivered is delivered later, here or elsewhere. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#sweeping;
+    await Promise.all(this.#ends);
+  }
+
+  #wake(tenant: string, events: readonly TimelineEvent[]): void {
+    for (const consumer of this.#consumers.values())
+      if (concerns(consumer, tenant) && events.some(({ body }) => consumer.kinds.includes(body.kind)))
+        this.#drain(consumer, tenant);
+  }
+
+  async #sweep(): Promise<void> {
+    const { places } = this.#parts;
+    if (performance.now() - this.#seenAt >= SEEN_MS) {
+      await places.seen([...this.#consumers.keys()]);
+      this.#seenAt = performance.now();
+    }
+    const { wanted, idle } = await places.behind([...this.#consumers.values()]);
+    for (const { name, tenant } of wanted) {
+      const consumer = this.#consumers.get(name);
+      if (consumer !== undefined) this.#drain(consumer, tenant);
+    }
+    await places.pass(idle);
+  }
+
+  /** Delivers what is there; what comes meanwhile is delivered after it. */
+  #drain(consumer: Consumer, tenant: string): void {
+    if (this.#closing.signal.aborted) return;
+    const key = `${consumer.name}\n${tenant}`;
+    const underway = this.#drains.get(key);
+    if (underway !== undefined) return underway.moreCame();
+    const drain = new Drain();
+    this.#drains.set(key, drain);
+    const ended = this.#drainOn(consumer, tenant, drain)
+      .catch((error: unknown) =>
+        this.#parts.logger.warn(`deliveries of ${consumer.name} stopped (${withCause(error)}); they go on with the next look`),
+      )
+      .finally(() => {
+        this.#drains.delete(key);
+        this.#ends.delete(ended);
+      });
+    this.#ends.add(ended);
+  }
+
+  async #drainOn(consumer: Consumer, tenant: string, drain: Drain): Promise<void> {
+    do {
+      drain.lookAgain();
+      const place = await this.#parts.places.claim(consumer.name, tenant);
+      if (place === null) return;
+      await new Delivery(this.#parts, this.#times, consumer, place, drain, this.#closing.signal).run();
+    } while (drain.isStale && !this.#closing.signal.aborted);
+  }
+}

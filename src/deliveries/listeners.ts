@@ -1,0 +1,109 @@
+import type { Reader } from "../events/retention.ts";
+import type { ApprovalDecision } from "../db/generated/enums.ts";
+import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
+import type { Consumer } from "./consumer.ts";
+import type { Json } from "../lib/json.ts";
+import type { Result } from "../lib/result.ts";
+import type { Actor } from "../agent/actors/actor.ts";
+import { callOf } from "../agent/approvals/always-allow.ts";
+import { decideApproval } from "../agent/approvals/decide.ts";
+import type { Decided } from "../agent/approvals/decision.ts";
+import type { CommandRefusal } from "../agent/actors/refusal.ts";
+import { parseRule, ruleMatches } from "../agent/policy/rule.ts";
+import { hookAnswer } from "../agent/tools/hook.ts";
+import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
+import type { AgentParts } from "../agent/loop/parts.ts";
+
+/** An event as listeners are given it: its body, and where it stands. */
+export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly position: number;
+  readonly seq: number;
+  readonly timestamp: Date;
+};
+
+/** A decision of a listener, as a service actor of this name. */
+export type ListenerDecision = {
+  readonly as: string;
+  readonly approvalId: string;
+  readonly decision: Extract<ApprovalDecision, "ALLOW" | "DENY">;
+  readonly inputHash?: string;
+  readonly input?: Json;
+  readonly note?: string;
+};
+
+/** The actions of a listener. */
+export type ListenerActions = {
+  /** The outcome of it: `{ ok: true }`, or `{ ok: false, refusal: { code, field, message } }`. */
+  decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>>;
+  /** True if a rule takes in the call of an approval, as an allow rule would: paths resolved, all of it. Throws if the rule cannot be read. */
+  matches(approvalId: string, rule: string): Promise<boolean>;
+};
+
+/**
+ * Is given each event of its kind after the commit, at least once: after a crash some come again. A few run at once, so
+ * that one event that fails holds the others up no longer than it runs. One that throws, or takes more than 10 s, is
+ * called again.
+ */
+export type Listener<Kind extends EventKind> = (event: ListenedEvent<Kind>, actions: ListenerActions) => void | Promise<void>;
+
+/** The listeners of the configuration, one a kind. */
+export type Listeners = { readonly [Kind in EventKind]?: Listener<Kind> };
+
+/** The number of events of a kind that a listener is given at once. */
+const CONCURRENCY = 8;
+
+/** The time for which a listener is called again before its event is given up, in ms. */
+const GIVE_UP_MS = 10 * 60_000;
+
+/** The listeners as retention knows them: their names and kinds. */
+export function listenerReaders(listeners: Listeners): readonly Reader[] {
+  return Object.keys(listeners).map((kind) => ({ name: `on.${kind}`, kinds: [kind], tenant: null }));
+}
+
+/** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
+export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake: (agentId: string) => void): Consumer[] {
+  return Object.entries(listeners).map(([kind, listener]): Consumer => ({
+    name: `on.${kind}`,
+    kinds: [kind as EventKind],
+    tenant: null,
+    concurrency: CONCURRENCY,
+    giveUpMs: GIVE_UP_MS,
+    deliver: async (event, signal) => {
+      const actions: ListenerActions = {
+        decide: async (decision) => decide(parts, wake, event.tenant, decision),
+        matches: async (approvalId, rule) => matches(parts, approvalId, rule),
+      };
+      const { agentId: id, tenant, createdBy } = event;
+      const code = ownCodeOf(parts, { id, tenant, createdBy }, `the listener on.${kind}`, "SYSTEM");
+      await runOwnCode(code, () => hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal));
+    },
+  }));
+}
+
+async function matches({ sql, tools }: AgentParts, approvalId: string, source: string): Promise<boolean> {
+  const rule = parseRule(source, "listener", tools);
+  if (!rule.ok) throw new Error(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
+  const call = await callOf(sql, approvalId);
+  return call !== null && call.values !== null && ruleMatches(rule.value, call.name, call.values, "covers");
+}
+
+function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): ListenedEvent {
+  return { ...structuredClone(body), tenant, agentId, position, seq, timestamp: at };
+}
+
+/** Decides as a service actor with the role approver: what holds for people who decide holds for it. */
+async function decide(
+  parts: AgentParts,
+  wake: (agentId: string) => void,
+  tenant: string,
+  { as, approvalId, decision, inputHash, input, note }: ListenerDecision,
+): Promise<Result<Decided, CommandRefusal>> {
+  if (as.trim() === "") throw new Error("a listener decides under a name: give `as`");
+  const actor: Actor = { id: as, kind: "SERVICE", tenant, roles: ["approver"], delegators: [] };
+  const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null, result: null };
+  const decided = await decideApproval(parts, actor, request);
+  if (decided.ok) wake(decided.value.agentId);
+  return decided;
+}

@@ -1,0 +1,188 @@
+import type { Sql, Statement } from "../db/sql.ts";
+import type { Consumer } from "./consumer.ts";
+import { POSITION } from "../events/log-page.ts";
+
+/** A consumer that nobody had for so many days, while agents went on, begins anew: what it missed is stale. */
+export const AWAY_DAYS = 7;
+
+/** One that is first known now begins with what comes from now on; a tenant that begins later, with its first event. */
+const REGISTER: Statement<object, [name: string]> = {
+  name: "register_consumer",
+  text: `WITH mark AS (INSERT INTO consumer (name, tenant, position, seen_at) VALUES ($1, '', 0, clock_timestamp()) ON CONFLICT DO NOTHING RETURNING name)
+    INSERT INTO consumer (name, tenant, position) SELECT mark.name, l.tenant, ${POSITION} FROM mark, tenant_log l ON CONFLICT DO NOTHING`,
+};
+/** Its places in the logs that went on for so long after it was last seen. */
+const RETURN: Statement<ReturnedConsumer, [name: string]> = {
+  name: "return_consumer",
+  text: `WITH mark AS (SELECT name, seen_at FROM consumer WHERE name = $1 AND tenant = '' AND seen_at < clock_timestamp() - make_interval(days => ${AWAY_DAYS}) FOR UPDATE)
+    UPDATE consumer c SET position = ${POSITION}, lease_owner = NULL, lease_until = NULL FROM mark, tenant_log l
+    WHERE c.name = mark.name AND c.tenant = l.tenant
+      AND (SELECT e.at FROM event e WHERE e.tenant = l.tenant ORDER BY e.position DESC LIMIT 1) > mark.seen_at + make_interval(days => ${AWAY_DAYS})
+    RETURNING c.tenant, mark.seen_at AS "seenAt"`,
+};
+const SEEN: Statement<object, [names: readonly string[]]> = {
+  name: "seen_consumers",
+  text: "UPDATE consumer SET seen_at = clock_timestamp() WHERE name = ANY ($1) AND tenant = ''",
+};
+/** Free, run out, or from before the database's clock was set back: a delivery is made at least once, whoever makes it. */
+const FREE = (row: string, leaseMs: string): string =>
+  `(${row}.lease_owner IS NULL OR ${row}.lease_until < clock_timestamp() OR ${row}.lease_until > clock_timestamp() + 2 * make_interval(secs => ${leaseMs}::float8 / 1000))`;
+const CLAIM: Statement<{ position: number }, [name: string, tenant: string, node: string, leaseMs: number]> = {
+  name: "claim_consumer",
+  text: `INSERT INTO consumer AS c (name, tenant, position, lease_owner, lease_until) VALUES ($1, $2, 0, $3, clock_timestamp() + make_interval(secs => $4::float8 / 1000))
+    ON CONFLICT (name, tenant) DO UPDATE SET lease_owner = $3, lease_until = clock_timestamp() + make_interval(secs => $4::float8 / 1000)
+      WHERE ${FREE("c", "$4")} RETURNING position::float8 AS position`,
+};
+const RENEW: Statement<object, [name: string, tenant: string, node: string, leaseMs: number, position: number]> = {
+  name: "renew_consumer",
+  text: `UPDATE consumer SET lease_until = clock_timestamp() + make_interval(secs => $4::float8 / 1000), position = greatest(position, $5)
+    WHERE name = $1 AND tenant = $2 AND lease_owner = $3 RETURNING position`,
+};
+const RELEASE: Statement<object, [name: string, tenant: string, node: string, position: number]> = {
+  name: "release_consumer",
+  text: `UPDATE consumer SET lease_owner = NULL, lease_until = NULL, position = greatest(position, $4) WHERE name = $1 AND tenant = $2 AND lease_owner = $3`,
+};
+/**
+ * The most places that one look is about, as many again in logs that do not concern their consumer; and the most positions of
+ * each log that it looks through.
+ */
+const LOOK = { places: 500, positions: 2_000 };
+/** The most places of one look that are delivered from. */
+const DELIVERED = 100;
+/**
+ * Places that are behind their logs, and that nobody looks after, with the end of the log. `isWanted` if there may be
+ * something for the consumer: a place that is far behind is delivered from, since that reads on to the end.
+ */
+const BEHIND: Statement<
+  LookedPlace,
+  [names: readonly string[], leaseMs: number, kinds: readonly string[], tenants: readonly (string | null)[]]
+> = {
+  name: "consumers_behind",
+  text: `WITH t AS MATERIALIZED (SELECT l.tenant, l.floor, ${POSITION} AS head FROM tenant_log l), behind AS (
+      SELECT n.name, n.kinds, k.concerned, t.tenant, t.head, t.floor, c.position,
+        row_number() OVER (PARTITION BY k.concerned ORDER BY random()) AS turn
+      FROM t CROSS JOIN unnest($1::text[], $3::text[], $4::text[]) AS n(name, kinds, of)
+      CROSS JOIN LATERAL (SELECT n.of IS NULL OR n.of = t.tenant AS concerned) k
+      LEFT JOIN consumer c ON c.name = n.name AND c.tenant = t.tenant
+      WHERE coalesce(c.position, 0) < t.head AND (c.name IS NULL OR ${FREE("c", "$2")})
+    )
+    SELECT b.name, b.tenant, b.position::float8 AS position, b.head::float8 AS head,
+           b.concerned AND (b.position IS NULL OR b.position < greatest(b.floor, b.head - ${LOOK.positions}) OR EXISTS (
+             SELECT FROM event e WHERE e.tenant = b.tenant AND e.position > b.position AND e.position <= b.head AND e.kind = ANY (string_to_array(b.kinds, ','))
+           )) AS "isWanted"
+    FROM behind b WHERE b.turn <= ${LOOK.places}`,
+};
+/**
+ * Moves places over what is not for their consumers, if they are still where they were, and nobody has them by now; never
+ * beyond the log as it is now. The first place in a log that does not concern a consumer is at its end.
+ */
+const PASS: Statement<
+  object,
+  [
+    names: readonly string[],
+    leaseMs: number,
+    tenants: readonly string[],
+    positions: readonly (number | null)[],
+    heads: readonly number[],
+  ]
+> = {
+  name: "pass_events",
+  text: `WITH given AS MATERIALIZED (
+      SELECT g.name, g.tenant, g.position, least(g.head, ${POSITION}) AS head
+      FROM unnest($1::text[], $3::text[], $4::bigint[], $5::bigint[]) AS g(name, tenant, position, head) JOIN tenant_log l ON l.tenant = g.tenant
+    ), first AS (
+      INSERT INTO consumer (name, tenant, position) SELECT name, tenant, head FROM given WHERE position IS NULL ORDER BY name, tenant ON CONFLICT DO NOTHING
+    ), free AS (
+      SELECT c.name, c.tenant, g.head FROM consumer c JOIN given g ON c.name = g.name AND c.tenant = g.tenant AND c.position = g.position
+      WHERE ${FREE("c", "$2")} ORDER BY c.name, c.tenant FOR NO KEY UPDATE OF c SKIP LOCKED
+    ) UPDATE consumer c SET position = free.head FROM free WHERE c.name = free.name AND c.tenant = free.tenant`,
+};
+
+/** A place that was looked at: null for one that is not known yet; and how far its log goes. */
+type LookedPlace = {
+  readonly name: string;
+  readonly tenant: string;
+  readonly position: number | null;
+  readonly head: number;
+  readonly isWanted: boolean;
+};
+
+/** The places that a look found: at most DELIVERED to deliver from, and others behind a log with nothing for their consumer. */
+export type PlacesBehind = { readonly wanted: readonly LookedPlace[]; readonly idle: readonly LookedPlace[] };
+
+/** The place of a consumer in the log of a tenant: everything up to `position` is delivered, or given up. */
+export type ConsumerPlace = { readonly name: string; readonly tenant: string; readonly position: number };
+
+/** A log in which a consumer that came back after long begins anew. */
+export type ReturnedConsumer = { readonly tenant: string; readonly seenAt: Date };
+
+/** The places that consumers have come to, and the nodes that deliver to them now, as the rows of the table `consumer` say. */
+export class ConsumerPlaces {
+  readonly #sql: Sql;
+  readonly #node: string;
+  readonly #leaseMs: number;
+
+  constructor(sql: Sql, node: string, leaseMs: number) {
+    this.#sql = sql;
+    this.#node = node;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Makes a consumer known. Answers the logs in which it begins anew, since it was away for too long. */
+  async register(name: string): Promise<readonly ReturnedConsumer[]> {
+    await this.#sql.query(REGISTER, [name]);
+    const returned = await this.#sql.query(RETURN, [name]);
+    await this.seen([name]);
+    return returned;
+  }
+
+  /** These consumers are configured now. */
+  async seen(names: readonly string[]): Promise<void> {
+    await this.#sql.query(SEEN, [names]);
+  }
+
+  /**
+   * Places that are behind their logs, and that nobody looks after, in no order: those from which there may be something to
+   * deliver, and others.
+   */
+  async behind(consumers: readonly Pick<Consumer, "name" | "kinds" | "tenant">[]): Promise<PlacesBehind> {
+    const looked = await this.#sql.query(BEHIND, [
+      consumers.map(({ name }) => name),
+      this.#leaseMs,
+      consumers.map(({ kinds }) => kinds.join(",")),
+      consumers.map(({ tenant }) => tenant),
+    ]);
+    return {
+      wanted: looked.filter(({ isWanted }) => isWanted).slice(0, DELIVERED),
+      idle: looked.filter(({ isWanted }) => !isWanted),
+    };
+  }
+
+  /** Moves places over what is not for their consumers, so that nobody has to take them for that. */
+  async pass(idle: PlacesBehind["idle"]): Promise<void> {
+    if (idle.length === 0) return;
+    await this.#sql.query(PASS, [
+      idle.map(({ name }) => name),
+      this.#leaseMs,
+      idle.map(({ tenant }) => tenant),
+      idle.map(({ position }) => position),
+      idle.map(({ head }) => head),
+    ]);
+  }
+
+  /** Takes the place, for the time of a lease; null if another node has it. */
+  async claim(name: string, tenant: string): Promise<ConsumerPlace | null> {
+    const [claimed] = await this.#sql.query(CLAIM, [name, tenant, this.#node, this.#leaseMs]);
+    return claimed === undefined ? null : { name, tenant, position: claimed.position };
+  }
+
+  /** Keeps the place, and remembers how far it is. False if it is another node's by now. */
+  async renew({ name, tenant, position }: ConsumerPlace): Promise<boolean> {
+    return (await this.#sql.query(RENEW, [name, tenant, this.#node, this.#leaseMs, position])).length > 0;
+  }
+
+  /** Gives the place back, and remembers how far it is. */
+  async release({ name, tenant, position }: ConsumerPlace): Promise<void> {
+    await this.#sql.query(RELEASE, [name, tenant, this.#node, position]);
+  }
+}

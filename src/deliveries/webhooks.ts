@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { lookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { Webhook as Signer } from "standardwebhooks";
+import { Agent, request } from "undici";
+import { GiveUp, type Consumer } from "./consumer.ts";
+import type { EventKind, TimelineEvent } from "../events/event.ts";
+import { isPrivateAddress } from "../lib/private-address.ts";
+import { globalId } from "../lib/global-id.ts";
+
+/** A webhook: a place where the decisions of people are announced. */
+export type Webhook = {
+  /** Under this name it is remembered how far it has come. */
+  readonly name: string;
+  readonly url: URL;
+  /** The key of the signature: `whsec_` and its bytes in base64. */
+  readonly secret: string;
+  readonly kinds: readonly EventKind[];
+  /** Only events of this tenant; null for all. */
+  readonly tenant: string | null;
+  /** True if the operator says that the target may lie in a private network. */
+  readonly allowsPrivate: boolean;
+};
+
+/** The time of one try and of all tries of an event, in ms, and the number of tries at once. */
+const TRY_MS = 10_000;
+const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
+const CONCURRENCY = 8;
+
+/** A webhook as a consumer of the log. */
+export function webhookConsumer(webhook: Webhook): Consumer {
+  const signer = new Signer(webhook.secret);
+  return {
+    name: `webhook.${webhook.name}`,
+    kinds: webhook.kinds,
+    tenant: webhook.tenant,
+    concurrency: CONCURRENCY,
+    giveUpMs: GIVE_UP_MS,
+    deliver: async (event, signal) => {
+      const body = JSON.stringify(payloadOf(event));
+      const status = await post(webhook, signed(signer, idOf(webhook, event), body), body, signal);
+      if (status === 410) throw new GiveUp("the target answered 410: it wants no more");
+      if (status < 200 || status > 299) throw new Error(`the target answered ${status}`);
+    },
+  };
+}
+
+/** The same id at every try, so that receivers can tell repeats. */
+function idOf({ name }: Webhook, { tenant, position }: TimelineEvent): string {
+  return `msg_${createHash("sha256").update(`${name}\n${tenant}\n${position}`).digest("hex").slice(0, 32)}`;
+}
+
+/** The headers of Standard Webhooks (standardwebhooks.com). */
+function signed(signer: Signer, id: string, body: string): Record<string, string> {
+  const now = new Date();
+  return {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
+    "webhook-signature": signer.sign(id, now, body),
+  };
+}
+
+/** The payload: all that receivers need to ask for the rest. The input itself is not sent: it is read with a token. */
+function payloadOf({ body, tenant, agentId, seq, at }: TimelineEvent): object {
+  const common = { tenant, agentId: globalId("Agent", agentId), seq };
+  const data = { ...common, ...detailsOf(body) };
+  return { type: body.kind, timestamp: at.toISOString(), data };
+}
+
+function detailsOf(body: TimelineEvent["body"]): object {
+  switch (body.kind) {
+    case "PERMISSION_REQUIRED": {
+      const { approvalId, call, ...request } = body.request;
+      const { callId, name: tool, inputPreview } = call;
+      return { ...request, approvalId: globalId("Approval", approvalId), callId, tool, inputPreview };
+    }
+    case "PERMISSION_DECIDED":
+    case "PERMISSION_CLOSED":
+      return { ...fieldsOf(body), approvalId: globalId("Approval", body.approvalId) };
+    default:
+      return fieldsOf(body);
+  }
+}
+
+function fieldsOf(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== "kind"));
+}
+
+/** The status of the answer. Redirects are not followed, and the answer's body is not read. */
+async function post(
+  { url, allowsPrivate }: Webhook,
+  headers: Record<string, string>,
+  body: string,
+  stop: AbortSignal,
+): Promise<number> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (!allowsPrivate && isPrivateAddress(host)) throw new PrivateTarget(host);
+  const answer = await request(url, {
+    method: "POST",
+    headers,
+    body,
+    dispatcher: allowsPrivate ? ANYWHERE : PUBLIC,
+    signal: AbortSignal.any([stop, AbortSignal.timeout(TRY_MS)]),
+    // A connection a delivery: nothing is kept open towards a target.
+    reset: true,
+  });
+  answer.body.on("error", () => {}).destroy();
+  return answer.statusCode;
+}
+
+class PrivateTarget extends Error {
+  constructor(host: string) {
+    super(`${host} lies in a private network: set allowPrivateTarget where that is meant`);
+  }
+}
+
+/** Looks up a name, and refuses it where any of its addresses is private: what is looked up is what is connected to. */
+const publicLookup: LookupFunction = (host, options, answer) => {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return answer(error, "", 0);
+    const [first] = addresses;
+    if (first === undefined || addresses.some(({ address }) => isPrivateAddress(address)))
+      return answer(new PrivateTarget(host), "", 0);
+    return options.all === true ? answer(null, addresses) : answer(null, first.address, first.family);
+  });
+};
+
+/** Connections to any target, and to such as lie in the public internet; by HTTP/1.1, whose connections end with their request. */
+const ANYWHERE = new Agent({ allowH2: false });
+const PUBLIC = new Agent({ allowH2: false, connect: { lookup: publicLookup } });

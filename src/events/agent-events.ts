@@ -1,0 +1,61 @@
+import { encodeEvent, type EncodedEvent } from "./codec.ts";
+import type { EventDraft, TimelineEvent } from "./event.ts";
+
+/** The lease under which something is written: refused if the agent has another owner or epoch by then. */
+export type Fence = { readonly owner: string; readonly epoch: number };
+
+/** The events of one agent, by somebody who holds no lease of it. */
+export type AgentEvents = {
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly fence?: never;
+  readonly events: readonly EventDraft[];
+};
+
+/** The events of one agent by its owner, under its lease. */
+export type HeldEvents = Omit<AgentEvents, "fence"> & { readonly fence: Fence };
+
+/** The events of one agent as they are stored; the fence of its owner, or null. */
+export type EncodedPart = Pick<AgentEvents, "agentId" | "createdBy"> & {
+  readonly fence: Fence | null;
+  readonly events: readonly EncodedEvent[];
+};
+
+/** The part with its events as they are stored. Throws if one is too large to be an event. */
+export function encodePart({ agentId, createdBy, fence, events }: AgentEvents | HeldEvents): EncodedPart {
+  return { agentId, createdBy, fence: fence ?? null, events: events.map(encodeEvent) };
+}
+
+/** The channels, kinds, payloads and times of events. */
+export type EventColumns = [channels: string[], kinds: string[], payloads: string[], times: string[]];
+
+/** The events as the columns of a statement. */
+export function columns(encoded: readonly EncodedEvent[]): EventColumns {
+  return [
+    encoded.map((event) => event.channel),
+    encoded.map((event) => event.kind),
+    encoded.map((event) => event.payload),
+    encoded.map((event) => event.at),
+  ];
+}
+
+/** The event at its place in the log. */
+export function placedEvent(
+  tenant: string,
+  part: Pick<AgentEvents, "agentId" | "createdBy">,
+  encoded: EncodedEvent,
+  position: number,
+  seq: number,
+): TimelineEvent {
+  return {
+    tenant,
+    agentId: part.agentId,
+    createdBy: part.createdBy,
+    position,
+    seq,
+    at: new Date(encoded.at),
+    channel: encoded.channel,
+    bytes: encoded.payload.length,
+    body: encoded.body,
+  };
+}

@@ -1,0 +1,16 @@
+/** Types that `node(id)` answers. */
+export type NodeType = "Agent" | "AllowRule" | "Approval" | "Delegation" | "Message" | "ToolCall";
+
+/** Rows have UUIDs as ids. */
+export const ROW_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The Relay id of a row. */
+export function globalId(type: NodeType, id: string): string {
+  return Buffer.from(`${type}:${id}`).toString("base64");
+}
+
+/** The row's id in a Relay id, or null if the text is no id of this type. */
+export function rowId(type: NodeType, id: string): string | null {
+  const text = Buffer.from(id, "base64").toString("utf8");
+  return text.startsWith(`${type}:`) && ROW_ID.test(text.slice(type.length + 1)) ? text.slice(type.length + 1) : null;
+}

@@ -1,0 +1,84 @@
+import { Counter, Gauge, Registry } from "prom-client";
+import type { RequestRoom } from "./agent/conversation/request-room.ts";
+import type { Transcripts } from "./agent/conversation/transcript.ts";
+import type { ToolSlots } from "./agent/calls/slots.ts";
+import type { EventLog } from "./events/log.ts";
+import type { Tails } from "./events/tails.ts";
+import { forgottenCount } from "./forgotten.ts";
+import type { SlowReaders } from "./server/slow-readers.ts";
+
+/** The parts of a server that its figures are read from, each time when they are asked for. */
+export type MetricSources = {
+  readonly log: EventLog;
+  readonly transcripts: Transcripts;
+  readonly requests: RequestRoom;
+  readonly tails: Tails;
+  readonly slowReaders: SlowReaders;
+  readonly slots: ToolSlots;
+  readonly agentLimit: number;
+  /** The time at which the server began to start, in ms since 1970. */
+  readonly startedAt: number;
+  /** The number of agents that the server works on. */
+  readonly agentsHeld: () => number;
+  /** The number of reads that left rows out. */
+  readonly unknownRows: () => number;
+};
+
+/** The figures of a server, for Prometheus. */
+export function serverMetrics(sources: MetricSources): Registry {
+  const { log, transcripts, requests, tails, slowReaders, slots } = sources;
+  const registry = new Registry();
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
+  };
+  /** A counter that somebody else counts. */
+  const counter = (name: string, help: string, read: () => number): void => {
+    const made: Counter = new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect: () => {
+        made.reset();
+        made.inc(read());
+      },
+    });
+  };
+  const committed = new Counter({
+    name: "triplane_events_committed_total",
+    help: "Events that this server committed.",
+    registers: [registry],
+  });
+  log.onCommitted((_tenant, events) => committed.inc(events.length));
+
+  gauge("triplane_uptime_seconds", "Since the server began to start.", () => (Date.now() - sources.startedAt) / 1_000);
+  gauge("triplane_agents_held", "Agents that this server works on.", sources.agentsHeld);
+  gauge("triplane_agents_limit", "Agents that this server works on at most (agentLimit).", () => sources.agentLimit);
+  gauge("triplane_events_waiting", "Events that are not committed yet.", () => log.waiting.events);
+  counter(
+    "triplane_write_retries_total",
+    "Writes of agents that the database refused and that were tried again.",
+    () => log.retries,
+  );
+  counter(
+    "triplane_events_of_unknown_kinds_total",
+    "Events that were left out for readers, since a newer version writes them.",
+    () => log.unknownEvents,
+  );
+  counter(
+    "triplane_reads_without_unknown_rows_total",
+    "Reads that left rows out which only a newer version knows.",
+    sources.unknownRows,
+  );
+  gauge("triplane_storage_outage", "1 while the database is away.", () => (log.outage === null ? 0 : 1));
+  gauge("triplane_transcript_bytes", "Windows of conversations in memory.", () => transcripts.bytes);
+  gauge("triplane_model_request_bytes", "Large requests to models that are under way.", () => requests.load.bytes);
+  gauge("triplane_model_requests_waiting", "Large requests to models that wait for room.", () => requests.load.waiting);
+  gauge("triplane_tail_bytes", "Newest events of followed tenants in memory.", () => tails.bytes);
+  gauge("triplane_subscriptions", "Streams that are followed.", () => tails.followers);
+  counter("triplane_slow_readers_closed_total", "Streams that were closed since nobody read them.", () => slowReaders.closed);
+  gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
+  gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);
+  counter("triplane_forgotten_failures_total", "Failures that nobody waited for, of own code above all.", forgottenCount);
+  gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
+  return registry;
+}

@@ -1,0 +1,23 @@
+import { ScriptError } from "./agent/models/script.ts";
+import { ToolDefinitionError } from "./agent/tools/tool.ts";
+import { DatabaseUnavailable } from "./db/database.ts";
+import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
+import { MigrationError } from "./db/migrate.ts";
+import { ConfigurationError } from "./config/environment.ts";
+import { ListenError } from "./server/server.ts";
+
+const EXPLAINED = [
+  ConfigurationError,
+  DataFolderInUse,
+  DataFolderUnusable,
+  DatabaseUnavailable,
+  ListenError,
+  MigrationError,
+  ScriptError,
+  ToolDefinitionError,
+];
+
+/** The message of an error that is the operator's to mend; null for other errors. */
+export function explained(error: unknown): string | null {
+  return error instanceof Error && EXPLAINED.some((kind) => error instanceof kind) ? error.message : null;
+}

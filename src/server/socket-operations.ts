@@ -1,0 +1,49 @@
+import type { RawData, WebSocket } from "ws";
+
+/** The most bytes of a message that completes an operation: it has an id and its type. */
+const COMPLETE_BYTES = 1_000;
+
+/**
+ * The operations under way on a socket. graphql-ws drops the answer of a query that its client completes; this tells
+ * whoever still works on it.
+ */
+export class SocketOperations {
+  /** By the ids that the client gives, which it may give again. */
+  readonly #underway = new Map<string, { readonly payload: object; readonly end: AbortController }>();
+
+  constructor(socket: WebSocket) {
+    socket.on("message", (message) => {
+      const id = completedId(message);
+      if (id !== null) this.#abort(id);
+    });
+    socket.once("close", () => [...this.#underway.keys()].forEach((id) => this.#abort(id)));
+  }
+
+  /** An operation begins, with the payload of its message. The signal aborts when the client completes it, or leaves. */
+  begin(id: string, payload: object): AbortSignal {
+    const end = new AbortController();
+    this.#underway.set(id, { payload, end });
+    return end.signal;
+  }
+
+  /** The operation of this message was answered. */
+  end(id: string, payload: object): void {
+    if (this.#underway.get(id)?.payload === payload) this.#underway.delete(id);
+  }
+
+  #abort(id: string): void {
+    this.#underway.get(id)?.end.abort();
+    this.#underway.delete(id);
+  }
+}
+
+/** The id of the operation that a message completes; null for any other message. What is wrong with it, graphql-ws says. */
+function completedId(message: RawData): string | null {
+  if (!Buffer.isBuffer(message) || message.length > COMPLETE_BYTES || !message.includes('"complete"')) return null;
+  try {
+    const { type, id } = JSON.parse(message.toString()) as { readonly type?: unknown; readonly id?: unknown };
+    return type === "complete" && typeof id === "string" ? id : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,48 @@
+import { applyRetention, type Reader, type RetentionPolicy } from "../events/retention.ts";
+import { every } from "../lib/every.ts";
+import { withCause } from "../lib/text.ts";
+import type { AgentParts } from "../agent/loop/parts.ts";
+
+/** The time between two removals of what is no longer kept, in ms. */
+export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
+/** After the start it is removed within so many ms, at random, so that servers that start together do not do so together. */
+const FIRST_MS = 60_000;
+
+/** Removes what the policy does not keep: once an hour, on every node, which find nothing to do after the first. */
+export class RetentionSweep {
+  readonly #parts: AgentParts;
+  readonly #policy: RetentionPolicy;
+  readonly #readers: readonly Reader[];
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+
+  /** `readers` are delivered events, which do not go before that. */
+  constructor(parts: AgentParts, policy: RetentionPolicy, readers: readonly Reader[], everyMs: number) {
+    this.#parts = parts;
+    this.#policy = policy;
+    this.#readers = readers;
+    const rhythm = {
+      pauseMs: () => everyMs,
+      firstMs: Math.random() * Math.min(FIRST_MS, everyMs),
+      task: () => this.#tidy(),
+      onFailure: (error: unknown) =>
+        parts.logger.warn(`what is not kept any more could not be removed (${withCause(error)}); trying again later`),
+    };
+    const keepsAll = Object.values(policy).every((kept) => kept === null);
+    this.#running = keepsAll ? Promise.resolve() : every(rhythm, this.#closing.signal);
+  }
+
+  /** Ends after the statement that is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #tidy(): Promise<void> {
+    const { sql, clock, outputs } = this.#parts;
+    const now = clock.now();
+    await applyRetention(sql, { policy: this.#policy, readers: this.#readers, now }, this.#closing.signal);
+    const { outputsMs } = this.#policy;
+    if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The package `triplane`, as configurations and own tools import it: `import { defineConfig, defineTool } from "triplane"`.
+ * Nothing else of the server is meant to be imported: its files may move.
+ */
+export {
+  defineConfig,
+  type HooksConfig,
+  type ModelConfig,
+  type TemplateConfig,
+  type TriplaneConfig,
+  type WebhookConfig,
+} from "./config/config.ts";
+export {
+  defineTool,
+  ToolDefinitionError,
+  type Risk,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+} from "./agent/tools/tool.ts";
+export type { ToolResult } from "./agent/tools/tool-result.ts";
+export type { HookCall, PostToolUse, PreToolUse, PreToolUseAnswer } from "./agent/tools/tool-hooks.ts";
+export type { Around } from "./agent/calls/hooks.ts";
+export type { HookAnswer, HookStep, MessagesChanged, PostModel, PreModel } from "./agent/conversation/model-hooks.ts";
+export type { Script } from "./agent/models/script.ts";
+export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
+export type { PermissionSource } from "./agent/policy/permission-source.ts";
+export { PathRefused, type Workspace } from "./agent/workspace/workspace.ts";
+export type { ListenedEvent, Listener, ListenerActions, Listeners } from "./deliveries/listeners.ts";

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { IMAGE_BYTES, Images } from "../../../src/agent/conversation/images.ts";
+import type { MessageKind } from "../../../src/db/generated/enums.ts";
+import type { Sql } from "../../../src/db/sql.ts";
+import { EventLog } from "../../../src/events/log.ts";
+import { Transcripts } from "../../../src/agent/conversation/transcript.ts";
+import { testDatabase } from "../../support/database.ts";
+import { insertAgent } from "../../support/log.ts";
+
+const MB = 1024 * 1024;
+
+/** A conversation as rows of before, whose bytes nobody has counted: `add` appends a message. */
+async function conversation() {
+  const { sql } = await testDatabase();
+  const { agentId } = await insertAgent(new EventLog(sql), "acme");
+  let length = 0;
+  return {
+    sql,
+    agentId,
+    add: async (kind: MessageKind, content: readonly object[]) => {
+      const text = JSON.stringify(content);
+      await sql.query(
+        {
+          name: "add_message",
+          text: `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_at) VALUES ($1, 'acme', $2, $3::message_kind, $4::json, $5, now())`,
+        },
+        [randomUUID(), agentId, kind, text, length],
+      );
+      length += 1;
+    },
+  };
+}
+
+const inline = (bytes: number, seed: number): object => ({
+  type: "image",
+  source: { type: "base64", media_type: "image/png", data: Buffer.alloc(bytes, seed).toString("base64") },
+});
+
+async function count(sql: Sql, text: string): Promise<number> {
+  const [row] = await sql.query<{ n: number }>({ name: text.slice(0, 40), text }, []);
+  return row?.n ?? -1;
+}
+
+describe("the transcript's window is bounded in bytes, whatever people and tools send (invariant 13)", () => {
+  it("images of before move into rows of their own, each once, and the newest go to the model up to their room", async () => {
+    const { sql, agentId, add } = await conversation();
+    for (let turn = 0; turn < 20; turn += 1)
+      await add("USER", [inline(2 * MB, turn % 10), { type: "text", text: `look ${turn}` }]);
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    const [message] = await transcript.modelMessages({ transcriptLength: 20 }, 200);
+    const blocks = message?.content ?? [];
+    const images = blocks.filter((block) => block.type === "image");
+    expect(images).toHaveLength(Math.floor(IMAGE_BYTES / (2 * MB)));
+    expect(images.at(-1)).toEqual(inline(2 * MB, 9));
+    expect(blocks.filter((block) => block.type === "text" && block.text === "[an image that was sent earlier]")).toHaveLength(13);
+    expect(await count(sql, "SELECT count(*)::int AS n FROM image")).toBe(10);
+    expect(await count(sql, "SELECT max(octet_length(content::text)) AS n FROM message")).toBeLessThan(1_000);
+    expect(
+      await count(sql, "SELECT count(*)::int AS n FROM message WHERE bytes IS DISTINCT FROM octet_length(content::text)"),
+    ).toBe(0);
+  });
+
+  it("a long turn keeps its task, says what is left out, and its newest steps whole", async () => {
+    const { sql, agentId, add } = await conversation();
+    await add("USER", [{ type: "text", text: "before" }]);
+    await add("ASSISTANT", [{ type: "text", text: "done" }]);
+    await add("USER", [{ type: "text", text: "the task" }]);
+    for (let step = 0; step < 30; step += 1) {
+      await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
+      const output = "x".repeat(MB);
+      await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: output, is_error: false }]);
+    }
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    const messages = await transcript.modelMessages({ transcriptLength: 63 }, 200);
+    expect(messages[0]?.content.map((block) => block.type === "text" && block.text)).toEqual([
+      "the task",
+      "[what was said and done here at first is left out: it was too long]",
+    ]);
+    expect(JSON.stringify(messages).length).toBeLessThan(8.1 * MB);
+    const [asked, ...steps] = messages;
+    expect(asked?.role).toBe("user");
+    expect(steps.map(({ role }) => role)).toEqual(
+      Array.from({ length: 14 }, (_, index) => (index % 2 === 0 ? "assistant" : "user")),
+    );
+    expect(steps.at(-2)?.content).toEqual([{ type: "tool_use", id: "call 29", name: "read", input: {} }]);
+  });
+
+  it("one answer whose results alone are too long goes to the model with them", async () => {
+    const { sql, agentId, add } = await conversation();
+    await add("USER", [{ type: "text", text: "the task" }]);
+    await add("ASSISTANT", [{ type: "tool_use", id: "call", name: "read", input: {} }]);
+    await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: "call", content: "x".repeat(9 * MB), is_error: false }]);
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    expect((await transcript.modelMessages({ transcriptLength: 3 }, 200)).map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+    ]);
+  });
+
+  it("all owners of a server share one room: what was used longest ago is forgotten, and read again", async () => {
+    const agents = await Promise.all(Array.from({ length: 3 }, conversation));
+    for (const { add } of agents) await add("USER", [{ type: "text", text: "x".repeat(MB) }]);
+    const transcripts = new Transcripts(new Images(), 2.5 * MB);
+    let reads = 0;
+    const counting = (sql: Sql): Sql => ({
+      ...sql,
+      query: (statement, values) => {
+        if (statement.name === "load_transcript") reads += 1;
+        return sql.query(statement, values);
+      },
+    });
+    const windows = agents.map(({ sql, agentId }) => transcripts.of(counting(sql), "acme", agentId));
+    for (const window of windows) await window.modelMessages({ transcriptLength: 1 }, 200);
+    expect(transcripts.bytes).toBeLessThan(2.5 * MB);
+    await windows[2]?.modelMessages({ transcriptLength: 1 }, 200);
+    expect(reads).toBe(3);
+    await windows[0]?.modelMessages({ transcriptLength: 1 }, 200);
+    expect(reads).toBe(4);
+    for (const window of windows) window.forget();
+    expect(transcripts.bytes).toBe(0);
+  });
+
+  it("the image of a task of before is there, however long its turn is", async () => {
+    const { sql, agentId, add } = await conversation();
+    await add("USER", [inline(100, 1), { type: "text", text: "describe it" }]);
+    for (let step = 0; step < 25; step += 1) {
+      await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
+      await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: "x", is_error: false }]);
+    }
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    const [asked] = await transcript.modelMessages({ transcriptLength: 51 }, 40);
+    expect(asked?.content[0]).toEqual(inline(100, 1));
+  });
+});

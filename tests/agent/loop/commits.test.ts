@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TRANSITIONS } from "../../../src/agent/calls/states.ts";
+import type { Commit } from "../../../src/agent/loop/commits/commit.ts";
+import { claim, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
+import { parked } from "../../../src/agent/loop/commits/parked.ts";
+import { readView, type AgentView } from "../../../src/agent/loop/view.ts";
+import type { ToolCallState } from "../../../src/db/generated/enums.ts";
+import type { EventBody } from "../../../src/events/event.ts";
+import { possibleCommits, type PossibleCommit } from "../../support/commits.ts";
+import { testDatabase } from "../../support/database.ts";
+import { heldAgent } from "../../support/held-agent.ts";
+import { playedModel } from "../../support/models.ts";
+import { testParts } from "../../support/parts.ts";
+
+/** The choices of a random run: which of the commits that are possible is made, and where messages arrive. */
+const RUN = fc.array(fc.record({ choice: fc.nat(1_000), arrives: fc.nat(4) }), { minLength: 5, maxLength: 60 });
+
+const NEW_AGENT: AgentView = {
+  id: "agent",
+  tenant: "one",
+  templateId: "assistant",
+  model: "test",
+  workspace: "/tmp",
+  toolTimeoutMs: null,
+  permission: null,
+  createdBy: "anna",
+  state: "READY",
+  breakpoint: "READY",
+  turn: 0,
+  stepCount: 0,
+  transcriptLength: 0,
+  signal: 0,
+  interruptAt: null,
+  interruptNote: null,
+  leaseEpoch: 1,
+  leaseOwner: "here",
+  waiting: [],
+  lastStep: null,
+  stepsInTurn: 0,
+  turnMessageIds: [],
+  lastMessageKind: null,
+  calls: [],
+};
+
+/** One random run without a database: every commit that is made, with the view that it was made of. */
+function commitsOf(run: readonly { choice: number; arrives: number }[]): { view: AgentView; commit: Commit }[] {
+  const made: { view: AgentView; commit: Commit }[] = [];
+  let view = NEW_AGENT;
+  const make = (commit: Commit): void => {
+    made.push({ view, commit });
+    view = commit.after(view);
+  };
+  for (const { choice, arrives } of run) {
+    if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) view = withMessage(view);
+    make(chosen(view, choice).make());
+  }
+  // The first of all seals the turn.
+  if (view.state !== "READY") make(chosen(view, 0).make());
+  return made;
+}
+
+/** One of the commits that are possible. */
+function chosen(view: AgentView, choice: number): PossibleCommit {
+  const possible = possibleCommits(view);
+  const commit = possible[choice % possible.length];
+  if (commit === undefined) throw new Error("an agent with a message can always go on");
+  return commit;
+}
+
+function withMessage(view: AgentView): AgentView {
+  return { ...view, waiting: [...view.waiting, randomUUID()] };
+}
+
+describe("the commits of an owner, in whatever order the rows allow", () => {
+  it("take calls along the table of states only, from the state that their rows are in", () => {
+    fc.assert(
+      fc.property(RUN, (run) => {
+        const states = new Map<string, ToolCallState>();
+        for (const { commit } of commitsOf(run)) {
+          for (const { id, state } of commit.change.toolCalls ?? []) states.set(id, state);
+          for (const { id, from, set } of commit.change.transitions ?? []) {
+            expect(from).toBe(states.get(id));
+            expect(TRANSITIONS[from]).toContain(set.state);
+            states.set(id, set.state);
+          }
+        }
+      }),
+    );
+  });
+
+  it("report each call by one TOOL_START before one TOOL_END, and leave one result in source order (invariant 6)", () => {
+    fc.assert(
+      fc.property(RUN, (run) => {
+        const made = commitsOf(run);
+        const events = made.flatMap(({ commit }) => commit.events);
+        const idsOf = (kind: "TOOL_START" | "TOOL_END"): string[] =>
+          events.flatMap((body) => (body.kind === kind ? [body.call.callId] : []));
+        const calls = made.flatMap(({ commit }) => commit.change.toolCalls ?? []);
+        expect(idsOf("TOOL_START").toSorted()).toEqual(calls.map(({ id }) => id).toSorted());
+        expect(idsOf("TOOL_END").toSorted()).toEqual(calls.map(({ id }) => id).toSorted());
+        for (const { id } of calls)
+          expect(events.findIndex((body) => body.kind === "TOOL_START" && body.call.callId === id)).toBeLessThan(
+            events.findIndex((body) => body.kind === "TOOL_END" && body.call.callId === id),
+          );
+        const blocks = made
+          .flatMap(({ commit }) => commit.change.messages ?? [])
+          .flatMap(({ content }) => content as { type: string; id?: string; tool_use_id?: string }[]);
+        expect(blocks.flatMap(({ tool_use_id: id }) => id ?? [])).toEqual(
+          blocks.flatMap(({ type, id }) => (type === "tool_use" ? [id] : [])),
+        );
+      }),
+    );
+  });
+
+  it("tell of every change of state and breakpoint from where the agent stood, and end each turn by one DONE", () => {
+    fc.assert(
+      fc.property(RUN, (run) => {
+        const made = commitsOf(run);
+        for (const { view, commit } of made) {
+          const after = commit.after(view);
+          expect(follow(commit.events, view)).toEqual({ state: after.state, breakpoint: after.breakpoint });
+        }
+        const done = made.flatMap(({ commit }) => commit.events).flatMap((body) => (body.kind === "DONE" ? [body.turn] : []));
+        expect(done).toEqual(done.map((_, index) => index + 1));
+        const last = made.at(-1);
+        expect(done.length).toBe(last?.commit.after(last.view).turn);
+      }),
+    );
+  });
+
+  it("leave the rows as `after` says, read back from a database", { timeout: 60_000 }, async () => {
+    const { sql } = await testDatabase();
+    const parts = testParts(sql, playedModel());
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(RUN, async (run) => {
+        const { agentId, send } = await heldAgent(parts);
+        const claimed = async (): Promise<AgentView> => {
+          await send("go");
+          await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");
+          return normal(await readView(sql, agentId));
+        };
+        let view = await claimed();
+        const commit = async (name: string, { change, events, after }: Commit): Promise<void> => {
+          const drafts = events.map((body) => ({ at: new Date(), body }));
+          const fence = { owner: "here", epoch: view.leaseEpoch };
+          const part = { agentId, createdBy: view.createdBy, fence, events: drafts };
+          expect((await parts.log.commitHeld(view.tenant, part, change)).outcome, name).toBe("COMMITTED");
+          seen.add(name);
+          const rows = normal(await readView(sql, agentId));
+          expect(rows, name).toEqual(normal(after(view)));
+          view = rows;
+        };
+        for (const { choice, arrives } of run) {
+          if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) {
+            await commit("parked", parked(view));
+            view = await claimed();
+          }
+          const { name, make } = chosen(view, choice);
+          await commit(name, make());
+        }
+      }),
+      { numRuns: 25 },
+    );
+    expect(seen.size).toBeGreaterThan(15);
+  });
+});
+
+/** State and breakpoint after the events, each of which must begin where the one before it ended. */
+function follow(events: readonly EventBody[], { state, breakpoint }: AgentView): object {
+  let now: Pick<AgentView, "state" | "breakpoint"> = { state, breakpoint };
+  for (const body of events) {
+    if (body.kind === "STATE_CHANGED") {
+      expect(body.previousState).toBe(now.state);
+      now = { state: body.state, breakpoint: now.breakpoint };
+    }
+    if (body.kind === "BREAKPOINT_CHANGED") {
+      expect(body.previousBreakpoint).toBe(now.breakpoint);
+      now = { state: now.state, breakpoint: body.breakpoint };
+    }
+  }
+  return now;
+}
+
+/** The view with its times in one form, and without what signals of others change. */
+function normal(view: AgentView): AgentView {
+  const iso = (time: string | null): string | null => (time === null ? null : new Date(time).toISOString());
+  return {
+    ...view,
+    calls: view.calls.map((call) => ({ ...call, startedAt: iso(call.startedAt), completedAt: iso(call.completedAt) })),
+  };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { ToolSlots, type ToolPermit } from "../../../src/agent/calls/slots.ts";
+import { defineTool } from "../../../src/agent/tools/tool.ts";
+import { testDatabase } from "../../support/database.ts";
+import { heldAgent, permissionOf } from "../../support/held-agent.ts";
+import { bodies, everything, readAll } from "../../support/log.ts";
+import { calls, playedModel, says } from "../../support/models.ts";
+import { testParts } from "../../support/parts.ts";
+import { ownTool } from "../../support/tools.ts";
+
+/** An agent of these parts that has one message, and its loop. */
+async function begun(...[model, tools, template]: DropFirst<Parameters<typeof testParts>>) {
+  const { sql } = await testDatabase();
+  const parts = testParts(sql, model, tools, { permission: permissionOf({ mode: "auto" }), ...template });
+  const agent = await heldAgent(parts);
+  await agent.send("go");
+  return { parts, hold: agent.hold, events: () => readAll(parts.log, everything("one")) };
+}
+
+type DropFirst<List extends readonly unknown[]> = List extends readonly [unknown, ...infer Rest] ? Rest : never;
+
+describe("what ends beside the loop, and is committed with what it does next", () => {
+  it("is not taken for a crash where the next call finds no place (invariant 5)", async () => {
+    const slots = new ToolSlots({ running: 1, waiting: 8, waitMs: 5_000 });
+    let runs = 0;
+    let others: Promise<ToolPermit | null> = Promise.resolve(null);
+    const tool = defineTool<Record<string, never>>({
+      name: "own",
+      description: "x",
+      readOnly: false,
+      idempotent: true,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: () => {
+        runs += 1;
+        // Somebody else is in line for its place.
+        if (runs === 1) others = slots.take(new AbortController().signal);
+        return { output: `run ${runs}`, details: null };
+      },
+    });
+    const model = playedModel(
+      () => calls("own", "own"),
+      () => says("Done."),
+    );
+    const { parts, hold, events } = await begun(model, [tool]);
+    const ended = Promise.withResolvers<void>();
+    parts.log.onCommitted((_tenant, committed) => {
+      if (bodies(committed, "TOOL_END").length > 0) ended.resolve();
+    });
+    const running = (await hold({ ...parts, slots })).run();
+    await ended.promise;
+    (await others)?.release();
+    expect(await running).toBe("parked");
+    const all = await events();
+    expect(bodies(all, "AGENT_RESUMED")).toEqual([]);
+    expect(bodies(all, "TOOL_END").map(({ call }) => call.state)).toEqual(["COMPLETED", "COMPLETED"]);
+    expect(runs).toBe(2);
+  });
+
+  it("is stored before a hook that takes its time lets the agent park", async () => {
+    const hook = Promise.withResolvers<void>();
+    const permission = permissionOf({ mode: "auto", requireApprovalTools: ["asked"] });
+    const postModel = [{ place: "postModel.0", run: () => hook.promise }];
+    const tools = [
+      ownTool("own", () => ({ output: "done", details: null })),
+      ownTool("asked", () => ({ output: "", details: null })),
+    ];
+    const { hold, events } = await begun(
+      playedModel(() => calls("own", "asked")),
+      tools,
+      { permission, hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel, messagesChanged: [] } },
+    );
+    const running = (await hold()).run();
+    await expect.poll(async () => bodies(await events(), "TOOL_END").length).toBe(1);
+    hook.resolve();
+    expect(await running).toBe("parked");
+  });
+
+  it("is counted where a call is repeated, also of several that are judged together", async () => {
+    const bad = () => calls("strict", "strict");
+    const tool = defineTool<{ needed: string }>({
+      name: "strict",
+      description: "x",
+      readOnly: true,
+      inputSchema: { type: "object", required: ["needed"], properties: { needed: { type: "string" } } },
+      run: () => ({ output: "", details: null }),
+    });
+    const { hold, events } = await begun(
+      playedModel(bad, bad, () => says("Done.")),
+      [tool],
+    );
+    expect(await (await hold()).run()).toBe("parked");
+    const outputs = bodies(await events(), "TOOL_END").map(
+      ({ call }) => /exactly this call (\S+ ?\S*) before/.exec(call.output ?? "")?.[1],
+    );
+    expect(outputs).toEqual([undefined, undefined, "2 times", "2 times"]);
+  });
+});

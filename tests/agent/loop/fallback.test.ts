@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { ModelError, type Model } from "../../../src/agent/models/model.ts";
+import { startTestApp } from "../../support/app.ts";
+import { connect, ofType, textOf } from "../../support/client.ts";
+import { calls, playedModel, says } from "../../support/models.ts";
+import { ownTool } from "../../support/tools.ts";
+
+const SCRIPTED = { provider: "scripted", script: { replies: [{ when: {} }] } } as const;
+
+async function clientOf(first: Model, second: Model, mode: "auto" | "approval" = "auto") {
+  const app = await startTestApp({
+    template: { fallbackModel: "second", modelRetries: 1, modelRetryMs: 1, permission: { mode } },
+    config: {
+      models: { test: SCRIPTED, second: SCRIPTED },
+      tools: [ownTool("look", () => Promise.resolve({ output: "seen", details: null }))],
+    },
+    overrides: {
+      models: new Map([
+        ["test", first],
+        ["second", { ...second, name: "the second" }],
+      ]),
+    },
+  });
+  const client = connect(app.url);
+  return { client, agent: await client.createAgent() };
+}
+
+/** Fails as the provider does that is overloaded. */
+function overloaded(): never {
+  throw new ModelError("overloaded", "the model's provider answered 529: Overloaded");
+}
+
+describe("a template with a second model", () => {
+  it("has the rest of the turn answered by it where the first one cannot, and asks the first one again in the next turn", async () => {
+    const first = playedModel(
+      () => calls("look"),
+      overloaded,
+      overloaded,
+      () => says("I am back."),
+    );
+    const second = playedModel(
+      () => calls("look"),
+      () => says("I saw it."),
+    );
+    const { client, agent } = await clientOf(first, second);
+    const events = await client.turn(agent.id, "look");
+    expect(ofType(events, "Error")).toMatchObject([
+      { severity: "WARN", detail: "overloaded", message: expect.stringContaining("made again") },
+      {
+        severity: "WARN",
+        phase: "MODEL",
+        detail: "overloaded",
+        message: expect.stringContaining("the rest of the turn is answered by"),
+      },
+    ]);
+    expect(ofType(events, "ToolEnd")).toHaveLength(2);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    expect([first.calls.length, second.calls.length]).toEqual([3, 2]);
+    expect(JSON.stringify(second.calls[0]?.request.messages)).toContain("seen");
+    expect(textOf(await client.turn(agent.id, "again"))).toBe("I am back.");
+  });
+
+  it("goes on by it after an approval, under another lease", async () => {
+    const first = playedModel(overloaded);
+    const second = playedModel(
+      () => calls("look"),
+      () => says("I saw it."),
+    );
+    const { client, agent } = await clientOf(first, second, "approval");
+    await client.send(agent.id, "look");
+    const [required] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const { approvalId = "", inputHash = "" } = required?.request ?? {};
+    await client.decide({ approvalId, inputHash, decision: "ALLOW" });
+    expect(textOf(await client.until(agent.id, "DONE"))).toBe("I saw it.");
+    expect([first.calls.length, second.calls.length]).toEqual([2, 2]);
+  });
+
+  it("ends the turn with an error where neither answers", async () => {
+    const { client, agent } = await clientOf(playedModel(overloaded), playedModel(overloaded));
+    const events = await client.turn(agent.id, "look");
+    expect(ofType(events, "Error").at(-1)).toMatchObject({ severity: "ERROR", detail: "overloaded" });
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+});
+
+describe("what takes long", () => {
+  it("is an ERROR of severity warn: a slow step and a slow tool, over the limits of the template", async () => {
+    const slow = ownTool(
+      "look",
+      () => new Promise((resolve) => setTimeout(() => resolve({ output: "seen", details: null }), 30)),
+    );
+    const model = playedModel(
+      () => calls("look"),
+      async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        yield* says("At last.");
+      },
+    );
+    const app = await startTestApp({
+      model,
+      config: { tools: [slow] },
+      template: { slowStepMs: 20, slowToolMs: 20, permission: { mode: "auto" } },
+    });
+    const client = connect(app.url);
+    const events = await client.turn((await client.createAgent()).id, "look");
+    expect(ofType(events, "Error")).toMatchObject([
+      {
+        severity: "WARN",
+        phase: "TOOL",
+        detail: "slow_tool",
+        message: expect.stringMatching(/^look took \d+ ms; the limit is 20$/),
+      },
+      {
+        severity: "WARN",
+        phase: "MODEL",
+        detail: "slow_step",
+        message: expect.stringMatching(/^step 2 by .* took \d+ ms; the limit is 20$/),
+      },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { defineTool } from "../../../src/agent/tools/tool.ts";
+import { NO_TOKENS, type ModelEvent } from "../../../src/agent/models/model.ts";
+import { startTestApp } from "../../support/app.ts";
+import { connect, ofType } from "../../support/client.ts";
+import { playedModel, says } from "../../support/models.ts";
+
+/** Calls a tool that makes a link, and one that writes below it, in one answer. */
+async function* linksAndWrites(): AsyncGenerator<ModelEvent> {
+  yield { type: "tool_use", block: 0, id: "a", name: "link", arguments: "{}" };
+  yield {
+    type: "tool_use",
+    block: 1,
+    id: "b",
+    name: "fs_write",
+    arguments: JSON.stringify({ path: "notes/hook", content: "written" }),
+  };
+  yield { type: "end", stopReason: "tool_use", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
+}
+
+it("a verdict does not outlive a sibling that may have changed what it was about (invariant 14)", async () => {
+  const link = defineTool<Record<string, never>>({
+    name: "link",
+    description: "Replaces the folder notes by a link.",
+    readOnly: false,
+    inputSchema: { type: "object", required: [], properties: {} },
+    run: async (_input, { workspace }) => {
+      await symlink(join(workspace.root, "closed"), join(workspace.root, "notes"));
+      return { output: "linked", details: null };
+    },
+  });
+  const app = await startTestApp({
+    model: playedModel(linksAndWrites, () => says("done")),
+    config: { tools: [link] },
+    template: { permission: { mode: "approval", allow: ["link", "fs_write(path:notes/hook)"] } },
+  });
+  await mkdir(join(app.workspace, "closed"));
+  await writeFile(join(app.workspace, "closed", "hook"), "as before");
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  const events = await client.until(agent.id, "PERMISSION_REQUIRED");
+  expect(ofType(events, "PermissionRequired")).toMatchObject([{ request: { call: { name: "fs_write" } } }]);
+  expect(await readFile(join(app.workspace, "closed", "hook"), "utf8")).toBe("as before");
+});
+
+it("nor does one that was being formed while the sibling ran (invariant 14)", async () => {
+  let world = "before";
+  const hookLooks = Promise.withResolvers<void>();
+  const changeMayEnd = Promise.withResolvers<void>();
+  const hookMayEnd = Promise.withResolvers<void>();
+  const tool = (name: string, run: () => Promise<void>) =>
+    defineTool<Record<string, never>>({
+      name,
+      description: name,
+      readOnly: false,
+      inputSchema: { type: "object", required: [], properties: {} },
+      run: async () => {
+        await run();
+        return { output: name, details: null };
+      },
+    });
+  async function* changesAndActs(): AsyncGenerator<ModelEvent> {
+    yield { type: "tool_use", block: 0, id: "a", name: "change", arguments: "{}" };
+    yield { type: "tool_use", block: 1, id: "b", name: "act", arguments: "{}" };
+    yield { type: "end", stopReason: "tool_use", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
+  }
+  let looks = 0;
+  const app = await startTestApp({
+    model: playedModel(changesAndActs, () => says("done")),
+    config: {
+      tools: [
+        tool("change", async () => {
+          await changeMayEnd.promise;
+          world = "changed";
+        }),
+        tool("act", () => Promise.resolve()),
+      ],
+    },
+    template: {
+      permission: { mode: "approval", allow: ["change"] },
+      hooks: {
+        preToolUse: [
+          async ({ name }) => {
+            if (name !== "act") return undefined;
+            looks += 1;
+            const seen = world;
+            if (looks === 2) {
+              hookLooks.resolve();
+              await hookMayEnd.promise;
+            }
+            return seen === "changed" ? { decision: "deny", reason: "the world has changed" } : undefined;
+          },
+        ],
+      },
+    },
+  });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  const [asked] = ofType(await client.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+  if (asked === undefined) throw new Error("act is asked about");
+  await client.decide({ approvalId: asked.request.approvalId, decision: "ALLOW", inputHash: asked.request.inputHash });
+  await hookLooks.promise;
+  changeMayEnd.resolve();
+  await client.until(agent.id, "TOOL_END");
+  hookMayEnd.resolve();
+  const ends = ofType(await client.until(agent.id, "DONE"), "ToolEnd");
+  expect(ends.map(({ call }) => [call.name, call.state])).toEqual([
+    ["change", "COMPLETED"],
+    ["act", "DENIED"],
+  ]);
+});

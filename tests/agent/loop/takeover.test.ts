@@ -1,0 +1,200 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { LeaseTimes } from "../../../src/agent/loop/lease.ts";
+import type { Sql, Statement } from "../../../src/db/sql.ts";
+import { Deadline } from "../../../src/lib/deadline.ts";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { connect, ofType, textOf } from "../../support/client.ts";
+import { testDatabase } from "../../support/database.ts";
+import { heldAgent } from "../../support/held-agent.ts";
+import { calls, hangsAfter, playedModel, says } from "../../support/models.ts";
+import { testParts } from "../../support/parts.ts";
+import { ownTool } from "../../support/tools.ts";
+
+/** As if the holder had died: its lease has run out, and a new epoch has begun. */
+async function loseLeases(app: TestApp): Promise<void> {
+  await app.database.sql.query(
+    {
+      name: "steal",
+      text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
+    },
+    [],
+  );
+}
+
+const SHORT: LeaseTimes = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
+
+describe("an agent whose owner is gone", () => {
+  it("has its running call sealed, never run again, and the turn goes on; the old owner commits nothing (invariants 4 and 5)", async () => {
+    let runs = 0;
+    const late = Promise.withResolvers<{ output: string; details: null }>();
+    const tool = ownTool("effects", () => {
+      runs += 1;
+      return late.promise;
+    });
+    const model = playedModel(
+      () => calls("effects"),
+      () => says("It may have happened."),
+    );
+    const app = await startTestApp({
+      model,
+      config: { tools: [tool] },
+      template: { permission: { mode: "auto" } },
+      overrides: { leaseTimes: SHORT },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TOOL_START");
+    await loseLeases(app);
+    const events = await client.until(agent.id, "DONE");
+    late.resolve({ output: "too late", details: null });
+    expect(textOf(events)).toBe("It may have happened.");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { name: "effects", state: "SEALED" } }]);
+    expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH", sealed: [{ name: "effects", state: "SEALED" }] }]);
+    const [call] = (await client.agent(agent.id)).toolCalls.nodes;
+    expect(JSON.parse(call?.output ?? "")).toMatchObject({
+      ok: false,
+      _autoSealed: true,
+      data: { status: "EXECUTING", toolId: call?.callId },
+      recommendations: [expect.any(String), expect.any(String)],
+    });
+    expect(call).toMatchObject({ state: "SEALED", attempt: 1 });
+    expect(runs).toBe(1);
+    const [epochs] = await app.database.sql.query<{ contiguous: boolean }>(
+      { name: "c", text: "SELECT max(seq) = count(*) AS contiguous FROM event" },
+      [],
+    );
+    expect(epochs).toEqual({ contiguous: true });
+  });
+
+  it("has its half-streamed answer closed as aborted, and the step made again", async () => {
+    const model = playedModel(
+      () => hangsAfter("Half of"),
+      () => says("All of it."),
+    );
+    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    await loseLeases(app);
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([
+      { step: 1, text: "Half of", aborted: true },
+      { step: 2, text: "All of it.", aborted: false },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 2 }]);
+    expect(model.calls[0]?.signal.aborted).toBe(true);
+    expect((await client.agent(agent.id)).messages.nodes.map((message) => message.text)).toEqual(["go", "All of it."]);
+  });
+
+  it("is advanced by one server at a time, whatever rings (single-flight)", async () => {
+    let running = 0;
+    let most = 0;
+    const model = playedModel(async function* () {
+      running += 1;
+      most = Math.max(most, running);
+      try {
+        yield* says("Hello.");
+      } finally {
+        running -= 1;
+      }
+    });
+    const app = await startTestApp({ model });
+    const other = await startTestApp({ model, database: app.database.config, config: { workspaceRoots: [app.workspace] } });
+    const [here, there] = [connect(app.url), connect(other.url)];
+    const agent = await here.createAgent();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).send(agent.id, `message ${index}`)),
+    );
+    const answered = new Set<string>();
+    let since = "0";
+    while (answered.size < 20) {
+      const events = await here.until(agent.id, "DONE", since);
+      for (const done of ofType(events, "Done")) {
+        expect(done.reason).toBe("COMPLETED");
+        done.messageIds.forEach((id) => answered.add(id));
+      }
+      since = events.at(-1)?.cursor ?? since;
+    }
+    expect(most).toBe(1);
+    const { messages } = await here.agent(agent.id);
+    expect(messages.nodes.filter((message) => message.kind === "USER")).toHaveLength(20);
+  });
+
+  it("whose template is gone ends its turn with an error that says so", async () => {
+    const model = playedModel(
+      () => calls("todo_write"),
+      () => says("Hello."),
+    );
+    const app = await startTestApp({ model, template: { permission: { mode: "approval" } } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await app.database.sql.query({ name: "g", text: "UPDATE agent SET template_id = 'gone'" }, []);
+    const events = await client.turn(agent.id, "go");
+    expect(ofType(events, "Error")).toMatchObject([
+      { phase: "LIFECYCLE", message: expect.stringContaining("the template gone") },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+
+  it("is gone on with where the database's clock was set back: its lease ends later than any can", async () => {
+    const app = await startTestApp({ model: playedModel(() => says("Here.")), overrides: { leaseTimes: SHORT } });
+    const { sql } = app.database;
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const lease = "lease_owner = 'dead', lease_until = now() + interval '1 hour', runnable_at = now() + interval '1 hour'";
+    await sql.query({ name: "set back", text: `UPDATE agent SET ${lease}` }, []);
+    expect(textOf(await client.turn(agent.id, "go"))).toBe("Here.");
+  });
+});
+
+describe("an agent that fails as soon as it is claimed", () => {
+  it("says so, and is left alone for a while instead of being claimed again and again", async () => {
+    let claims = 0;
+    let sweeps = 0;
+    const counted = (sql: Sql): Sql => ({
+      ...sql,
+      query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
+        const rows = await sql.query<Row>(statement, values);
+        if (statement.name === "claim_agents") claims += rows.length;
+        if (statement.name === "unowned_agents") sweeps += 1;
+        return rows;
+      },
+    });
+    const model = playedModel(() => says("Here."));
+    const app = await startTestApp({ model, overrides: { sql: counted }, expectsErrors: true });
+    const { sql } = app.database;
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await sql.query({ name: "refuse", text: "ALTER TABLE message ADD CONSTRAINT refused CHECK (ordinal IS NULL)" }, []);
+    await client.send(agent.id, "go");
+    const events = await client.until(agent.id, "ERROR");
+    expect(ofType(events, "Error").map(({ message }) => message)).toEqual([
+      expect.stringContaining("the agent could not be advanced"),
+    ]);
+    const before = sweeps;
+    await expect.poll(() => sweeps, { timeout: 10_000 }).toBeGreaterThan(before + 2);
+    expect(claims).toBe(1);
+    await sql.query({ name: "allow", text: "ALTER TABLE message DROP CONSTRAINT refused" }, []);
+    await sql.query({ name: "due", text: "UPDATE agent SET runnable_at = now()" }, []);
+    expect(textOf(await client.until(agent.id, "DONE"))).toBe("Here.");
+  });
+});
+
+it("nothing starts under a lease that ran out while the machine slept: its own clock stood still meanwhile", async () => {
+  const { sql } = await testDatabase();
+  const agent = await heldAgent(testParts(sql, playedModel()));
+  await agent.send("go");
+  const { owner } = await agent.hold();
+  expect(await owner.mayStart()).toBe(true);
+  const now = Date.now();
+  const time = vi.spyOn(Date, "now").mockReturnValue(now + 60_000);
+  onTestFinished(() => time.mockRestore());
+  let hasStarted = false;
+  const starting = owner.mayStart().then((may) => (hasStarted = may));
+  await sql.query({ name: "turn", text: "SELECT 1" }, []);
+  expect(hasStarted).toBe(false);
+  owner.lease.extend(new Deadline(1_000));
+  expect(await starting).toBe(true);
+});

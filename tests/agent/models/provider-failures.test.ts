@@ -1,0 +1,235 @@
+import { describe, expect, it } from "vitest";
+import { anthropicModel } from "../../../src/agent/models/anthropic.ts";
+import type { Model } from "../../../src/agent/models/model.ts";
+import { openAiModel } from "../../../src/agent/models/openai.ts";
+import { answers, messageStream, streamed } from "../../support/providers/anthropic-stream.ts";
+import { startTestApp, type TestAppOptions } from "../../support/app.ts";
+import { connect, ofType, textOf } from "../../support/client.ts";
+import { chat, chatStream, chunks } from "../../support/providers/openai-stream.ts";
+import { providerServer, type ProviderAnswer } from "../../support/providers/provider-server.ts";
+import { InterruptAgentDocument, SendMessageDocument } from "../../generated/documents.ts";
+
+/** What the same failure looks like at each provider. */
+type Provider = {
+  readonly name: string;
+  readonly model: (url: string) => Model;
+  readonly error: (status: number, message: string, headers?: Record<string, string>) => ProviderAnswer;
+  readonly says: (text: string, stop: "end" | "length" | "refusal") => ProviderAnswer;
+  readonly beginsToSay: (text: string, then: "cut" | "silence") => ProviderAnswer;
+  readonly callsRead: (args: string, stop: "tools" | "length") => ProviderAnswer;
+  /** Cut after a whole tool call, before the end of the message. */
+  readonly cutAfterCall: ProviderAnswer;
+  /** A tool call whose arguments come in fragments, 100 ms apart, for more than half a second. */
+  readonly callsSlowly: ProviderAnswer;
+  readonly cutBeforeAnything: ProviderAnswer;
+  /** Text, and then an error inside of the stream. */
+  readonly failsAfter: (text: string) => ProviderAnswer;
+  readonly malformed: ProviderAnswer;
+};
+
+const SLOW = ['{"pa', "th", '": "', "a.t", "xt", '"}'];
+
+const anthropicText = (text: string) => messageStream([{ text: [text] }], "end_turn").slice(0, 4);
+const anthropicCall = (json: string, stop: string) => messageStream([{ tool: "fs_read", id: "toolu_a", json: [json] }], stop);
+
+const ANTHROPIC: Provider = {
+  name: "Claude",
+  model: (baseUrl) =>
+    anthropicModel({ apiKey: "sk-secret", baseUrl, model: "m", maxTokens: 100, thinking: null, stopSequences: [], price: null }),
+  error: (status, message, headers = {}) => ({
+    status,
+    headers,
+    body: { type: "error", error: { type: "some_error", message } },
+  }),
+  says: (text, stop) => answers([{ text: [text] }], { end: "end_turn", length: "max_tokens", refusal: "refusal" }[stop]),
+  beginsToSay: (text, then) => streamed(anthropicText(text), then),
+  callsRead: (args, stop) => streamed(anthropicCall(args, { tools: "tool_use", length: "max_tokens" }[stop])),
+  cutAfterCall: streamed(anthropicCall('{"path": "a.txt"}', "tool_use").slice(0, 5), "cut"),
+  callsSlowly: { ...streamed(messageStream([{ tool: "fs_read", id: "toolu_a", json: SLOW }], "tool_use")), paceMs: 100 },
+  cutBeforeAnything: streamed(anthropicText("x").slice(0, 1), "cut"),
+  failsAfter: (text) =>
+    streamed([...anthropicText(text), { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
+  malformed: { frames: ["event: message_start\ndata: {not json at all\n\n"] },
+};
+
+const openAiText = (text: string) => chatStream([{ content: text }], null, null);
+const openAiCall = (args: string) => ({
+  tool_calls: [{ index: 0, id: "call_a", type: "function", function: { name: "fs_read", arguments: args } }],
+});
+
+const openAiMore = (args: string) => ({ tool_calls: [{ index: 0, function: { arguments: args } }] });
+
+const OPENAI: Provider = {
+  name: "a chat completions server",
+  model: (url) => openAiModel({ apiKey: "sk-secret", baseUrl: `${url}/v1`, model: "m", maxTokens: null, price: null }),
+  error: (status, message, headers = {}) => ({ status, headers, body: { error: { message, type: "some_error", code: null } } }),
+  says: (text, stop) => chat([{ content: text }], { end: "stop", length: "length", refusal: "content_filter" }[stop]),
+  beginsToSay: (text, then) => chunks(openAiText(text), then),
+  callsRead: (args, stop) => chat([openAiCall(args)], { tools: "tool_calls", length: "length" }[stop]),
+  cutAfterCall: chunks(chatStream([openAiCall('{"path": "a.txt"}')], null, null), "cut"),
+  callsSlowly: {
+    ...chat(
+      SLOW.map((args, index) => (index === 0 ? openAiCall(args) : openAiMore(args))),
+      "tool_calls",
+    ),
+    paceMs: 100,
+  },
+  cutBeforeAnything: chunks(chatStream([], null, null), "cut"),
+  failsAfter: (text) => chunks([...openAiText(text), { error: { message: "Overloaded", type: "overloaded_error" } }], "cut"),
+  malformed: { frames: ["data: {not json at all\n\n"] },
+};
+
+async function appWith(provider: Provider, script: readonly ProviderAnswer[], template: TestAppOptions["template"] = {}) {
+  const server = await providerServer(script);
+  const app = await startTestApp({ model: provider.model(server.url), template: { modelRetryMs: 1, ...template } });
+  const client = connect(app.url);
+  return { ...server, app, client, agent: await client.createAgent() };
+}
+
+describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
+  const hello = provider.says("Hello.", "end");
+
+  it("429, 500, 503 and 529 before anything was said: the call is made again, when the provider asks for it", async () => {
+    const { requests, client, agent } = await appWith(
+      provider,
+      [429, 500, 503, 529].map((status) => provider.error(status, "later", { "retry-after-ms": "5" })).concat(hello),
+      { modelRetries: 4 },
+    );
+    const events = await client.turn(agent.id, "hi");
+    expect(requests).toHaveLength(5);
+    expect(ofType(events, "Error").map((event) => [event.severity, event.phase, event.detail])).toEqual([
+      ["WARN", "MODEL", "rate_limited"],
+      ["WARN", "MODEL", "unavailable"],
+      ["WARN", "MODEL", "unavailable"],
+      ["WARN", "MODEL", "overloaded"],
+    ]);
+    expect(ofType(events, "Error")[0]?.message).toContain("429: later; the call is made again in 5 ms");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 1 }]);
+    expect(textOf(events)).toBe("Hello.");
+  });
+
+  it("gives up after the retries, and says why in the provider's words", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.error(529, "Overloaded", { "retry-after": "0" })]);
+    const events = await client.turn(agent.id, "hi");
+    expect(requests).toHaveLength(4);
+    expect(ofType(events, "Error").at(-1)).toMatchObject({
+      severity: "ERROR",
+      detail: "overloaded",
+      message: expect.stringContaining("529: Overloaded"),
+    });
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+
+  it("a request that is refused is not made again, the key is nowhere, and the agent answers the next message (invariant 11)", async () => {
+    const { requests, client, agent, app } = await appWith(provider, [provider.error(400, "prompt is too long"), hello]);
+    const events = await client.turn(agent.id, "hi");
+    expect(requests).toHaveLength(1);
+    expect(ofType(events, "Error")).toMatchObject([{ message: "the model's provider answered 400: prompt is too long" }]);
+    const dump = await app.database.sql.query({ name: "d", text: "SELECT string_agg(payload::text, '') AS dump FROM event" }, []);
+    expect(JSON.stringify(dump)).not.toContain("sk-secret");
+    expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
+  });
+
+  it.for(["cutBeforeAnything", "cutAfterCall", "malformed"] as const)(
+    "%s: nothing was said, so the same step makes the call again",
+    async (failure) => {
+      const { requests, client, agent } = await appWith(provider, [provider[failure], hello]);
+      const events = await client.turn(agent.id, "hi");
+      expect(requests).toHaveLength(2);
+      expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
+      expect(ofType(events, "ToolStart")).toEqual([]);
+      expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 1 }]);
+    },
+  );
+
+  it.for([
+    ["a cut", provider.beginsToSay("half of", "cut"), "broken"],
+    ["an error inside of the stream", provider.failsAfter("half of"), "overloaded"],
+    ["silence", provider.beginsToSay("half of", "silence"), "silent"],
+  ] as const)("%s in the text: the block is closed as aborted, and a new step says it anew", async ([, answer, detail]) => {
+    const { requests, client, agent } = await appWith(provider, [answer, hello], { modelIdleMs: 500 });
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "TextChunkEnd").map((event) => [event.step, event.text, event.aborted])).toEqual([
+      [1, "half of", true],
+      [2, "Hello.", false],
+    ]);
+    expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail }]);
+    expect(JSON.stringify(requests[1]?.body)).not.toContain("half of");
+    const kept = (await client.agent(agent.id)).messages.nodes.map((message) => message.text);
+    const aborted = new Set(ofType(events, "TextChunkEnd").flatMap((end) => (end.aborted ? [`${end.step}/${end.block}`] : [])));
+    const rebuilt = ofType(events, "TextChunk").filter((chunk) => !aborted.has(`${chunk.step}/${chunk.block}`));
+    expect(kept).toEqual(["hi", textOf(rebuilt)]);
+  });
+
+  it("arguments that take longer than the limit of silence are no silence, as long as something comes", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.callsSlowly, hello], {
+      modelIdleMs: 300,
+      modelRetries: 0,
+    });
+    const events = await client.turn(agent.id, "read");
+    expect(ofType(events, "Error")).toEqual([]);
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { name: "fs_read" } }]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it.for([401, 403])(
+    "%s: says that the key is not admitted, and not the provider's words, which may hold it (invariant 11)",
+    async (status) => {
+      const { client, agent } = await appWith(provider, [provider.error(status, "Incorrect API key provided: sk-secret")]);
+      const events = await client.turn(agent.id, "hi");
+      expect(ofType(events, "Error")).toMatchObject([
+        { message: `the model's provider answered ${status}: it does not admit the key that the server has` },
+      ]);
+    },
+  );
+
+  it("text that is only space is no part of the conversation, and its end says so", async () => {
+    const { client, agent } = await appWith(provider, [provider.says("\n\n", "end")]);
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "\n\n", aborted: true }]);
+    expect((await client.agent(agent.id)).messages.nodes).toHaveLength(1);
+  });
+
+  it("an interrupt aborts the request at once", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.beginsToSay("half of", "silence"), hello]);
+    const { sendMessage } = await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } });
+    for await (const page of client.timeline({ agentId: agent.id, since: sendMessage.cursor, until: "DONE" })) {
+      if (ofType(page.events, "TextChunk").length > 0) await client.get(InterruptAgentDocument, { input: { agentId: agent.id } });
+      const [done] = ofType(page.events, "Done");
+      if (done !== undefined) expect(done.reason).toBe("INTERRUPTED");
+    }
+    await requests[0]?.closed;
+    expect(requests).toHaveLength(1);
+  });
+
+  it("max_tokens in the text: what was said is kept, and operators are told", async () => {
+    const { client, agent } = await appWith(provider, [provider.says("A long", "length")]);
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "A long", aborted: false }]);
+    expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", phase: "MODEL", detail: "max_tokens" }]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  });
+
+  it.for([
+    ["in the middle of arguments", '{"path": "a.t'],
+    ["after complete arguments", '{"path": "a.txt"}'],
+  ])("max_tokens %s: the call never runs, and the model is told", async ([, args]) => {
+    const { requests, client, agent } = await appWith(provider, [provider.callsRead(args ?? "", "length"), hello]);
+    const events = await client.turn(agent.id, "read");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED", isError: true } }]);
+    expect(ofType(events, "ToolEnd")[0]?.call.startedAt).toBeNull();
+    expect(JSON.stringify(requests[1]?.body)).toMatch(/max_tokens/);
+    expect(textOf(events)).toBe("Hello.");
+  });
+
+  it("a refusal: nothing of it is kept, and the turn ends with the reason", async () => {
+    const { requests, client, agent } = await appWith(provider, [provider.says("Well, first", "refusal"), hello]);
+    const events = await client.turn(agent.id, "hi");
+    expect(requests).toHaveLength(1);
+    expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "Well, first", aborted: true }]);
+    expect(ofType(events, "Error")).toMatchObject([{ severity: "ERROR", detail: "refused" }]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+    await client.turn(agent.id, "then something else");
+    expect(JSON.stringify(requests.at(-1)?.body)).not.toContain("Well, first");
+  });
+});

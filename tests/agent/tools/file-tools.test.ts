@@ -1,0 +1,318 @@
+import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
+import { literalSearch } from "../../../src/agent/workspace/line-search.ts";
+import { FolderChanged, inFolder } from "../../../src/agent/workspace/pinned-folder.ts";
+import type { ToolResult } from "../../../src/agent/tools/tool-result.ts";
+import { Workspace } from "../../../src/agent/workspace/workspace.ts";
+import type { TodoItem } from "../../../src/events/event.ts";
+import type { Json } from "../../../src/lib/json.ts";
+import { temporaryFolder } from "../../support/app.ts";
+
+/** Runs a tool as the gate does, in the folder. */
+async function runTool(
+  folder: string,
+  name: string,
+  input: Json,
+  todos: TodoItem[] = [],
+  signal = new AbortController().signal,
+): Promise<ToolResult> {
+  const tool = BUILTIN_TOOLS.find((candidate) => candidate.name === name);
+  const bound = tool?.bind(input);
+  if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
+  return bound.value.run({
+    agentId: "a",
+    callId: "c",
+    workspace: new Workspace(folder),
+    signal,
+    todos: { read: async () => todos, write: async (list) => void todos.splice(0, todos.length, ...list) },
+    emit: async () => {},
+    start: () => {
+      throw new Error("no built-in tool starts a program");
+    },
+  });
+}
+
+/** A workspace beside a secret, with links that lead to it. */
+async function trap(): Promise<{ folder: string; secret: string; outside: string }> {
+  const parent = await temporaryFolder();
+  const folder = join(parent, "ws");
+  const outside = join(parent, "ws-evil");
+  await mkdir(join(folder, "sub"), { recursive: true });
+  await mkdir(outside);
+  const secret = join(outside, "secret.txt");
+  await writeFile(secret, "SECRET");
+  await symlink(secret, join(folder, "link.txt"));
+  await symlink(outside, join(folder, "linked"));
+  await symlink(join(outside, "missing.txt"), join(folder, "dangling.txt"));
+  await writeFile(join(folder, "a..b.txt"), "two dots are a name");
+  return { folder, secret, outside };
+}
+
+const ESCAPES = [
+  "../ws-evil/secret.txt",
+  "sub/../../ws-evil/secret.txt",
+  "link.txt",
+  "linked/secret.txt",
+  "./linked/../linked/secret.txt",
+  "/etc/passwd",
+  "..",
+  "/",
+  "sub/../..",
+  "linked",
+];
+
+describe("the workspace (invariant of fs tools)", () => {
+  it.each(ESCAPES)("does not read %s", async (path) => {
+    const { folder } = await trap();
+    await expect(runTool(folder, "fs_read", { path })).rejects.toThrow(/outside of the workspace|not a file/);
+  });
+
+  it.each([...ESCAPES, "dangling.txt", "linked/new.txt"])("does not write %s", async (path) => {
+    const { folder, secret } = await trap();
+    await expect(runTool(folder, "fs_write", { path, content: "overwritten" })).rejects.toThrow();
+    expect(await readFile(secret, "utf8")).toBe("SECRET");
+    await expect(readFile(join(folder, "..", "ws-evil", "missing.txt"))).rejects.toThrow("ENOENT");
+    await expect(readFile(join(folder, "..", "ws-evil", "new.txt"))).rejects.toThrow("ENOENT");
+  });
+
+  it("does not read an absolute path of the secret, nor search or list through links", async () => {
+    const { folder, secret, outside } = await trap();
+    await expect(runTool(folder, "fs_read", { path: secret })).rejects.toThrow("outside");
+    expect((await runTool(folder, "fs_grep", { pattern: "SECRET" })).details).toMatchObject({ matches: [] });
+    for (const pattern of ["../ws-evil/*", "/etc/*", "sub/../../ws-evil/*"])
+      await expect(runTool(folder, "fs_glob", { pattern })).rejects.toThrow("inside");
+    for (const cwd of ["..", outside, "linked"])
+      await expect(runTool(folder, "fs_glob", { pattern: "*", cwd })).rejects.toThrow("outside");
+    await expect(runTool(folder, "fs_grep", { pattern: "SECRET", path: "../**" })).rejects.toThrow("inside");
+    expect(JSON.stringify((await runTool(folder, "fs_glob", { pattern: "**/*" })).details)).not.toContain("secret");
+  });
+
+  it("takes names with two dots, absolute paths inside, and hard links as what they are", async () => {
+    const { folder } = await trap();
+    expect((await runTool(folder, "fs_read", { path: "a..b.txt" })).output).toBe("two dots are a name");
+    expect((await runTool(folder, "fs_read", { path: join(folder, "a..b.txt") })).output).toBe("two dots are a name");
+    await link(join(folder, "a..b.txt"), join(folder, "hard.txt"));
+    expect((await runTool(folder, "fs_read", { path: "hard.txt" })).output).toBe("two dots are a name");
+  });
+});
+
+describe("a folder that becomes a link between the look and the deed", () => {
+  it.each(["sub/new.txt", "sub/deeper/new.txt"])("is refused: nothing is made outside of the workspace (%s)", async (path) => {
+    const { folder, outside } = await trap();
+    await mkdir(join(folder, "sub"), { recursive: true });
+    // The guard is asked after the path was resolved: the last moment before it is used.
+    const swap = (): null => {
+      if (lstatSync(join(folder, "sub")).isSymbolicLink()) return null;
+      renameSync(join(folder, "sub"), join(folder, "moved"));
+      symlinkSync(outside, join(folder, "sub"));
+      return null;
+    };
+    const before = readdirSync(outside);
+    const workspace = new Workspace(realpathSync(folder), swap);
+    await expect(workspace.openForWriting(path)).rejects.toThrow("changed while it was opened");
+    expect(readdirSync(outside)).toEqual(before);
+  });
+
+  it("keeps what is done in it in it, once it is held", async () => {
+    const { folder, outside } = await trap();
+    const real = join(realpathSync(folder), "held");
+    await mkdir(real);
+    await inFolder(real, async (held) => {
+      renameSync(real, `${real} elsewhere`);
+      symlinkSync(outside, real);
+      await writeFile(join(held, "file.txt"), "here");
+    });
+    expect(await readFile(join(`${real} elsewhere`, "file.txt"), "utf8")).toBe("here");
+    expect(readdirSync(outside)).not.toContain("file.txt");
+    await expect(inFolder(real, () => Promise.resolve())).rejects.toThrow(FolderChanged);
+  });
+});
+
+describe("what is no regular file", () => {
+  it("is not opened: a pipe without a writer would hold a thread for ever", async () => {
+    const folder = await temporaryFolder();
+    for (const name of ["a", "b", "c", "d", "e"]) execFileSync("mkfifo", [join(folder, name)]);
+    await writeFile(join(folder, "f.txt"), "needle");
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      await expect(runTool(folder, "fs_read", { path: name })).rejects.toThrow("not a file");
+      await expect(runTool(folder, "fs_write", { path: name, content: "x" })).rejects.toThrow(/not a file|ENXIO/);
+    }
+    expect((await runTool(folder, "fs_grep", { pattern: "needle" })).details).toMatchObject({ matches: [{ path: "f.txt" }] });
+    expect((await runTool(folder, "fs_glob", { pattern: "*" })).details).toMatchObject({ matches: ["f.txt"] });
+  });
+});
+
+describe("fs_read", () => {
+  it("answers path, offset, limit, truncated, totalLines and content", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "a.txt"), "one\ntwo\nthree\nfour\n");
+    expect((await runTool(folder, "fs_read", { path: "a.txt" })).details).toEqual({
+      path: "a.txt",
+      offset: 1,
+      limit: 1_998,
+      truncated: false,
+      totalLines: 4,
+      content: "one\ntwo\nthree\nfour\n",
+    });
+    expect(await runTool(folder, "fs_read", { path: "a.txt", offset: 2, limit: 2 })).toEqual({
+      output: "two\nthree\n\n[lines 2 to 3 of 4; read on with offset 4]",
+      details: { path: "a.txt", offset: 2, limit: 2, truncated: true, totalLines: 4, content: "two\nthree\n" },
+    });
+  });
+
+  it("reads empty files, cuts huge ones, and refuses folders, binaries and what does not exist", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "empty.txt"), "");
+    await writeFile(join(folder, "huge.txt"), "x".repeat(3_000_000));
+    await writeFile(join(folder, "many.txt"), "line\n".repeat(10_000));
+    await writeFile(join(folder, "image.png"), Buffer.from([0x89, 0x50, 0, 0x0d]));
+    expect((await runTool(folder, "fs_read", { path: "empty.txt" })).details).toMatchObject({
+      totalLines: 0,
+      content: "",
+      truncated: false,
+    });
+    const huge = await runTool(folder, "fs_read", { path: "huge.txt" });
+    expect(huge.output.length).toBeLessThan(52_000);
+    expect(huge.details).toMatchObject({ truncated: true, totalLines: 1 });
+    expect(huge.output).toContain("[only the start of line 1, which is too long to be read; the file has 1 lines]");
+    const many = await runTool(folder, "fs_read", { path: "many.txt" });
+    expect(many.details).toMatchObject({ truncated: true, totalLines: 10_000 });
+    expect(many.output).toMatch(/\[lines 1 to 1998 of 10000; read on with offset 1999\]$/);
+    await writeFile(
+      join(folder, "wide.txt"),
+      Array.from({ length: 3_000 }, (_, index) => `${index + 1}:${"ä".repeat(100)}\n`).join(""),
+    );
+    const wide = await runTool(folder, "fs_read", { path: "wide.txt" });
+    expect(Buffer.byteLength(wide.output)).toBeLessThanOrEqual(50 * 1024);
+    const next = Number(/read on with offset (\d+)\]$/.exec(wide.output)?.[1]);
+    expect((await runTool(folder, "fs_read", { path: "wide.txt", offset: next, limit: 1 })).output).toContain(`${next}:`);
+    await expect(runTool(folder, "fs_read", { path: "image.png" })).rejects.toThrow("not a text file");
+    await expect(runTool(folder, "fs_read", { path: "." })).rejects.toThrow("not a file");
+    await expect(runTool(folder, "fs_read", { path: "nowhere.txt" })).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("fs_write, fs_glob, fs_grep", () => {
+  it("writes, replaces and makes folders", async () => {
+    const folder = await temporaryFolder();
+    expect((await runTool(folder, "fs_write", { path: "deep/er/a.txt", content: "a long first text\n" })).details).toEqual({
+      ok: true,
+      path: "deep/er/a.txt",
+      bytes: 18,
+      lines: 1,
+    });
+    await runTool(folder, "fs_write", { path: "deep/er/a.txt", content: "ä" });
+    expect(await readFile(join(folder, "deep/er/a.txt"), "utf8")).toBe("ä");
+  });
+
+  it("lists by pattern, hidden names only when asked, with a limit", async () => {
+    const folder = await temporaryFolder();
+    for (const path of ["b.ts", "a.ts", "src/c.ts", ".hidden/d.ts", "node_modules/e.ts"])
+      await runTool(folder, "fs_write", { path, content: "" });
+    const list = async (input: Json) => ((await runTool(folder, "fs_glob", input)).details as { matches: string[] }).matches;
+    expect(await list({ pattern: "**/*.ts" })).toEqual(["a.ts", "b.ts", "src/c.ts"]);
+    expect(await list({ pattern: "**/*.ts", dot: true })).toEqual([".hidden/d.ts", "a.ts", "b.ts", "src/c.ts"]);
+    expect(await list({ pattern: "node_modules/*.ts" })).toEqual(["node_modules/e.ts"]);
+    expect(await list({ pattern: "*.ts", cwd: "src" })).toEqual(["src/c.ts"]);
+    expect((await runTool(folder, "fs_glob", { pattern: "**/*.ts", limit: 1 })).details).toEqual({
+      ok: true,
+      pattern: "**/*.ts",
+      cwd: ".",
+      truncated: true,
+      count: 1,
+      matches: ["a.ts"],
+    });
+    expect((await runTool(folder, "fs_glob", { pattern: "*.py" })).output).toBe("No file matches *.py.");
+  });
+
+  it("searches texts and regular expressions, with case and a limit", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "a.txt"), "first\n  a Needle here\nneedle\n");
+    const search = async (input: Json) =>
+      (await runTool(folder, "fs_grep", input)).details as { matches: Json[]; truncated: boolean };
+    expect(await search({ pattern: "needle" })).toEqual({
+      ok: true,
+      pattern: "needle",
+      path: "**/*",
+      truncated: false,
+      matches: [{ path: "a.txt", line: 3, column: 1, preview: "needle" }],
+    });
+    expect((await search({ pattern: "needle", case_sensitive: false })).matches).toHaveLength(2);
+    expect((await search({ pattern: "^n.*e$", regex: true })).matches).toEqual([
+      { path: "a.txt", line: 3, column: 1, preview: "needle" },
+    ]);
+    expect(await search({ pattern: "e", max_results: 1 })).toMatchObject({ truncated: true, matches: [{ line: 2 }] });
+    await expect(search({ pattern: "(", regex: true })).rejects.toThrow("Invalid regular expression");
+  });
+
+  it("lets others have their turns while it searches a large file, and counts its lines all the same", async () => {
+    const folder = await temporaryFolder();
+    const lines = Array.from({ length: 40_000 }, (_, index) =>
+      index % 7_000 === 6_999 ? "a needle" : `${index} ${"x".repeat(100)}`,
+    );
+    await writeFile(join(folder, "large.txt"), lines.join("\n"));
+    const { details } = await runTool(folder, "fs_grep", { pattern: "needle" });
+    expect((details as { matches: { line: number }[] }).matches.map(({ line }) => line)).toEqual([
+      7_000, 14_000, 21_000, 28_000, 35_000,
+    ]);
+    let turns = 0;
+    let isSearching = true;
+    const count = (): void => {
+      turns += 1;
+      if (isSearching) setImmediate(count);
+    };
+    count();
+    await literalSearch("needle", true, new AbortController().signal).search(lines.join("\n"), 10);
+    isSearching = false;
+    expect(turns).toBeGreaterThan(10);
+    const range = await runTool(folder, "fs_read", { path: "large.txt", offset: 13_999, limit: 2 });
+    expect(range.details).toMatchObject({ totalLines: 40_000, content: `${lines[13_998]}\na needle\n` });
+  });
+
+  it("stops an expression that would run for ever, and lets the server live", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "a.txt"), `${"a".repeat(60)}!`);
+    const stop = AbortSignal.timeout(300);
+    await expect(runTool(folder, "fs_grep", { pattern: "^(a+)+$", regex: true }, [], stop)).rejects.toThrow("timeout");
+  });
+});
+
+describe("todo_read, todo_write", () => {
+  it("replace the list as a whole, with unique ids and one in progress at most", async () => {
+    const todos: TodoItem[] = [];
+    const folder = await temporaryFolder();
+    const write = (list: Json) => runTool(folder, "todo_write", { todos: list }, todos);
+    expect(
+      (
+        await write([
+          { id: "1", title: "a", status: "in_progress", notes: "n" },
+          { id: "2", title: "b", status: "pending" },
+        ])
+      ).details,
+    ).toEqual({ ok: true, count: 2 });
+    expect((await runTool(folder, "todo_read", {}, todos)).output).toBe("[~] 1: a — n\n[ ] 2: b");
+    await expect(
+      write([
+        { id: "1", title: "a", status: "pending" },
+        { id: "1", title: "b", status: "pending" },
+      ]),
+    ).rejects.toThrow('two todos have the id "1"');
+    await expect(
+      write([
+        { id: "1", title: "a", status: "in_progress" },
+        { id: "2", title: "b", status: "in_progress" },
+      ]),
+    ).rejects.toThrow("more than one todo is in_progress");
+    await expect(write([{ id: "1", title: " ", status: "pending" }])).rejects.toThrow("title");
+    await expect(
+      write(Array.from({ length: 60 }, (_, index) => ({ id: `${index}`, title: "t".repeat(500), status: "pending" }))),
+    ).rejects.toThrow("larger than 24 KB");
+    expect(todos).toHaveLength(2);
+    await write([]);
+    expect(todos).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import {
+  AllowAlwaysDocument,
+  AllowRuleProposalDocument,
+  AllowRulesDocument,
+  RevokeAllowRuleDocument,
+} from "../../generated/documents.ts";
+import { ofType } from "../../support/client.ts";
+import { type Person, office, ask, approvalOf } from "../../support/office.ts";
+
+describe("always allow this", () => {
+  it("proposes the narrowest rule with what it would have meant, stores it with its author, and can be revoked", async () => {
+    const { as } = await office();
+    const first = await ask(as("anna"), "write docs/a [1].txt");
+    await as("paul").decide({ approvalId: first.approvalId, decision: "DENY" });
+    await as("anna").until(first.agent, "DONE");
+    const { agent, approvalId } = await ask(as("anna"), "write docs/a [1].txt", first.agent);
+    const paul = as("paul");
+    expect((await paul.get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal).toEqual({
+      rule: 'fs_write(path:"/docs/a [[]1].txt")',
+      past: { examined: 2, matched: 2, asked: 2, denied: 1 },
+    });
+    const { allowAlways } = await paul.get(AllowAlwaysDocument, { input: { approvalId } });
+    expect(allowAlways).toMatchObject({ allowRule: { createdBy: { id: "paul" }, templateId: "assistant" }, userErrors: [] });
+    expect((await approvalOf(paul, approvalId)).state).toBe("PENDING");
+    await paul.decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+
+    const other = await as("anna").createAgent();
+    await as("anna").turn(other.id, "write docs/a [1].txt");
+    expect((await as("anna").agent(other.id)).toolCalls.nodes).toMatchObject([
+      {
+        state: "COMPLETED",
+        explanation: {
+          verdict: "allow",
+          decidedBy: 'always allow fs_write(path:"/docs/a [[]1].txt")',
+          place: expect.stringContaining("allowRules."),
+        },
+      },
+    ]);
+    await ask(as("anna"), "write docs/a 1.txt");
+
+    const allowRuleId = allowAlways.allowRule?.id ?? "";
+    expect((await as("anna").get(RevokeAllowRuleDocument, { input: { allowRuleId } })).revokeAllowRule.userErrors).toMatchObject([
+      { code: "FORBIDDEN" },
+    ]);
+    expect((await as("petra").get(RevokeAllowRuleDocument, { input: { allowRuleId } })).revokeAllowRule).toMatchObject({
+      allowRule: { revokedBy: "petra" },
+    });
+    expect((await paul.get(AllowRulesDocument, { active: true })).allowRules.nodes).toEqual([]);
+    await ask(as("anna"), "write docs/a [1].txt");
+  });
+
+  it("does not loosen what is denied, nor what others must agree to", async () => {
+    const { as } = await office({ approvalQuorum: 2 });
+    const { approvalId } = await ask(as("anna"));
+    const allow = async (person: Person, rule?: string) =>
+      (await as(person).get(AllowAlwaysDocument, { input: { approvalId, ...(rule === undefined ? {} : { rule }) } })).allowAlways
+        .userErrors;
+    expect(await allow("paul")).toMatchObject([{ code: "FORBIDDEN" }]);
+    expect(await allow("vera")).toMatchObject([{ code: "FORBIDDEN" }]);
+    expect(await allow("anna")).toMatchObject([{ code: "FORBIDDEN" }]);
+    expect(await allow("ada", "fs_write(path:b.txt)")).toMatchObject([
+      { code: "INVALID", field: ["rule"], message: expect.stringContaining("does not take in") },
+    ]);
+    expect(await allow("ada", "*")).toMatchObject([{ code: "INVALID", message: expect.stringContaining("fs_write only") }]);
+    expect(await allow("ada", "fs_*(path:a.txt)")).toMatchObject([
+      { code: "INVALID", message: expect.stringContaining("fs_write only") },
+    ]);
+    expect(await allow("ada", "fs_write(pth:a)")).toMatchObject([
+      { code: "INVALID", message: expect.stringContaining("at character 10") },
+    ]);
+    expect(await allow("ada", "fs_write(path:*.txt)")).toEqual([]);
+    expect(await allow("ada", "fs_write(path:*.txt)")).toEqual([]);
+    expect((await as("ada").get(AllowRulesDocument, {})).allowRules.nodes).toHaveLength(1);
+    const proposal = async (person: Person) => (await as(person).ask(AllowRuleProposalDocument, { approvalId })).errors;
+    expect(await proposal("anna")).toMatchObject([{ extensions: { code: "FORBIDDEN" } }]);
+    expect(await proposal("ulf")).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+  });
+
+  it("a rule that is revoked while a call is judged by it does not let the call start (invariant 7)", async () => {
+    let revoke: (() => Promise<unknown>) | null = null;
+    const hooks = { preToolUse: [async () => void (await revoke?.())] };
+    const { as } = await office({ hooks });
+    const { approvalId, agent } = await ask(as("anna"));
+    const { allowAlways } = await as("paul").get(AllowAlwaysDocument, { input: { approvalId } });
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    revoke = async () => as("paul").get(RevokeAllowRuleDocument, { input: { allowRuleId: allowAlways.allowRule?.id ?? "" } });
+    await as("anna").send(agent, "write a.txt");
+    for await (const page of as("anna").timeline({ agentId: agent, since: "0" }))
+      if (ofType(page.events, "PermissionRequired").some(({ request }) => request.approvalId !== approvalId)) break;
+    expect((await as("anna").agent(agent)).toolCalls.nodes.map(({ state, attempt }) => [state, attempt])).toEqual([
+      ["DENIED", 0],
+      ["APPROVAL_REQUIRED", 0],
+    ]);
+  });
+});

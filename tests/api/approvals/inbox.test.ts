@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import {
+  ControlDocument,
+  DecideApprovalsDocument,
+  InterruptAgentDocument,
+  type ApprovalFilter,
+} from "../../generated/documents.ts";
+import { ofType } from "../../support/client.ts";
+import { movableClock } from "../../support/clock.ts";
+import { office, ask, inbox } from "../../support/office.ts";
+
+describe("the inbox", () => {
+  it("is filtered by state, agent, template, tool and age", async () => {
+    const clock = movableClock();
+    const { as } = await office({}, { overrides: { clock } });
+    const first = await ask(as("anna"));
+    clock.passHours(1);
+    const between = clock.now().toISOString();
+    const second = await ask(as("anna"), "write b.txt");
+    await as("paul").decide({ approvalId: second.approvalId, decision: "DENY" });
+    const ids = async (filter: ApprovalFilter) => (await inbox(as("paul"), filter)).map(({ id }) => id);
+    expect(await ids({})).toEqual([first.approvalId, second.approvalId]);
+    expect(await ids({ states: ["PENDING"] })).toEqual([first.approvalId]);
+    expect(await ids({ states: ["DENIED", "EXPIRED"] })).toEqual([second.approvalId]);
+    expect(await ids({ agentId: second.agent })).toEqual([second.approvalId]);
+    expect(await ids({ templateIds: ["assistant"], tools: ["fs_write"] })).toHaveLength(2);
+    expect(await ids({ templateIds: ["other", "a\0b"] })).toEqual([]);
+    expect(await ids({ tools: ["fs_read"] })).toEqual([]);
+    expect(await ids({ requestedBefore: between })).toEqual([first.approvalId]);
+    expect(await ids({ requestedAfter: between })).toEqual([second.approvalId]);
+    expect(await inbox(as("ulf"))).toEqual([]);
+  });
+
+  it("decideApprovals decides each by itself, in order, with its own outcome", async () => {
+    const { as } = await office();
+    const asked = [await ask(as("anna")), await ask(as("anna"), "write b.txt"), await ask(as("pia"), "write c.txt")];
+    const [a, b, c] = asked.map(({ approvalId, inputHash }) => ({ approvalId, inputHash, decision: "ALLOW" as const }));
+    if (!a || !b || !c) throw new Error("three were asked");
+    const { decideApprovals } = await as("pia").get(DecideApprovalsDocument, {
+      input: [a, { ...b, inputHash: "0".repeat(64) }, c, { ...a, decision: "DENY" }, { ...b, approvalId: "nonsense" }],
+    });
+    expect(decideApprovals.map(({ approval, userErrors }) => [approval?.state ?? null, userErrors[0]?.code ?? null])).toEqual([
+      ["ALLOWED", null],
+      ["PENDING", "HASH_MISMATCH"],
+      ["PENDING", "SELF_APPROVAL"],
+      ["ALLOWED", "ALREADY_DECIDED"],
+      [null, "NOT_FOUND"],
+    ]);
+    const many = await as("pia").ask(DecideApprovalsDocument, { input: Array.from({ length: 101 }, () => a) });
+    expect(many.errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+  });
+
+  it("control says when nothing is to be decided any more: PERMISSION_CLOSED for a turn that was interrupted", async () => {
+    const { as } = await office();
+    const { agent, approvalId } = await ask(as("anna"));
+    const control = as("paul").subscribe(ControlDocument, { since: "0" });
+    await as("anna").get(InterruptAgentDocument, { input: { agentId: agent } });
+    for await (const { data } of control) {
+      const [closed] = ofType(data?.control.events ?? [], "PermissionClosed");
+      if (closed === undefined) continue;
+      expect(closed).toMatchObject({ approvalId, approvalState: "SEALED" });
+      break;
+    }
+  });
+});

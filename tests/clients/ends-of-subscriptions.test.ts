@@ -1,0 +1,321 @@
+import { ApolloClient, ApolloLink, InMemoryCache } from "@apollo/client";
+import { Client as UrqlClient } from "@urql/core";
+import { parse } from "graphql";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ResumeLink } from "../../clients/src/apollo.ts";
+import {
+  iterate,
+  resume,
+  ResumeError,
+  type ResumeStatus,
+  type Result,
+  type Sink,
+  type Transport,
+} from "../../clients/src/index.ts";
+import { overSse } from "../../clients/src/sse.ts";
+import { resumeExchange } from "../../clients/src/urql.ts";
+import { overWebSocket } from "../../clients/src/websocket.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { playedServer, statusServer } from "../support/providers/played-server.ts";
+import { providerServer } from "../support/providers/provider-server.ts";
+import WebSocket from "ws";
+
+const WATCH = "subscription ($since: Cursor) { monitor(since: $since) { cursor caughtUp events { kind } } }";
+
+/** A transport that the test plays: each attempt is one entry. */
+function playedTransport() {
+  const attempts: { readonly since: unknown; readonly sink: Sink<Result<unknown>>; isStopped: boolean }[] = [];
+  const transport: Transport = {
+    subscribe(request, sink) {
+      const attempt = { since: request.variables?.["since"], sink, isStopped: false };
+      attempts.push(attempt);
+      return () => (attempt.isStopped = true);
+    },
+    dispose: () => {},
+  };
+  return { transport, attempts };
+}
+
+/** Resolves when a subscription was lost after its second request, and ends it. */
+async function expectLostAgain(transport: Transport, requests: () => number): Promise<void> {
+  const lost = Promise.withResolvers<void>();
+  const end = resume(
+    transport,
+    { query: WATCH },
+    { next: () => {}, error: () => {}, complete: () => {} },
+    {
+      waitMs: () => 1,
+      onStatus: ({ kind }) => (kind === "lost" && requests() >= 2 ? lost.resolve() : undefined),
+    },
+  );
+  await lost.promise;
+  end();
+  transport.dispose();
+}
+
+function page(cursor: string, caughtUp = true, more: object = {}): Result<unknown> {
+  return { data: { monitor: { cursor, caughtUp, events: [], ...more } } };
+}
+
+const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe("resume", () => {
+  it("tells how the subscription stands: catching up, caught up, outage, lost, connecting", async () => {
+    const { transport, attempts } = playedTransport();
+    const told: ResumeStatus[] = [];
+    const sink = { next: () => {}, error: () => {}, complete: () => {} };
+    const end = resume(transport, { query: WATCH }, sink, {
+      waitMs: (failures) => failures,
+      onStatus: (status) => told.push(status),
+    });
+    attempts[0]?.sink.next(page("a", false));
+    attempts[0]?.sink.next(page("b"));
+    const outage = { since: "2026-01-01T00:00:00Z", bufferedEvents: 3 };
+    attempts[0]?.sink.next(page("b", true, { outage }));
+    attempts[0]?.sink.error({ code: 1006, reason: "" });
+    // What a lost attempt still says counts for nothing.
+    attempts[0]?.sink.next(page("z"));
+    await soon();
+    expect(attempts.map((attempt) => attempt.since)).toEqual([undefined, "b"]);
+    end();
+    expect(attempts[1]?.isStopped).toBe(true);
+    expect(told).toEqual([
+      { kind: "connecting", failures: 0 },
+      { kind: "catching up", cursor: "a" },
+      { kind: "caught up", cursor: "b" },
+      { kind: "outage", cursor: "b", outage },
+      { kind: "lost", cursor: "b", error: { code: 1006, reason: "" }, waitMs: 1 },
+      { kind: "connecting", failures: 1 },
+    ]);
+  });
+
+  it("ends nothing by itself: no attempt is made after the end, also while it waits", async () => {
+    const { transport, attempts } = playedTransport();
+    const end = resume(transport, { query: WATCH }, { next: () => {}, error: () => {}, complete: () => {} }, { waitMs: () => 1 });
+    attempts[0]?.sink.error(new Error("lost"));
+    end();
+    await soon();
+    expect(attempts).toHaveLength(1);
+  });
+
+  it.for([
+    ["subscription { monitor { cursor caughtUp } }", undefined],
+    [WATCH, { data: { monitor: { events: [] } } }],
+    [WATCH, { data: { monitor: null } }],
+  ] as const)("refuses what it could not resume: %s", async ([query, answer]) => {
+    const { transport, attempts } = playedTransport();
+    const refused = expect(iterate(transport, { query }).next()).rejects.toMatchObject({
+      name: "ResumeError",
+      code: "NOT_RESUMABLE",
+    });
+    await soon();
+    if (answer !== undefined) attempts[0]?.sink.next(answer);
+    await refused;
+  });
+
+  it("tries again what passes, and gives up where the server refuses again and again", async () => {
+    const { transport, attempts } = playedTransport();
+    const stream = iterate(transport, { query: WATCH }, { waitMs: () => 0 });
+    const next = stream.next();
+    await soon();
+    attempts[0]?.sink.error([{ message: "later", extensions: { code: "STORAGE_UNAVAILABLE" } }]);
+    await soon();
+    attempts[1]?.sink.next(page("a"));
+    expect((await next).done).toBe(false);
+    const refused = stream.next();
+    attempts[1]?.sink.error({ code: 4403, reason: "Forbidden" });
+    for (let attempt = 2; attempt < 10; attempt += 1) {
+      await soon();
+      attempts[attempt]?.sink.error({ code: 4403, reason: "Forbidden" });
+    }
+    await expect(refused).rejects.toMatchObject({
+      code: "CONNECTION_REFUSED",
+      cursor: "a",
+      message: expect.stringContaining("4403 Forbidden"),
+    });
+  });
+
+  it.for([4406, 1009])("gives up at once at a close code that says that the client is wrong: %i", async (code) => {
+    const { transport, attempts } = playedTransport();
+    const next = iterate(transport, { query: WATCH }).next();
+    await soon();
+    attempts[0]?.sink.error({ code, reason: "" });
+    await expect(next).rejects.toMatchObject({ code: "CONNECTION_REFUSED" });
+  });
+});
+
+describe("a transport", () => {
+  it.for([1000, 1001, 1012, 4500])(
+    "whose socket is closed with %i goes on since the cursor, and says that it was lost",
+    async (code) => {
+      const sinces: unknown[] = [];
+      const url = await playedServer(({ variables, socket, next }, count) => {
+        sinces.push(variables["since"]);
+        next(page(`c${count}`));
+        if (count < 4) socket.close(code);
+      });
+      const transport = overWebSocket({ url, webSocketImpl: WebSocket });
+      onTestFinished(() => transport.dispose());
+      const kinds: string[] = [];
+      const stream = iterate(
+        transport,
+        { query: WATCH, variables: { since: "0" } },
+        { waitMs: () => 1, onStatus: ({ kind }) => kinds.push(kind) },
+      );
+      for (let pages = 0; pages < 4; pages += 1) await stream.next();
+      expect(sinces).toEqual(["0", "c1", "c2", "c3"]);
+      expect(kinds.filter((kind) => kind === "lost")).toHaveLength(3);
+    },
+  );
+
+  it("gives up a socket that does not open in time, and tries again", async () => {
+    const { port, requests } = await statusServer(200);
+    const transport = overWebSocket({ url: `ws://127.0.0.1:${port}`, webSocketImpl: WebSocket, keepAlive: 50 });
+    await expectLostAgain(transport, () => requests());
+  });
+
+  it("gives up an SSE stream that falls silent, and tries again", async () => {
+    const server = await providerServer([{ frames: [": begun\n\n"], ending: "silence" }]);
+    const transport = overSse({ url: server.url, silenceMs: 50 });
+    await expectLostAgain(transport, () => server.requests.length);
+  });
+
+  it("over SSE gives up where the server refuses with a status again and again", async () => {
+    const { port, requests } = await statusServer(403);
+    const transport = overSse({ url: `http://127.0.0.1:${port}` });
+    onTestFinished(() => transport.dispose());
+    await expect(iterate(transport, { query: WATCH }, { waitMs: () => 1 }).next()).rejects.toMatchObject({
+      code: "CONNECTION_REFUSED",
+    });
+    expect(requests()).toBe(9);
+  });
+
+  it.for(["WebSocket", "SSE"])("over %s that is disposed of ends its subscriptions for good", async (name) => {
+    const app = await startTestApp();
+    const transport = overs[name]?.(app);
+    if (transport === undefined) throw new Error(name);
+    const stream = iterate(transport, { query: WATCH }, { waitMs: () => 1 });
+    await stream.next();
+    const next = expect(stream.next()).rejects.toMatchObject({ code: "DISPOSED" });
+    transport.dispose();
+    await next;
+    await expect(iterate(transport, { query: WATCH }).next()).rejects.toMatchObject({ code: "DISPOSED" });
+  });
+
+  it("refuses an address that is none", () => {
+    expect(() => overWebSocket({ url: "no address" })).toThrow("give one like wss://");
+  });
+});
+
+describe("urql", () => {
+  it("does not show the last page again beside a refusal", async () => {
+    const { transport, attempts } = playedTransport();
+    const client = new UrqlClient({
+      url: "http://unused",
+      exchanges: [resumeExchange(transport, { waitMs: () => 1 })],
+      preferGetMethod: false,
+    });
+    const seen: [number, boolean][] = [];
+    client
+      .subscription<{ monitor: { events: unknown[] } }>(WATCH, { since: "0" })
+      .subscribe(({ data, error }) => void seen.push([data?.monitor.events.length ?? 0, error !== undefined]));
+    await soon();
+    attempts[0]?.sink.next(page("a", true, { events: [{ kind: "DONE" }] }));
+    attempts[0]?.sink.error(new Error("lost"));
+    await soon();
+    attempts[1]?.sink.error([{ message: "no", extensions: { code: "FORBIDDEN" } }]);
+    await soon();
+    expect(seen[0]).toEqual([1, false]);
+    expect(seen.slice(1).every(([events]) => events === 0)).toBe(true);
+    expect(seen.at(-1)?.[1]).toBe(true);
+  });
+});
+
+/** As retention will: what lies before is gone. */
+async function expire(app: TestApp): Promise<string> {
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.turn(agent.id, "hi");
+  await app.database.sql.query(
+    { name: "expire", text: "UPDATE tenant_log l SET floor = (SELECT max(position) FROM event e WHERE e.tenant = l.tenant)" },
+    [],
+  );
+  return agent.cursor;
+}
+
+const overs: Readonly<Record<string, (app: TestApp) => Transport>> = {
+  WebSocket: (app) => overWebSocket({ url: app.url.replace("http", "ws"), webSocketImpl: WebSocket }),
+  SSE: (app) => overSse({ url: app.url }),
+};
+
+describe.for(Object.keys(overs))("a cursor that has expired, over %s", (name) => {
+  const transportOf = (app: TestApp): Transport => {
+    const transport = overs[name]?.(app);
+    if (transport === undefined) throw new Error(name);
+    onTestFinished(() => transport.dispose());
+    return transport;
+  };
+
+  it("is a ResumeError for plain clients, Apollo Client and urql: query again, and go on from there", async () => {
+    const app = await startTestApp();
+    const since = await expire(app);
+    const expired = { name: "ResumeError", code: "CURSOR_EXPIRED", cursor: since };
+    await expect(iterate(transportOf(app), { query: WATCH, variables: { since } }).next()).rejects.toMatchObject(expired);
+
+    const apollo = new ApolloClient({ link: ApolloLink.from([new ResumeLink(transportOf(app))]), cache: new InMemoryCache() });
+    const byApollo = await new Promise((resolve) =>
+      apollo
+        .subscribe({ query: parse(WATCH), variables: { since } })
+        .subscribe({ next: ({ error }) => resolve(error), error: resolve }),
+    );
+    expect(byApollo).toMatchObject(expired);
+    expect(byApollo).toBeInstanceOf(ResumeError);
+
+    const urql = new UrqlClient({ url: "http://unused", exchanges: [resumeExchange(transportOf(app))], preferGetMethod: false });
+    const byUrql = await new Promise((resolve) =>
+      urql.subscription(WATCH, { since }).subscribe(({ error }) => resolve(error?.networkError)),
+    );
+    expect(byUrql).toMatchObject(expired);
+  });
+
+  it("other refusals come as the server's errors", async () => {
+    const app = await startTestApp();
+    const query =
+      'subscription ($since: Cursor) { progress(agentId: "nobody", since: $since) { cursor caughtUp events { kind } } }';
+    const stream = iterate(transportOf(app), { query });
+    expect((await stream.next()).value).toMatchObject({ errors: [{ extensions: { code: "NOT_FOUND" } }] });
+    expect((await stream.next()).done).toBe(true);
+  });
+
+  it("a token that is exchanged while the stream runs: the stream goes on with the new one", async () => {
+    let valid = "old";
+    let time = Date.now();
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const app = await startTestApp({
+      config: { authenticate: ({ token }) => (token === valid ? actor : null) },
+      overrides: { clock: { now: () => new Date(time) } },
+    });
+    const authorization = (): string => `Bearer ${valid}`;
+    const transport =
+      name === "SSE"
+        ? overSse({ url: app.url, headers: () => ({ authorization: authorization() }) })
+        : overWebSocket({
+            url: app.url.replace("http", "ws"),
+            webSocketImpl: WebSocket,
+            connectionParams: () => ({ authorization: authorization() }),
+          });
+    onTestFinished(() => transport.dispose());
+    const stream = iterate<{ monitor: { events: { kind: string }[] } }>(transport, { query: WATCH }, { waitMs: () => 2 });
+    await stream.next();
+    valid = "new";
+    time += 6_000;
+    await connect(app.url, "new").createAgent();
+    const kinds: string[] = [];
+    for await (const { data } of stream) {
+      kinds.push(...(data?.monitor.events.map((event) => event.kind) ?? []));
+      if (kinds.length > 0) break;
+    }
+    expect(kinds).toEqual(["AGENT_CREATED"]);
+  });
+});

@@ -1,0 +1,115 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readEnvironment } from "../../src/config/environment.ts";
+import { loadSettings } from "../../src/config/settings.ts";
+import { temporaryFolder } from "../support/app.ts";
+
+/** Why the settings cannot be made of these variables. */
+async function refusal(variables: Readonly<Record<string, string>>): Promise<string> {
+  try {
+    await loadSettings(readEnvironment(variables));
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+  }
+  throw new Error("the settings were accepted");
+}
+
+async function configFile(content: string): Promise<string> {
+  const path = join(await temporaryFolder(), "triplane.config.ts");
+  await writeFile(path, content);
+  return path;
+}
+
+describe("settings that cannot work say what to do", () => {
+  it.each([
+    ["PORT", { PORT: "eighty" }, /PORT must be a number from 0 to 65535/],
+    ["PORT", { PORT: "70000" }, /PORT must be a number/],
+    ["DATABASE_URL", { DATABASE_URL: "mysql://secret@host/db" }, /DATABASE_URL must be a URL of the form postgresql:/],
+    [
+      "ANTHROPIC_BASE_URL",
+      { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "nowhere" },
+      /ANTHROPIC_BASE_URL must be an http or https URL/,
+    ],
+    [
+      "TRIPLANE_CONFIG",
+      { TRIPLANE_CONFIG: "/nowhere/config.ts" },
+      /no configuration file \/nowhere\/config\.ts: set TRIPLANE_CONFIG/,
+    ],
+    ["HOST without actors", { HOST: "0.0.0.0" }, /nobody is configured who may connect/],
+  ])("%s", async (_name, env, message) => {
+    const output = await refusal(env);
+    expect(output).toMatch(message);
+    expect(output).not.toContain("secret");
+  });
+
+  it.each([
+    ["a field that does not exist", "export default { models: {}, templates: {}, modles: {} }", /has no field "modles"/],
+    ["no models", "export default { templates: {} }", /must have required property 'models'/],
+    [
+      "a wrong type",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x", maxSteps: "many" } } }',
+      /templates\.t\.maxSteps must be integer/,
+    ],
+    [
+      "an unknown model",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "n", systemPrompt: "x" } } }',
+      /templates\.t\.model: there is no model "n": the models are m/,
+    ],
+    [
+      "an unknown tool",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x", permission: { denyTools: ["rm"] } } } }',
+      /templates\.t\.permission\.denyTools\.0: there is no tool "rm"/,
+    ],
+    [
+      "a mode that is named as a built-in one is",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, permissionModes: { auto: () => "deny" }, templates: { t: { model: "m", systemPrompt: "x", permission: { mode: "auto" } } } }',
+      /permissionModes\.auto is named as a built-in mode is .*rename it/,
+    ],
+    [
+      "a script with a wrong field",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ wehn: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
+      /models\.m.*replies\/0/,
+    ],
+    [
+      "a model without a key",
+      'export default { models: { m: { provider: "anthropic", model: "claude" } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
+      /models\.m needs ANTHROPIC_API_KEY/,
+    ],
+    ["a syntax error", "export default {", /cannot be loaded/],
+    [
+      "a token hash that is none",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, actors: [{ id: "a", tokenHash: "plain", tenant: "t", roles: ["admin"] }] }',
+      /actors\.0\.tokenHash must match/,
+    ],
+    [
+      "actors without workspace roots",
+      `export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, actors: [{ id: "a", tokenHash: "${"0".repeat(64)}", tenant: "t", roles: ["admin"] }] }`,
+      /workspaceRoots is required/,
+    ],
+  ])("a configuration with %s", async (_name, content, message) => {
+    expect(await refusal({ TRIPLANE_CONFIG: await configFile(content) })).toMatch(message);
+  });
+});
+
+describe("settings", () => {
+  it("take what is absent or empty from the documented defaults", () => {
+    expect(readEnvironment({ PORT: "", HOST: " " })).toMatchObject({
+      port: 4000,
+      host: "127.0.0.1",
+      database: { kind: "embedded", folder: expect.stringMatching(/data$/) },
+      anthropic: null,
+    });
+    expect(readEnvironment({ DATABASE_URL: "postgres://h/d" }).database).toMatchObject({
+      kind: "postgres",
+      url: "postgres://h/d",
+    });
+  });
+
+  it("of the project's own configuration are accepted, and say that a script stands in for Claude", async () => {
+    const settings = await loadSettings(readEnvironment({}));
+    expect([...settings.templates.keys()]).toEqual(["assistant"]);
+    expect(settings.notes).toEqual([expect.stringContaining("ANTHROPIC_API_KEY is not set")]);
+    expect([...settings.tools.keys()]).toEqual(["fs_read", "fs_write", "fs_glob", "fs_grep", "todo_read", "todo_write"]);
+  });
+});

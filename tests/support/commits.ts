@@ -1,0 +1,144 @@
+import type { ReadyCall } from "../../src/agent/calls/judge.ts";
+import type { CallView } from "../../src/agent/calls/call.ts";
+import type { Validated } from "../../src/agent/calls/stages/validation.ts";
+import { answered } from "../../src/agent/loop/commits/answered.ts";
+import { callEnded } from "../../src/agent/loop/commits/call-ended.ts";
+import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
+import { callsStarted } from "../../src/agent/loop/commits/calls-started.ts";
+import type { Commit } from "../../src/agent/loop/commits/commit.ts";
+import { recovered } from "../../src/agent/loop/commits/recovered.ts";
+import { stepAborted } from "../../src/agent/loop/commits/step-aborted.ts";
+import { stepStarted } from "../../src/agent/loop/commits/step-started.ts";
+import { turnEnded } from "../../src/agent/loop/commits/turn-ended.ts";
+import { turnSealed } from "../../src/agent/loop/commits/turn-sealed.ts";
+import { turnStarted } from "../../src/agent/loop/commits/turn-started.ts";
+import type { AgentView } from "../../src/agent/loop/view.ts";
+import { NO_TOKENS } from "../../src/agent/models/model.ts";
+import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
+import { ownTool } from "./tools.ts";
+
+/** A commit that an owner may make of a view, and its name. */
+export type PossibleCommit = { readonly name: string; readonly make: () => Commit };
+
+const TOOL = ownTool("own", () => ({ output: "", details: null }));
+const TOOLS = new Map([[TOOL.name, TOOL]]);
+const AT = new Date("2026-01-01T00:00:00.000Z");
+const RECORD = { approvalQuorum: 1, approvalExpiresMs: 60_000, trace: false } as const;
+const OUTCOME = { stages: { execution: 1.5 }, durationMs: 1.5, warnings: [] } as const;
+
+/** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
+export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
+  const possible: PossibleCommit[] = [];
+  const may = (name: string, make: () => Commit): void => void possible.push({ name, make });
+  if (view.state === "READY") {
+    if (view.waiting.length > 0) may("turn started", () => turnStarted(view));
+    return possible;
+  }
+  may("turn sealed", () => turnSealed(view, { reason: "INTERRUPTED", note: "stop \0", texts: [], events: [], trace: false }, AT));
+  const isOpen = view.lastStep?.state === "STARTED";
+  if (isOpen) {
+    for (const calls of [0, 1, 3])
+      for (const stopReason of ["end_turn", "tool_use", "pause_turn"] as const)
+        may(`answered with ${calls} calls, ${stopReason}`, () => answerOf(view, calls, stopReason));
+    may("step aborted", () => stepAborted(view, { events: [] }, AT));
+    may("recovered", () => recovered(view, { unknown: [], texts: [], tools: TOOLS, template: null }, AT));
+    return possible;
+  }
+  const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
+  if (view.lastMessageKind !== "ASSISTANT" || view.calls.every(isFinal)) {
+    may("step started", () => stepStarted(view, { model: "test" }, AT));
+    may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS" }, AT));
+  }
+  for (const call of view.calls) for (const commit of commitsOfCall(view, call)) possible.push(commit);
+  return possible;
+}
+
+function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit[] {
+  switch (call.state) {
+    case "PENDING":
+    case "APPROVED": {
+      const judged = (judgement: Unready): Commit => callsJudged(view, { judgements: [judgement], template: RECORD }, AT);
+      const refusal = { type: "not_found", stage: "discovery", name: "nowhere", available: ["own"] } as const;
+      return [
+        { name: "call refused", make: () => judged({ kind: "refused", call, refusal, stages: { discovery: 0.1 } }) },
+        { name: "call denied", make: () => judged({ ...judgedCall(call, "deny"), kind: "denied", refusal: DENIED }) },
+        {
+          name: "call answered",
+          make: () =>
+            judged({ ...judgedCall(call, "allow"), kind: "answered", result: { output: "said \ud800", details: { by: 1 } } }),
+        },
+        {
+          name: "call asked",
+          make: () => judged({ ...judgedCall(call, "ask"), kind: "asked", inputHash: "hash", reason: "it writes" }),
+        },
+        {
+          name: "call busy",
+          make: () =>
+            callRefused(
+              view,
+              {
+                judged: judgedCall(call, "allow"),
+                refusal: { type: "tool_busy", stage: "execution", waitedMs: 5 },
+                template: RECORD,
+              },
+              AT,
+            ),
+        },
+        { name: "call started", make: () => callsStarted(view, { ready: [readyCall(call)], epoch: 1 }, AT) },
+      ];
+    }
+    case "EXECUTING": {
+      const isLast = view.calls.filter(({ state }) => state === "EXECUTING").length === 1;
+      const completed = { ...OUTCOME, kind: "completed", output: "done \0", details: [1], keptOutputBytes: null } as const;
+      const failed = { ...OUTCOME, kind: "refused", refusal: { type: "timeout", stage: "execution", afterMs: 9 } } as const;
+      const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
+      const recover = (unknownOutcome: "ask" | "seal"): Commit =>
+        recovered(view, { unknown, texts: [], tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
+      return [
+        { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, trace: false }, AT) },
+        { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, trace: false }, AT) },
+        { name: "recovered, calls sealed", make: () => recover("seal") },
+        { name: "recovered, people asked", make: () => recover("ask") },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+const DENIED = { type: "permission_denied", stage: "permission", reason: "a rule" } as const;
+
+function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool_use" | "pause_turn"): Commit {
+  const asked = Array.from({ length: calls }, (_, index) => ({
+    providerId: `${view.stepCount}-${index}`,
+    name: "own",
+    requestedInput: { text: `in \u0001 ${index} \ud800` },
+  }));
+  const content = [
+    { type: "text", text: "Said." } as const,
+    ...asked.map(({ providerId, name, requestedInput }) => ({
+      type: "tool_use" as const,
+      id: providerId,
+      name,
+      input: requestedInput,
+    })),
+  ];
+  const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
+  const model = { name: "test", price: null };
+  return answered(view, { answer, texts: [], durationMs: 1, model, slowStepMs: 1_000 }, AT);
+}
+
+function judgedCall(call: CallView, verdict: Verdict): Omit<ReadyCall, "kind" | "confirmed"> {
+  const bound = TOOL.bind({});
+  if (!bound.ok) throw new Error("the tool takes nothing");
+  const request = { tenant: "one", agentId: "agent", callId: call.id, name: call.name, form: "json", input: {} } as const;
+  const validated: Validated = { request, tool: TOOL, bound: bound.value };
+  const explanation: Explanation = { verdict, decidedBy: "mode", place: "mode", reason: "why", considered: [] };
+  const values = { text: [{ kind: "text", text: "in \0" }] } as const;
+  return { call, validated, values, explanation, stages: { ...call.stages, permission: 0.25 } };
+}
+
+function readyCall(call: CallView): ReadyCall {
+  const judged = judgedCall(call, "allow");
+  return { ...judged, kind: "ready", confirmed: { call: judged.validated, inputHash: "hash", by: null } };
+}
