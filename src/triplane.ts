@@ -2,14 +2,12 @@
  * The package `triplane`, as configurations and own tools import it: `import { defineConfig, defineTool } from "triplane"`.
  * Nothing else of the server is meant to be imported: its files may move.
  */
-export {
-  defineConfig,
-  type HooksConfig,
-  type ModelConfig,
-  type TemplateConfig,
-  type TriplaneConfig,
-  type WebhookConfig,
-} from "./config/config.ts";
+export { defineConfig, type TriplaneConfig } from "./config/config.ts";
+export type { HooksConfig } from "./config/hooks.ts";
+export type { ModelConfig } from "./config/models.ts";
+export type { TemplateConfig } from "./config/templates.ts";
+export type { WebhookConfig } from "./config/webhooks.ts";
+export { Type } from "typebox";
 export {
   defineTool,
   ToolDefinitionError,

@@ -1,14 +1,23 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { mayDecide, type Identity, type Role } from "../agent/actors/actor.ts";
+import { Type } from "typebox";
+import { mayDecide, ROLES, type Identity } from "../agent/actors/actor.ts";
+import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
 
-/** A person or service with a fixed token. `tokenHash` is the token's SHA-256 in hex. */
-export type TokenActor = {
-  readonly id: string;
-  readonly kind?: "USER" | "SERVICE";
-  readonly tokenHash: string;
-  readonly tenant: string;
-  readonly roles: readonly Role[];
+/** A person or service with a fixed token. */
+export const TOKEN_ACTOR_SETTINGS = {
+  /** The name under which the actor asks and decides, unique in its tenant. Must be given. */
+  id: TEXT,
+  /** A person, or a program. `USER` if omitted. */
+  kind: withDefault(Type.Enum(["USER", "SERVICE"]), "USER"),
+  /** The token's SHA-256 in hex: `printf %s TOKEN | sha256sum`. Must be given. */
+  tokenHash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  /** The tenant whose agents the actor may reach. Must be given. */
+  tenant: TEXT,
+  /** At least one; roles add up. Must be given. */
+  roles: Type.Immutable(Type.Array(Type.Enum([...ROLES]), { minItems: 1 })),
 };
+
+export type TokenActor = Complete<typeof TOKEN_ACTOR_SETTINGS>;
 
 /** The arguments of the operator's own `authenticate`: the bearer token, and the headers of the request or of the socket's upgrade. */
 export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
@@ -43,7 +52,7 @@ export async function authenticate(
       if (token === null) return null;
       const hash = createHash("sha256").update(token).digest();
       const actor = authentication.actors.find(({ tokenHash }) => timingSafeEqual(Buffer.from(tokenHash, "hex"), hash));
-      return actor === undefined ? null : { id: actor.id, kind: actor.kind ?? "USER", tenant: actor.tenant, roles: actor.roles };
+      return actor === undefined ? null : { id: actor.id, kind: actor.kind, tenant: actor.tenant, roles: actor.roles };
     }
   }
 }
@@ -57,7 +66,5 @@ export function bearerToken(authorization: unknown): string | null {
 /** True if somebody of the tenant may decide by the configuration of now. Of the operator's own authentication it is not known. */
 export function mayStillDecide(authentication: Authentication, tenant: string, id: string): boolean {
   if (authentication.kind !== "tokens") return true;
-  return authentication.actors.some(
-    (actor) => actor.id === id && actor.tenant === tenant && mayDecide({ ...actor, kind: actor.kind ?? "USER" }),
-  );
+  return authentication.actors.some((actor) => actor.id === id && actor.tenant === tenant && mayDecide(actor));
 }

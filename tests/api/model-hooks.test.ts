@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { HooksConfig } from "../../src/config/config.ts";
+import type { HooksConfig } from "../../src/triplane.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";

@@ -5,7 +5,7 @@ import type { Around } from "../../src/agent/calls/hooks.ts";
 import type { PreToolUse } from "../../src/agent/tools/tool-hooks.ts";
 import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
-import type { TemplateConfig } from "../../src/config/config.ts";
+import type { TemplateConfig } from "../../src/triplane.ts";
 import type { Json } from "../../src/lib/json.ts";
 import { ExplainPermissionDocument, type CreateAgentInput } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";

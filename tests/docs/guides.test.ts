@@ -3,16 +3,19 @@ import { stripTypeScriptTypes } from "node:module";
 import { runInThisContext } from "node:vm";
 import { parse, validate } from "graphql";
 import { describe, expect, it } from "vitest";
+import { Type } from "typebox";
 import { parseRule } from "../../src/agent/policy/rule.ts";
+import { complete } from "../../src/lib/setting.ts";
+import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
-import type { TemplateConfig, TriplaneConfig } from "../../src/config/config.ts";
+import type { TemplateConfig, TriplaneConfig } from "../../src/triplane.ts";
 import { schema } from "../../src/schema/index.ts";
 import { ExplainPermissionDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
-type Guide = "permissions" | "approvals";
+type Guide = "permissions" | "approvals" | "configuration";
 
 /** The code blocks of a guide in a language, in order. */
 async function blocks(guide: Guide, language: "ts" | "graphql" | ""): Promise<string[]> {
@@ -28,7 +31,8 @@ async function block(guide: Guide, language: "ts" | "graphql" | "", has: string)
 }
 
 /** What a block of TypeScript stands for: the exported value, the constant, or the object whose fields it lists. */
-function valueOf(code: string, names: Readonly<Record<string, unknown>> = {}): unknown {
+function valueOf(block: string, names: Readonly<Record<string, unknown>> = {}): unknown {
+  const code = block.replace(/^(import .*|\/\/ .*)?\n/gm, "");
   const isExport = code.startsWith("export default ");
   const constant = /^const (\w+) =/.exec(code)?.[1];
   const source = isExport
@@ -37,7 +41,7 @@ function valueOf(code: string, names: Readonly<Record<string, unknown>> = {}): u
       ? `const exported = {${code}}`
       : code;
   const script = `${stripTypeScriptTypes(source)}\nreturn ${constant ?? "exported"};`;
-  const given = { defineConfig: (config: TriplaneConfig) => config, defineTool, process, ...names };
+  const given = { defineConfig: (config: TriplaneConfig) => config, defineTool, Type, process, ...names };
   const compiled = runInThisContext(`(${Object.keys(given).join(", ")}) => {
 ${script}
 }`) as (...values: unknown[]) => unknown;
@@ -49,6 +53,27 @@ describe.each(["permissions", "approvals"] as const)("docs/%s.md", (guide) => {
     const operations = await blocks(guide, "graphql");
     expect(operations.length).toBeGreaterThan(1);
     for (const operation of operations) expect(validate(schema, parse(operation)), operation).toEqual([]);
+  });
+});
+
+describe("docs/configuration.md", () => {
+  it("has an example whose template names every setting, with its default or with what its comment says", async () => {
+    const code = await block("configuration", "ts", "export default defineConfig");
+    const template = (valueOf(code) as TriplaneConfig).templates["assistant"];
+    expect(Object.keys(template ?? {}).toSorted()).toEqual([...Object.keys(PLAIN_SETTINGS), "permission"].toSorted());
+    const defaults = complete(PLAIN_SETTINGS, { model: "claude", systemPrompt: "You are a careful assistant." });
+    const { tools, fallbackModel, approvalExpiresMs, ...others } = defaults;
+    expect([tools, fallbackModel, approvalExpiresMs]).toEqual([null, null, null]);
+    expect(template).toMatchObject(others);
+  });
+
+  it("has a tool of one's own that the server takes, and whose input is checked", async () => {
+    const tool = valueOf(await block("configuration", "ts", "word_count")) as Tool;
+    expect(tool.bind({ path: "a.txt" })).toMatchObject({ ok: true });
+    expect(tool.bind({ path: 1, other: true })).toMatchObject({
+      ok: false,
+      refusal: [{ message: 'has no parameter "other"' }, { path: "/path", message: "must be string" }],
+    });
   });
 });
 

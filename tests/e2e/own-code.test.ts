@@ -7,10 +7,10 @@ import { startServerProcess } from "../support/server-process.ts";
 
 /** A tool, a hook, a mode and a listener, each of which forgets something that fails. */
 const CONFIG = `
-import { defineConfig, defineTool } from "triplane";
+import { defineConfig, defineTool, Type } from "triplane";
 const forget = (what) => void Promise.reject(new Error("forgotten by the " + what));
 const tool = defineTool({
-  name: "forgetful", description: "x", readOnly: false, inputSchema: { type: "object", required: [], properties: {} },
+  name: "forgetful", description: "x", readOnly: false, inputSchema: Type.Object({}),
   run: () => { forget("tool"); setTimeout(() => { throw new Error("thrown in a timer"); }, 1); return { output: "y", details: null }; },
 });
 export default defineConfig({

@@ -9,5 +9,5 @@ export function tokenActor(
   tenant = "acme",
 ): { readonly token: string; readonly actor: TokenActor } {
   const token = `${id}-token`;
-  return { token, actor: { id, tokenHash: createHash("sha256").update(token).digest("hex"), tenant, roles } };
+  return { token, actor: { id, kind: "USER", tokenHash: createHash("sha256").update(token).digest("hex"), tenant, roles } };
 }

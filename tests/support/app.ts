@@ -6,7 +6,7 @@ import type { Model } from "../../src/agent/models/model.ts";
 import type { Script } from "../../src/agent/models/script.ts";
 import { scriptedModel } from "../../src/agent/models/scripted.ts";
 import { startApp, type App, type Overrides } from "../../src/app.ts";
-import type { TemplateConfig, TriplaneConfig } from "../../src/config/config.ts";
+import type { TemplateConfig, TriplaneConfig } from "../../src/triplane.ts";
 import type { DatabaseConfig } from "../../src/db/database.ts";
 import type { Logger } from "../../src/lib/log.ts";
 import { makeSettings } from "../../src/config/settings.ts";

@@ -1,4 +1,4 @@
-import type { TemplateConfig, TriplaneConfig } from "../../src/config/config.ts";
+import type { TemplateConfig, TriplaneConfig } from "../../src/triplane.ts";
 import { ApprovalsDocument, type ApprovalFilter } from "../generated/documents.ts";
 import { tokenActor } from "./actors.ts";
 import { startTestApp, type TestAppOptions } from "./app.ts";

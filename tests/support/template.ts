@@ -1,31 +1,19 @@
+import { APPROVAL_SETTINGS } from "../../src/agent/approvals/template.ts";
+import { CALL_SETTINGS } from "../../src/agent/calls/template.ts";
+import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/template.ts";
+import { TURN_SETTINGS, type Template } from "../../src/agent/loop/template.ts";
 import { readPermission } from "../../src/agent/policy/permission-source.ts";
-import type { Template } from "../../src/agent/loop/template.ts";
+import { complete } from "../../src/lib/setting.ts";
 
-/** A template as the defaults make it, for tests below the configuration. */
+/** A template as the defaults make it, for tests below the configuration. Those who ask may decide themselves. */
 export function testTemplate(): Template {
   return {
     id: "assistant",
-    systemPrompt: "You are tested.",
-    model: "test",
-    tools: null,
+    ...complete(CONVERSATION_SETTINGS, { systemPrompt: "You are tested." }),
+    ...complete(TURN_SETTINGS, { model: "test" }),
+    ...complete(CALL_SETTINGS, {}),
+    ...complete(APPROVAL_SETTINGS, { selfApproval: true }),
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
-    toolTimeoutMs: 60_000,
-    toolConcurrency: 3,
-    maxSteps: 50,
-    modelRetries: 3,
-    modelRetryMs: 1_000,
-    modelIdleMs: 60_000,
-    fallbackModel: null,
-    exposeThinking: false,
-    retainThinking: false,
-    slowStepMs: 60_000,
-    slowToolMs: 30_000,
-    contextMessages: 200,
-    selfApproval: true,
-    approvalQuorum: 1,
-    approvalExpiresMs: null,
-    unknownOutcome: "seal",
-    trace: false,
   };
 }

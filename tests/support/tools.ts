@@ -1,11 +1,7 @@
-import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
+import { defineTool, type Tool, type ToolDefinition } from "../../src/agent/tools/tool.ts";
 
 /** A tool without parameters that does what the test says. */
-export function ownTool(
-  name: string,
-  run: Parameters<typeof defineTool<Record<string, never>>>[0]["run"],
-  readOnly = true,
-): Tool {
+export function ownTool(name: string, run: ToolDefinition<Record<string, never>>["run"], readOnly = true): Tool {
   return defineTool<Record<string, never>>({
     name,
     description: `The test's tool ${name}.`,

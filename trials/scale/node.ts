@@ -2,12 +2,23 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { runNode } from "../node.ts";
-import { startProfile, type Part } from "./profile.ts";
+import { partOf, startProfile, type Part } from "./profile.ts";
 
 /** The functions that look for agents, and keep their leases; a loop that begins there is work, which nothing here names. */
 const SWEEPS: readonly Part[] = [
-  { file: /\/src\/agent\/runner\.ts$/, name: /^#?(hear|sweepAll|sweep|lookOn|look|runOut|claimSome|expire|renew)$/ },
-  { file: /\/src\/agent\/(lease|renewals|expiry)\.ts$/, name: /./ },
+  partOf(new URL("../../src/agent/loop/runner.ts", import.meta.url), [
+    "#hear",
+    "#sweepAll",
+    "#sweep",
+    "#sweepOnce",
+    "#runOut",
+    "#claimSome",
+    "#expire",
+    "#renew",
+  ]),
+  ...["loop/lease.ts", "loop/renewals.ts", "approvals/expire.ts"].map((file) =>
+    partOf(new URL(`../../src/agent/${file}`, import.meta.url), "all"),
+  ),
 ];
 /** The exactness with which lateness is measured, in ms. */
 const RESOLUTION_MS = 10;

@@ -2,7 +2,7 @@ import type { ActorKind } from "../../db/generated/enums.ts";
 import type { ActorRef } from "../../events/event.ts";
 
 /** The roles of actors: each says what its actor may do, and roles add up. */
-const ROLES = ["viewer", "user", "approver", "admin"] as const;
+export const ROLES = ["viewer", "user", "approver", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** The actor who asks, as authentication says: one person or service of one tenant. */

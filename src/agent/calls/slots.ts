@@ -1,5 +1,19 @@
-/** The number of tools that a server runs at once, of calls that may wait for their turn, and the time for which they may, in ms. */
-export type ToolLimits = { readonly running: number; readonly waiting: number; readonly waitMs: number };
+import { Type } from "typebox";
+import { COUNT, milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
+import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
+
+/** The limits of the tool calls that all agents of one server together may run. */
+export const TOOL_LIMIT_SETTINGS = {
+  /** The number of tools that run at once. 32 if omitted. */
+  running: withDefault(COUNT, 32),
+  /** The number of calls that may wait for their turn; one more fails with `tool_busy`. 256 if omitted. */
+  waiting: withDefault(Type.Integer({ minimum: 0 }), 256),
+  /** The time for which a call may wait, in ms, up to an hour: after it the call fails with `tool_busy`. 180,000 if omitted. */
+  waitMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 180_000),
+};
+
+/** The limits of the tool calls of one server, complete. */
+export type ToolLimits = Complete<typeof TOOL_LIMIT_SETTINGS>;
 
 /** The right to run one tool. Given back once, when it has ended. */
 export type ToolPermit = { release(): void };

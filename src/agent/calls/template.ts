@@ -1,17 +1,24 @@
+import { Type } from "typebox";
+import { COUNT, milliseconds, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
 import type { Permission } from "../policy/permission.ts";
+import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { CallHooks } from "./hooks.ts";
 
+/** The settings of a template about its agents' calls. */
+export const CALL_SETTINGS = {
+  /** Names of the tools that its agents have. All if omitted. */
+  tools: withDefault(TEXTS, null),
+  /** After so long a call fails, unless its tool or its agent says otherwise; in ms, up to an hour. 60,000 if omitted. */
+  toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 60_000),
+  /** A tool that runs longer, in ms, is reported as an ERROR of severity WARN. 30,000 if omitted. */
+  slowToolMs: withDefault(COUNT, 30_000),
+  /** True if the pipeline's events (EXECUTION_STARTED, STAGE_STARTED …) are emitted for each call. False if omitted. */
+  trace: withDefault(Type.Boolean(), false),
+};
+
 /** The part of a template about its agents' calls. */
-export type CallTemplate = {
+export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   readonly id: string;
-  /** Names of the tools its agents have; null for all. */
-  readonly tools: readonly string[] | null;
   readonly permission: Permission;
   readonly hooks: CallHooks;
-  /** After so long a call fails, unless its tool or its agent says otherwise. In ms. */
-  readonly toolTimeoutMs: number;
-  /** A tool that runs longer, in ms, is reported as an ERROR of severity WARN. */
-  readonly slowToolMs: number;
-  /** True if the pipeline's six events are emitted for each call. */
-  readonly trace: boolean;
 };

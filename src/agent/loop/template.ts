@@ -1,3 +1,5 @@
+import { Type } from "typebox";
+import { COUNT, TEXT, withDefault, type Complete } from "../../lib/setting.ts";
 import type { ApprovalTemplate } from "../approvals/template.ts";
 import type { CallHooks } from "../calls/hooks.ts";
 import type { CallTemplate } from "../calls/template.ts";
@@ -7,19 +9,25 @@ import type { ConversationTemplate } from "../conversation/template.ts";
 /** The operator's own code around the calls and the model calls of an agent. */
 export type Hooks = CallHooks & ModelHooks;
 
+/** The settings of a template about its agents' turns. */
+export const TURN_SETTINGS = {
+  /** Name of one of the configured models. Must be given. */
+  model: TEXT,
+  /** Name of the model that answers the rest of a turn if the first one cannot. None if omitted. */
+  fallbackModel: withDefault(TEXT, null),
+  /** The number of read-only calls of one step that run together. 3 if omitted. */
+  toolConcurrency: withDefault(COUNT, 3),
+  /** The number of model calls after which a turn ends with MAX_STEPS. 50 if omitted. */
+  maxSteps: withDefault(COUNT, 50),
+  /**
+   * The fate of a call that was running when its server died. `seal` closes it, and the model is told that its outcome is
+   * unknown; `ask` asks a person first: done (with a result), retry, or fail. `seal` if omitted.
+   */
+  unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
+};
+
 /** A template: agents are made from it. It never changes while the server runs. */
 export type Template = CallTemplate &
   ApprovalTemplate &
-  ConversationTemplate & {
-    /** Name of one of the configured models. */
-    readonly model: string;
-    /** Name of the model that answers if the first one cannot; null for none. */
-    readonly fallbackModel: string | null;
-    readonly hooks: Hooks;
-    /** Reads that run together. */
-    readonly toolConcurrency: number;
-    /** Model calls of one turn at most. */
-    readonly maxSteps: number;
-    /** The fate of a call whose server died while it ran: it is closed, or a person is asked what came of it. */
-    readonly unknownOutcome: "seal" | "ask";
-  };
+  ConversationTemplate &
+  Complete<typeof TURN_SETTINGS> & { readonly hooks: Hooks };

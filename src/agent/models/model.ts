@@ -42,7 +42,8 @@ export type ModelRequest = {
 };
 
 /** Why a model stopped. Only after `tool_use` may its tool calls run. */
-export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "refusal" | "pause_turn";
+export const STOP_REASONS = ["end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn"] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
 
 /** Tokens of one model call. Input that came from the provider's cache, or was written into it, is counted apart. */
 export type TokenUsage = {

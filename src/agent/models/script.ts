@@ -1,118 +1,70 @@
-import type { JSONSchemaType } from "ajv";
 import { Ajv } from "ajv";
+import { Type, type Static } from "typebox";
 import type { Json } from "../../lib/json.ts";
-import type { StopReason } from "./model.ts";
+import { closed, COUNT } from "../../lib/setting.ts";
+import { STOP_REASONS } from "./model.ts";
+
+const ANY_TEXT = Type.String();
 
 /** The conditions of a reply. All conditions that are present must hold; the first reply whose conditions hold is played. */
-export type ScriptCondition = {
+const CONDITION = closed({
   /** The last message of a person, since the model last answered, matches this regular expression (flags `is`). */
-  readonly user?: string;
+  user: Type.Optional(ANY_TEXT),
   /** The newest message holds a result of this tool. */
-  readonly result?: string;
+  result: Type.Optional(ANY_TEXT),
   /** True if that result is an error. */
-  readonly isError?: boolean;
-  /** At least, and at most, so many lines were found (see `find`). */
-  readonly atLeast?: number;
-  readonly atMost?: number;
-};
+  isError: Type.Optional(Type.Boolean()),
+  /** At least so many lines were found (see `find`). */
+  atLeast: Type.Optional(Type.Integer()),
+  /** At most so many lines were found. */
+  atMost: Type.Optional(Type.Integer()),
+});
 
 /** Text with placeholders, or a text repeated for each line found. */
-export type ScriptLine = string | { readonly each: string };
+const LINE = Type.Union([ANY_TEXT, closed({ each: ANY_TEXT })]);
 
 /** A tool call: its input (a template), or the exact text of its arguments. */
-export type ScriptCall = { readonly tool: string; readonly input?: Json; readonly arguments?: string };
+const CALL = closed({
+  tool: ANY_TEXT,
+  input: Type.Optional(Type.Unsafe<Json>({})),
+  arguments: Type.Optional(ANY_TEXT),
+});
 
 /** One answer of the model. */
-export type ScriptReply = {
-  readonly when: ScriptCondition;
+const REPLY = closed({
+  when: CONDITION,
   /** Takes the lines that match out of the newest result of a tool; named groups become the fields of `item`. */
-  readonly find?: { readonly result: string; readonly line: string };
+  find: Type.Optional(closed({ result: ANY_TEXT, line: ANY_TEXT })),
   /** The thought of the model before it says anything. */
-  readonly think?: string;
-  readonly say?: readonly ScriptLine[];
-  readonly call?: readonly ScriptCall[];
-  readonly stop?: StopReason;
+  think: Type.Optional(ANY_TEXT),
+  say: Type.Optional(Type.Immutable(Type.Array(LINE))),
+  call: Type.Optional(Type.Immutable(Type.Array(CALL))),
+  stop: Type.Optional(Type.Enum([...STOP_REASONS])),
   /** The call fails with this message, after what it says. */
-  readonly fail?: string;
-};
+  fail: Type.Optional(ANY_TEXT),
+});
 
-/** The script of a scripted model. The format is described in docs/scripted-model.md. */
-export type Script = {
+/** The form of a script. It is described in docs/scripted-model.md. */
+const SCRIPT = closed({
+  $comment: Type.Optional(ANY_TEXT),
   /** Text is sent in chunks of so many characters, so many milliseconds apart. */
-  readonly pace?: { readonly characters: number; readonly delayMs: number };
-  readonly replies: readonly ScriptReply[];
-};
+  pace: Type.Optional(closed({ characters: COUNT, delayMs: Type.Number({ minimum: 0 }) })),
+  replies: Type.Immutable(Type.Array(REPLY, { minItems: 1 })),
+});
+
+/** The script of a scripted model. */
+export type Script = Static<typeof SCRIPT>;
+export type ScriptReply = Static<typeof REPLY>;
+export type ScriptCall = Static<typeof CALL>;
+export type ScriptLine = Static<typeof LINE>;
+export type ScriptCondition = Static<typeof CONDITION>;
 
 /** A script file that cannot be played; the message points at the field. */
 export class ScriptError extends Error {
   override readonly name = "ScriptError";
 }
 
-const text = { type: "string" } as const;
-const SCHEMA = {
-  type: "object",
-  required: ["replies"],
-  additionalProperties: false,
-  properties: {
-    $comment: text,
-    pace: {
-      type: "object",
-      required: ["characters", "delayMs"],
-      additionalProperties: false,
-      properties: { characters: { type: "integer", minimum: 1 }, delayMs: { type: "number", minimum: 0 } },
-    },
-    replies: {
-      type: "array",
-      minItems: 1,
-      items: {
-        type: "object",
-        required: ["when"],
-        additionalProperties: false,
-        properties: {
-          when: {
-            type: "object",
-            additionalProperties: false,
-            properties: {
-              user: text,
-              result: text,
-              isError: { type: "boolean" },
-              atLeast: { type: "integer" },
-              atMost: { type: "integer" },
-            },
-          },
-          find: {
-            type: "object",
-            required: ["result", "line"],
-            additionalProperties: false,
-            properties: { result: text, line: text },
-          },
-          think: text,
-          say: {
-            type: "array",
-            items: {
-              anyOf: [text, { type: "object", required: ["each"], additionalProperties: false, properties: { each: text } }],
-            },
-          },
-          call: {
-            type: "array",
-            items: {
-              type: "object",
-              required: ["tool"],
-              additionalProperties: false,
-              properties: { tool: text, input: {}, arguments: text },
-            },
-          },
-          stop: { enum: ["end_turn", "tool_use", "max_tokens", "stop_sequence", "refusal", "pause_turn"] },
-          fail: text,
-        },
-      },
-    },
-  },
-} as const;
-
-const validate = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<Script>(
-  SCHEMA as unknown as JSONSchemaType<Script>,
-);
+const validate = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<Script>(SCRIPT);
 
 /** The script in a file's text. `name` stands in the errors. */
 export function parseScript(name: string, source: string): Script {

@@ -1,20 +1,30 @@
+import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/setting.ts";
 import type { Tool } from "../tools/tool.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
 import { parseRule, type Rule } from "./rule.ts";
 
-/** A permission block as it is written: rules, lists of tool names, and what happens to the rest. */
-export type PermissionSource = {
+/** A permission block: rules, lists of tool names, and what happens to the rest. */
+export const PERMISSION_SETTINGS = {
   /** One of the built-in modes, `ask` (the same as `approval`), or the name of one of `permissionModes`. `default` if omitted. */
-  readonly mode?: string;
-  /** Rules such as `fs_read(path:.env)`: see docs/permissions.md. */
-  readonly deny?: readonly string[];
-  readonly allow?: readonly string[];
-  readonly ask?: readonly string[];
-  readonly allowTools?: readonly string[];
-  readonly denyTools?: readonly string[];
-  readonly autoAllowTools?: readonly string[];
-  readonly requireApprovalTools?: readonly string[];
+  mode: withDefault(TEXT, "default"),
+  /** Rules such as `fs_read(path:.env)`, see docs/permissions.md: a call that one speaks of is denied. None if omitted. */
+  deny: withDefault(TEXTS, []),
+  /** Rules: a call that one speaks of runs without asking. None if omitted. */
+  allow: withDefault(TEXTS, []),
+  /** Rules: a person is asked about a call that one speaks of. None if omitted. */
+  ask: withDefault(TEXTS, []),
+  /** Names of tools: calls of all others are denied. Every tool may be called if omitted. */
+  allowTools: withDefault(TEXTS, null),
+  /** Names of tools whose calls are denied. None if omitted. */
+  denyTools: withDefault(TEXTS, []),
+  /** Names of tools whose calls run without asking. None if omitted. */
+  autoAllowTools: withDefault(TEXTS, []),
+  /** Names of tools whose calls are asked for. None if omitted. */
+  requireApprovalTools: withDefault(TEXTS, []),
 };
+
+/** A permission block as it is written. */
+export type PermissionSource = Written<typeof PERMISSION_SETTINGS>;
 
 /** The problem with a permission block: in which field, and what. */
 export type PermissionProblem = { readonly field: readonly string[]; readonly message: string };
@@ -35,13 +45,14 @@ export function readPermission(
   place: string,
   vocabulary: Vocabulary,
 ): { readonly permission: Permission; readonly problems: readonly PermissionProblem[] } {
+  const settings = complete(PERMISSION_SETTINGS, source);
   const problems: PermissionProblem[] = [];
   const { tools, modes } = vocabulary;
-  const written = [source.deny, source.allow, source.ask].reduce((sum, list) => sum + (list?.length ?? 0), 0);
+  const written = settings.deny.length + settings.allow.length + settings.ask.length;
   if (written > MOST_RULES)
     problems.push({ field: [], message: `${written} rules are too many: a block has at most ${MOST_RULES}` });
   const rules = (list: "deny" | "allow" | "ask"): Rule[] =>
-    (source[list] ?? []).slice(0, MOST_RULES).flatMap((text, index) => {
+    settings[list].slice(0, MOST_RULES).flatMap((text, index) => {
       if (text.length > RULE_CHARACTERS) {
         problems.push({ field: [list, String(index)], message: `a rule has at most ${RULE_CHARACTERS} characters` });
         return [];
@@ -56,20 +67,20 @@ export function readPermission(
       return [];
     });
   const names = (list: "allowTools" | "denyTools" | "autoAllowTools" | "requireApprovalTools"): readonly string[] => {
-    for (const [index, name] of (source[list] ?? []).entries()) {
+    for (const [index, name] of (settings[list] ?? []).entries()) {
       if (!tools.has(name))
         problems.push({
           field: [list, String(index)],
           message: `there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
         });
     }
-    return source[list] ?? [];
+    return settings[list] ?? [];
   };
-  const mode = modeOf(source.mode ?? "default", modes);
+  const mode = modeOf(settings.mode, modes);
   if (mode === null)
     problems.push({
       field: ["mode"],
-      message: `there is no mode ${JSON.stringify(source.mode)}: the modes are ${[...BUILTIN_MODES, "ask", ...modes.keys()].join(", ")}`,
+      message: `there is no mode ${JSON.stringify(settings.mode)}: the modes are ${[...BUILTIN_MODES, "ask", ...modes.keys()].join(", ")}`,
     });
   const permission: Permission = {
     place,
@@ -77,7 +88,7 @@ export function readPermission(
     deny: rules("deny"),
     allow: rules("allow"),
     ask: rules("ask"),
-    allowTools: source.allowTools === undefined ? null : names("allowTools"),
+    allowTools: settings.allowTools === null ? null : names("allowTools"),
     denyTools: names("denyTools"),
     autoAllowTools: names("autoAllowTools"),
     requireApprovalTools: names("requireApprovalTools"),

@@ -1,34 +1,28 @@
-import type { JSONSchemaType } from "ajv";
+import { Type } from "typebox";
 import type { TodoItem } from "../../events/event.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { closed } from "../../lib/setting.ts";
 import { byteLength } from "../../lib/text.ts";
-import { defineTool } from "./tool.ts";
-
-type TodoInput = { id: string; title: string; status: TodoItem["status"]; assignee?: string; notes?: string };
+import { defineTool, optional } from "./tool.ts";
 
 /** The largest list in bytes of JSON: two of them fit into a TODO_CHANGED event. */
 const LIST_BYTES = 24 * 1024;
 
-const ITEM: JSONSchemaType<TodoInput> = {
-  type: "object",
-  required: ["id", "title", "status"],
-  additionalProperties: false,
-  properties: {
-    id: { type: "string", minLength: 1, maxLength: 64, description: "Unique in the list." },
-    title: { type: "string", minLength: 1, maxLength: 500, pattern: "\\S" },
-    status: { type: "string", enum: ["pending", "in_progress", "completed"] },
-    assignee: { type: "string", maxLength: 100, nullable: true },
-    notes: { type: "string", maxLength: 2_000, nullable: true },
-  },
-};
+const ITEM = closed({
+  id: Type.String({ minLength: 1, maxLength: 64, description: "Unique in the list." }),
+  title: Type.String({ minLength: 1, maxLength: 500, pattern: "\\S" }),
+  status: Type.Enum(["pending", "in_progress", "completed"]),
+  assignee: optional(Type.String({ maxLength: 100 })),
+  notes: optional(Type.String({ maxLength: 2_000 })),
+});
 
 /** Reads the agent's todo list. */
-export const todoRead = defineTool<Record<string, never>>({
+export const todoRead = defineTool({
   name: "todo_read",
   description: "Reads your todo list.",
   readOnly: true,
   idempotent: true,
-  inputSchema: { type: "object", required: [], properties: {}, additionalProperties: false },
+  inputSchema: closed({}),
   async run(_input, { todos }) {
     const list = await todos.read();
     return {
@@ -39,16 +33,11 @@ export const todoRead = defineTool<Record<string, never>>({
 });
 
 /** Replaces the agent's todo list. */
-export const todoWrite = defineTool<{ todos: TodoInput[] }>({
+export const todoWrite = defineTool({
   name: "todo_write",
   description: "Replaces your todo list. Give the whole list; at most one entry may be in_progress.",
   readOnly: false,
-  inputSchema: {
-    type: "object",
-    required: ["todos"],
-    additionalProperties: false,
-    properties: { todos: { type: "array", maxItems: 200, items: ITEM } },
-  },
+  inputSchema: closed({ todos: Type.Array(ITEM, { maxItems: 200 }) }),
   async run({ todos: input }, { todos }) {
     const list = input.map((item): TodoItem => ({
       id: item.id,

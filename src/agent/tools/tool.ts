@@ -1,3 +1,4 @@
+import { Type, type Static, type TObject, type TSchema } from "typebox";
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
 import type { TodoItem } from "../../events/event.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
@@ -79,11 +80,11 @@ export type Tool = {
 };
 
 /** The definition of a tool, for `defineTool`. */
-export type ToolDefinition<Input> = {
+export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of an object. Properties that it does not name are refused. */
-  readonly inputSchema: JSONSchemaType<Input>;
+  /** The input's form: a `Type.Object`, or a plain JSON Schema of an object. Properties that it does not name are refused. */
+  readonly inputSchema: Schema;
   readonly readOnly: boolean;
   /** Says that the same call may run twice: after a crash it is run again instead of closed. No if omitted. */
   readonly idempotent?: boolean;
@@ -115,15 +116,16 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * A tool from its definition. The schema is compiled once, here. Throws ToolDefinitionError if the definition is wrong.
+ * A tool from its definition. The input's type is that of `inputSchema`; if `inputSchema` is a plain JSON Schema, the type is
+ * given: `defineTool<{ path: string }>`. The schema is compiled once, here. Throws ToolDefinitionError if the definition is wrong.
  *
  * @example
- * export const wordCount = defineTool<{ path: string }>({
+ * export const wordCount = defineTool({
  *   name: "word_count",
  *   description: "Counts the words of a file.",
  *   readOnly: true,
  *   paths: { path: "read" },
- *   inputSchema: { type: "object", required: ["path"], properties: { path: { type: "string" } } },
+ *   inputSchema: Type.Object({ path: Type.String() }),
  *   async run({ path }, { workspace, signal }) {
  *     const file = await workspace.openForReading(path);
  *     try {
@@ -135,7 +137,9 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
  *   },
  * });
  */
-export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+export function defineTool<Schema extends TObject>(definition: ToolDefinition<Static<Schema>, Schema>): Tool;
+export function defineTool<Input>(definition: ToolDefinition<Input>): Tool;
+export function defineTool<Input>(definition: ToolDefinition<Input, object>): Tool {
   const { name, description, readOnly, timeoutMs = null, keeps = "head", run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
@@ -162,6 +166,11 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       return accepted({ input, run: async (context) => run(input, context) });
     },
   };
+}
+
+/** A parameter that may be left out, or be null: some models write null for what they leave out. */
+export function optional<Schema extends TSchema>(schema: Schema) {
+  return Type.Optional(Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true }));
 }
 
 /** The schemas of a tool's parameters, by name. */

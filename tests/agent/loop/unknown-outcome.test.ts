@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LeaseTimes } from "../../../src/agent/loop/lease.ts";
 import type { ToolLimits } from "../../../src/agent/calls/slots.ts";
 import { defineTool } from "../../../src/agent/tools/tool.ts";
-import type { TemplateConfig } from "../../../src/config/config.ts";
+import type { TemplateConfig } from "../../../src/triplane.ts";
 import { StandstillDocument, type DecideApprovalInput } from "../../generated/documents.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../../support/client.ts";

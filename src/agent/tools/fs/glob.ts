@@ -1,27 +1,27 @@
-import { defineTool } from "../tool.ts";
+import { defineTool, optional } from "../tool.ts";
 import { leftOutNote, walk } from "../../workspace/walk.ts";
+import { closed } from "../../../lib/setting.ts";
+import { Type } from "typebox";
+
+/** The most paths of one answer, if the call names no number. */
+const PATHS = 200;
 
 /** Lists files by pattern. */
-export const fsGlob = defineTool<{ pattern: string; cwd?: string; dot?: boolean; limit?: number }>({
+export const fsGlob = defineTool({
   name: "fs_glob",
   description: "Lists the files of the workspace whose path matches a glob pattern, for example src/**/*.ts.",
   readOnly: true,
   idempotent: true,
   paths: { cwd: "read", pattern: { searchIn: "cwd" } },
-  inputSchema: {
-    type: "object",
-    required: ["pattern"],
-    additionalProperties: false,
-    properties: {
-      pattern: { type: "string", minLength: 1, maxLength: 1_000, description: "Glob pattern, relative to cwd." },
-      cwd: { type: "string", maxLength: 4_000, nullable: true, description: "Folder to start in, relative to the workspace." },
-      dot: { type: "boolean", nullable: true, description: "Whether names that begin with a dot match." },
-      limit: { type: "integer", minimum: 1, maximum: 2_000, nullable: true, description: "Most paths to answer (200)." },
-    },
-  },
-  async run({ pattern, cwd: givenCwd, dot, limit: givenLimit }, { workspace, signal }) {
-    const cwd = givenCwd ?? ".";
-    const limit = givenLimit ?? 200;
+  inputSchema: closed({
+    pattern: Type.String({ minLength: 1, maxLength: 1_000, description: "Glob pattern, relative to cwd." }),
+    cwd: optional(Type.String({ maxLength: 4_000, description: "Folder to start in, relative to the workspace." })),
+    dot: optional(Type.Boolean({ description: "Whether names that begin with a dot match." })),
+    limit: optional(Type.Integer({ minimum: 1, maximum: 2_000, description: `Most paths to answer (${PATHS}).` })),
+  }),
+  async run({ pattern, dot, ...given }, { workspace, signal }) {
+    const cwd = given.cwd ?? ".";
+    const limit = given.limit ?? PATHS;
     const [folder] = workspace.namesOf(cwd);
     const matches: string[] = [];
     let truncated = false;

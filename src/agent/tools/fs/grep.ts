@@ -1,43 +1,37 @@
 import { globMatcher, isPattern } from "../../workspace/glob.ts";
 import { SEARCHED_FILE_BYTES } from "../limits.ts";
 import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, optional } from "../tool.ts";
 import { leftOutNote, walk } from "../../workspace/walk.ts";
 import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
+import { closed } from "../../../lib/setting.ts";
+import { Type } from "typebox";
+
+/** The files that are searched, and the most lines of one answer, if the call does not say. */
+const EVERYWHERE = "**/*";
+const LINES = 200;
 
 /** Searches the lines of files. */
-export const fsGrep = defineTool<{
-  pattern: string;
-  path?: string;
-  regex?: boolean;
-  case_sensitive?: boolean;
-  max_results?: number;
-}>({
+export const fsGrep = defineTool({
   name: "fs_grep",
   description:
     "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
   readOnly: true,
   idempotent: true,
   paths: { path: { searchIn: null } },
-  inputSchema: {
-    type: "object",
-    required: ["pattern"],
-    additionalProperties: false,
-    properties: {
-      pattern: { type: "string", minLength: 1, maxLength: 1_000, description: "What to look for." },
-      path: { type: "string", maxLength: 1_000, nullable: true, description: "Glob pattern of the files to search (**/*)." },
-      regex: { type: "boolean", nullable: true, description: "Whether the pattern is a regular expression." },
-      case_sensitive: { type: "boolean", nullable: true, description: "Whether case counts (true)." },
-      max_results: { type: "integer", minimum: 1, maximum: 2_000, nullable: true, description: "Most lines to answer (200)." },
-    },
-  },
-  async run({ pattern, path: givenPath, regex, case_sensitive: caseSensitive, max_results: maxResults }, { workspace, signal }) {
-    const path = givenPath ?? "**/*";
-    const most = maxResults ?? 200;
+  inputSchema: closed({
+    pattern: Type.String({ minLength: 1, maxLength: 1_000, description: "What to look for." }),
+    path: optional(Type.String({ maxLength: 1_000, description: `Glob pattern of the files to search (${EVERYWHERE}).` })),
+    regex: optional(Type.Boolean({ description: "Whether the pattern is a regular expression." })),
+    case_sensitive: optional(Type.Boolean({ description: "Whether case counts (true)." })),
+    max_results: optional(Type.Integer({ minimum: 1, maximum: 2_000, description: `Most lines to answer (${LINES}).` })),
+  }),
+  async run({ pattern, regex, ...given }, { workspace, signal }) {
+    const path = given.path ?? EVERYWHERE;
+    const most = given.max_results ?? LINES;
+    const isCaseSensitive = given.case_sensitive ?? true;
     const search =
-      regex === true
-        ? regexSearch(pattern, caseSensitive ?? true, signal)
-        : literalSearch(pattern, caseSensitive ?? true, signal);
+      regex === true ? regexSearch(pattern, isCaseSensitive, signal) : literalSearch(pattern, isCaseSensitive, signal);
     const isCovered = globMatcher(path, false);
     const leftOut = { secrets: 0 };
     const matches: { path: string; line: number; column: number; preview: string }[] = [];

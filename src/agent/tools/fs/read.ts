@@ -1,6 +1,8 @@
 import { byteLength, headBytes } from "../../../lib/text.ts";
 import { OUTPUT } from "../limits.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool, optional } from "../tool.ts";
+import { closed } from "../../../lib/setting.ts";
+import { Type } from "typebox";
 
 /** The bytes of a file's start that are looked at to tell text from other content. */
 const PROBE_BYTES = 8 * 1024;
@@ -11,25 +13,20 @@ const CONTENT_BYTES = OUTPUT.bytes - 256;
 const LINES = OUTPUT.lines - 2;
 
 /** Reads a text file, or a range of its lines. */
-export const fsRead = defineTool<{ path: string; offset?: number; limit?: number }>({
+export const fsRead = defineTool({
   name: "fs_read",
   description: "Reads a text file of the workspace. Answers at most 1998 lines or 50 KB: read a longer file in ranges.",
   readOnly: true,
   idempotent: true,
   paths: { path: "read" },
-  inputSchema: {
-    type: "object",
-    required: ["path"],
-    additionalProperties: false,
-    properties: {
-      path: { type: "string", minLength: 1, description: "Path relative to the workspace." },
-      offset: { type: "integer", minimum: 1, nullable: true, description: "First line to read, from 1." },
-      limit: { type: "integer", minimum: 1, maximum: LINES, nullable: true, description: "Number of lines to read." },
-    },
-  },
-  async run({ path, offset: givenOffset, limit: givenLimit }, { workspace, signal }) {
-    const offset = givenOffset ?? 1;
-    const limit = givenLimit ?? LINES;
+  inputSchema: closed({
+    path: Type.String({ minLength: 1, description: "Path relative to the workspace." }),
+    offset: optional(Type.Integer({ minimum: 1, description: "First line to read, from 1." })),
+    limit: optional(Type.Integer({ minimum: 1, maximum: LINES, description: "Number of lines to read." })),
+  }),
+  async run({ path, ...given }, { workspace, signal }) {
+    const offset = given.offset ?? 1;
+    const limit = given.limit ?? LINES;
     const file = await workspace.openForReading(path);
     try {
       const range = new LineRange(offset, limit);

@@ -1,21 +1,18 @@
 import { byteLength } from "../../../lib/text.ts";
 import { defineTool } from "../tool.ts";
+import { closed } from "../../../lib/setting.ts";
+import { Type } from "typebox";
 
 /** Writes a whole file. */
-export const fsWrite = defineTool<{ path: string; content: string }>({
+export const fsWrite = defineTool({
   name: "fs_write",
   description: "Writes a file of the workspace: creates it, with its folders, or replaces its whole content.",
   readOnly: false,
   paths: { path: "write" },
-  inputSchema: {
-    type: "object",
-    required: ["path", "content"],
-    additionalProperties: false,
-    properties: {
-      path: { type: "string", minLength: 1, description: "Path relative to the workspace." },
-      content: { type: "string", description: "The whole new content." },
-    },
-  },
+  inputSchema: closed({
+    path: Type.String({ minLength: 1, description: "Path relative to the workspace." }),
+    content: Type.String({ description: "The whole new content." }),
+  }),
   async run({ path, content }, { workspace }) {
     const file = await workspace.openForWriting(path);
     try {

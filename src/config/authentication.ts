@@ -1,0 +1,20 @@
+import { complete, type Written } from "../lib/setting.ts";
+import { TOKEN_ACTOR_SETTINGS, type Authenticate, type Authentication } from "../server/authenticate.ts";
+import { ConfigurationError } from "./environment.ts";
+
+/** The way of authentication: with neither actors nor the operator's own code, whoever reaches the loopback address. */
+export function authenticationOf(
+  path: string,
+  actors: readonly Written<typeof TOKEN_ACTOR_SETTINGS>[] | undefined,
+  authenticate: Authenticate | undefined,
+): Authentication {
+  if (actors !== undefined && authenticate !== undefined)
+    throw new ConfigurationError(`${path}: give actors or authenticate, not both`);
+  if (authenticate !== undefined) return { kind: "custom", authenticate };
+  if (actors === undefined) return { kind: "local" };
+  const hashes = actors.map((actor) => actor.tokenHash);
+  const repeated = hashes.findIndex((hash, index) => hashes.indexOf(hash) !== index);
+  if (repeated >= 0)
+    throw new ConfigurationError(`${path}: actors.${repeated}.tokenHash is another actor's too: give each a token of its own`);
+  return { kind: "tokens", actors: actors.map((actor) => complete(TOKEN_ACTOR_SETTINGS, actor)) };
+}

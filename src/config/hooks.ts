@@ -1,0 +1,49 @@
+import { Type } from "typebox";
+import type { Around } from "../agent/calls/hooks.ts";
+import type { MessagesChanged, PostModel, PreModel } from "../agent/conversation/model-hooks.ts";
+import type { Hooks } from "../agent/loop/template.ts";
+import type { Placed } from "../agent/tools/hook.ts";
+import type { PostToolUse, PreToolUse } from "../agent/tools/tool-hooks.ts";
+import { withDefault, type Written } from "../lib/setting.ts";
+
+function hookList<Hook>() {
+  return withDefault(Type.Unsafe<readonly Hook[]>({ type: "array", items: { isFunction: true } }), []);
+}
+
+/** The operator's own code around tool calls and model calls. See docs/configuration.md. */
+export const HOOK_SETTINGS = {
+  /** Look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
+  preToolUse: hookList<PreToolUse>(),
+  /** Look at a result before it is recorded: each may replace it. None if omitted. */
+  postToolUse: hookList<PostToolUse>(),
+  /** Go round the execution of a call. None if omitted. */
+  around: hookList<Around>(),
+  /** Look at the messages that the model will read: each may give others, for this model call. None if omitted. */
+  preModel: hookList<PreModel>(),
+  /** Look at each answer of a model after it is stored. None if omitted. */
+  postModel: hookList<PostModel>(),
+  /** Are shown the conversation each time it has grown. None if omitted. */
+  messagesChanged: hookList<MessagesChanged>(),
+};
+
+export type HooksConfig = Written<typeof HOOK_SETTINGS>;
+
+/** The hooks of the configuration, then those of the template. */
+export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hooks {
+  const placed = <Kind extends keyof HooksConfig>(kind: Kind) => [
+    ...placedHooks<NonNullable<HooksConfig[Kind]>[number]>(`hooks.${kind}`, all[kind] ?? []),
+    ...placedHooks<NonNullable<HooksConfig[Kind]>[number]>(`${place}.${kind}`, own[kind] ?? []),
+  ];
+  return {
+    preToolUse: placed("preToolUse"),
+    postToolUse: placed("postToolUse"),
+    around: placed("around"),
+    preModel: placed("preModel"),
+    postModel: placed("postModel"),
+    messagesChanged: placed("messagesChanged"),
+  };
+}
+
+function placedHooks<Hook>(place: string, hooks: readonly Hook[]): readonly Placed<Hook>[] {
+  return hooks.map((run, index) => ({ place: `${place}.${index}`, run }));
+}

@@ -1,0 +1,149 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Type } from "typebox";
+import { anthropicModel } from "../agent/models/anthropic.ts";
+import type { Model, TokenPrice } from "../agent/models/model.ts";
+import { openAiModel } from "../agent/models/openai.ts";
+import { parseScript, type Script } from "../agent/models/script.ts";
+import { scriptedModel } from "../agent/models/scripted.ts";
+import { closed, complete, COUNT, TEXT, withDefault, type Written } from "../lib/setting.ts";
+import { messageOf } from "../lib/text.ts";
+import { ConfigurationError, type Environment } from "./environment.ts";
+
+const DOLLARS = Type.Number({ minimum: 0 });
+
+/** The price of a model's tokens, in US dollars per million. */
+const PRICE_SETTINGS = {
+  /** Of input. Must be given. */
+  input: DOLLARS,
+  /** Of output. Must be given. */
+  output: DOLLARS,
+  /** Of input that was read from the provider's cache. As other input if omitted. */
+  cacheRead: Type.Optional(DOLLARS),
+  /** Of input that was written into the provider's cache. As other input if omitted. */
+  cacheWrite: Type.Optional(DOLLARS),
+};
+
+/** The least budget that the Messages API takes, in tokens. */
+const THINKING_TOKENS = 1_024;
+
+/** The settings of a model that a provider runs. */
+const HOSTED_SETTINGS = {
+  /** The provider's name of the model. Must be given. */
+  model: TEXT,
+  /** Its price, from which `usage` counts dollars. None if omitted: then `usage` counts tokens only. */
+  price: Type.Optional(closed(PRICE_SETTINGS)),
+  /** The path of the script that plays if the provider's key is not set, from the configuration's folder. None if omitted: the server does not start then. */
+  withoutKey: Type.Optional(TEXT),
+};
+
+const ANTHROPIC_SETTINGS = {
+  provider: Type.Literal("anthropic"),
+  ...HOSTED_SETTINGS,
+  /** The most tokens of one answer. 8,192 if omitted. */
+  maxTokens: withDefault(COUNT, 8_192),
+  /** As much as the model sees fit, or a budget in tokens, at least 1,024 and less than `maxTokens`. The model's own default if omitted. */
+  thinking: withDefault(
+    Type.Union([Type.Literal("adaptive"), closed({ budgetTokens: Type.Integer({ minimum: THINKING_TOKENS }) })]),
+    null,
+  ),
+  /** Texts at which the model stops, up to 16. None if omitted. */
+  stopSequences: withDefault(Type.Immutable(Type.Array(TEXT, { maxItems: 16 })), []),
+};
+
+const OPENAI_SETTINGS = {
+  provider: Type.Literal("openai"),
+  ...HOSTED_SETTINGS,
+  /** The most tokens of one answer. The server's own limit if omitted. */
+  maxTokens: withDefault(COUNT, null),
+};
+
+const SCRIPTED_SETTINGS = {
+  provider: Type.Literal("scripted"),
+  /** The path of a script, from the configuration's folder, or a script. Must be given. */
+  script: Type.Unsafe<string | Script>({ type: ["string", "object"] }),
+};
+
+/** A model: a Claude model, one behind a chat completions API, or a script. */
+export type ModelConfig =
+  Written<typeof ANTHROPIC_SETTINGS> | Written<typeof OPENAI_SETTINGS> | Written<typeof SCRIPTED_SETTINGS>;
+
+/** The form of a model. */
+export const MODEL = Type.Unsafe<ModelConfig>({
+  type: "object",
+  required: ["provider"],
+  discriminator: { propertyName: "provider" },
+  oneOf: [closed(ANTHROPIC_SETTINGS), closed(OPENAI_SETTINGS), closed(SCRIPTED_SETTINGS)],
+});
+
+/** Models by name, and notes for the operator at the start. */
+type Models = { readonly models: ReadonlyMap<string, Model>; readonly notes: readonly string[] };
+
+/** The configured models, checked. Scripts are named from `folder`. Throws ConfigurationError with the path of what is wrong. */
+export async function modelsOf(
+  path: string,
+  folder: string,
+  configs: Readonly<Record<string, ModelConfig>>,
+  environment: Environment,
+): Promise<Models> {
+  const models = new Map<string, Model>();
+  const notes: string[] = [];
+  for (const [name, config] of Object.entries(configs)) {
+    const made = await modelOf(`${path}: models.${name}`, folder, config, environment);
+    models.set(name, made.model);
+    notes.push(...made.notes);
+  }
+  return { models, notes };
+}
+
+type Made = { readonly model: Model; readonly notes: readonly string[] };
+
+async function modelOf(field: string, folder: string, config: ModelConfig, environment: Environment): Promise<Made> {
+  switch (config.provider) {
+    case "scripted":
+      return { model: await scripted(field, folder, config.script), notes: [] };
+    case "anthropic": {
+      const { model, maxTokens, thinking, stopSequences } = complete(ANTHROPIC_SETTINGS, config);
+      if (thinking !== null && thinking !== "adaptive" && thinking.budgetTokens >= maxTokens)
+        throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
+      const price = priceOf(config.price);
+      if (environment.anthropic === null) return withoutKey(field, folder, "ANTHROPIC_API_KEY", config);
+      return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, stopSequences, price }), notes: [] };
+    }
+    case "openai": {
+      const { model, maxTokens } = complete(OPENAI_SETTINGS, config);
+      if (environment.openai === null) return withoutKey(field, folder, "OPENAI_API_KEY or OPENAI_BASE_URL", config);
+      return { model: openAiModel({ ...environment.openai, model, maxTokens, price: priceOf(config.price) }), notes: [] };
+    }
+  }
+}
+
+/** The script that stands in for a model whose provider cannot be reached. */
+async function withoutKey(
+  field: string,
+  folder: string,
+  missing: string,
+  config: { readonly model: string; readonly withoutKey?: string },
+): Promise<Made> {
+  if (config.withoutKey === undefined)
+    throw new ConfigurationError(`${field} needs ${missing}: set it, or name a script to play without it in withoutKey`);
+  return {
+    model: await scripted(`${field}.withoutKey`, folder, config.withoutKey),
+    notes: [
+      `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`,
+    ],
+  };
+}
+
+function priceOf(config: Written<typeof PRICE_SETTINGS> | undefined): TokenPrice | null {
+  return config === undefined ? null : { cacheRead: config.input, cacheWrite: config.input, ...config };
+}
+
+async function scripted(field: string, folder: string, script: string | Script): Promise<Model> {
+  if (typeof script !== "string") return scriptedModel("inline", parseScript(field, JSON.stringify(script)));
+  const path = resolve(folder, script);
+  const source = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new ConfigurationError(`${field}: ${messageOf(error)}`);
+  });
+  return scriptedModel(script, parseScript(path, source));
+}

@@ -1,0 +1,26 @@
+import { Type } from "typebox";
+import type { RetentionPolicy } from "../events/retention.ts";
+import { withDefault, type Complete, type Written } from "../lib/setting.ts";
+
+/** At least an hour: what is still being written is never removed. */
+const DAYS = Type.Number({ minimum: 1 / 24 });
+
+/** The times for which things are kept. */
+export const RETENTION_SETTINGS = {
+  /** Days after which events are removed; cursors of before expire. At least an hour. Kept for ever if omitted. */
+  eventsDays: withDefault(DAYS, null),
+  /** Days after which the deltas of complete texts are left to the text of their TEXT_CHUNK_END. At least an hour. Kept for ever if omitted. */
+  deltasDays: withDefault(DAYS, null),
+  /** Days after which whole outputs of which models read a part are removed. At least an hour. Kept for ever if omitted. */
+  outputsDays: withDefault(DAYS, null),
+};
+
+export type RetentionConfig = Written<typeof RETENTION_SETTINGS>;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The same times in ms. */
+export function retentionOf({ eventsDays, deltasDays, outputsDays }: Complete<typeof RETENTION_SETTINGS>): RetentionPolicy {
+  const ms = (days: number | null): number | null => (days === null ? null : days * DAY_MS);
+  return { eventsMs: ms(eventsDays), deltasMs: ms(deltasDays), outputsMs: ms(outputsDays) };
+}

@@ -1,0 +1,79 @@
+import { Type } from "typebox";
+import { APPROVAL_SETTINGS } from "../agent/approvals/template.ts";
+import { CALL_SETTINGS } from "../agent/calls/template.ts";
+import { CONVERSATION_SETTINGS } from "../agent/conversation/template.ts";
+import { TURN_SETTINGS, type Template } from "../agent/loop/template.ts";
+import type { Model } from "../agent/models/model.ts";
+import {
+  PERMISSION_SETTINGS,
+  readPermission,
+  type PermissionSource,
+  type Vocabulary,
+} from "../agent/policy/permission-source.ts";
+import type { Permission } from "../agent/policy/permission.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import { closed, complete, type Written } from "../lib/setting.ts";
+import { ConfigurationError } from "./environment.ts";
+import { HOOK_SETTINGS, hooksOf, type HooksConfig } from "./hooks.ts";
+
+/** The settings that the rooms of the agent read as they are written. */
+export const PLAIN_SETTINGS = { ...CONVERSATION_SETTINGS, ...TURN_SETTINGS, ...CALL_SETTINGS, ...APPROVAL_SETTINGS };
+
+/** A template: agents are made from it. */
+export const TEMPLATE_SETTINGS = {
+  ...PLAIN_SETTINGS,
+  /** The things that agents may do without asking, after asking, and not at all. If omitted, read-only tools run and the rest is asked for. */
+  permission: Type.Optional(closed(PERMISSION_SETTINGS)),
+  /** The operator's own code, run after the hooks of the whole configuration. None if omitted. */
+  hooks: Type.Optional(closed(HOOK_SETTINGS)),
+};
+
+export type TemplateConfig = Written<typeof TEMPLATE_SETTINGS>;
+
+/** A template as it is written, and what it may name. */
+export type TemplateSource = {
+  readonly path: string;
+  readonly id: string;
+  readonly config: TemplateConfig;
+  /** The hooks of the whole configuration. */
+  readonly hooks: HooksConfig;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly vocabulary: Vocabulary;
+};
+
+/** A template, checked. Throws ConfigurationError with the path of what is wrong. */
+export function templateOf({ path, id, config, hooks, models, vocabulary }: TemplateSource): Template {
+  const place = `templates.${id}`;
+  const field = `${path}: ${place}`;
+  for (const role of ["model", "fallbackModel"] as const) {
+    const name = config[role];
+    if (name !== undefined && !models.has(name))
+      throw new ConfigurationError(
+        `${field}.${role}: there is no model ${JSON.stringify(name)}: the models are ${[...models.keys()].join(", ")}`,
+      );
+  }
+  checkTools(`${field}.tools`, config.tools, vocabulary.tools);
+  return {
+    id,
+    ...complete(PLAIN_SETTINGS, config),
+    permission: permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary),
+    hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
+  };
+}
+
+function permissionOf(path: string, place: string, source: PermissionSource, vocabulary: Vocabulary): Permission {
+  const { permission, problems } = readPermission(source, place, vocabulary);
+  if (problems.length === 0) return permission;
+  throw new ConfigurationError(
+    problems.map(({ field, message }) => `${path}: ${[place, ...field].join(".")}: ${message}`).join("\n"),
+  );
+}
+
+function checkTools(field: string, names: readonly string[] | undefined, tools: ReadonlyMap<string, Tool>): void {
+  for (const [index, name] of (names ?? []).entries()) {
+    if (!tools.has(name))
+      throw new ConfigurationError(
+        `${field}.${index}: there is no tool ${JSON.stringify(name)}: the tools are ${[...tools.keys()].join(", ")}`,
+      );
+  }
+}

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { APPROVAL_SETTINGS } from "../../src/agent/approvals/template.ts";
+import { TOOL_LIMIT_SETTINGS } from "../../src/agent/calls/slots.ts";
+import { CALL_SETTINGS } from "../../src/agent/calls/template.ts";
+import { CONVERSATION_SETTINGS } from "../../src/agent/conversation/template.ts";
+import { TURN_SETTINGS } from "../../src/agent/loop/template.ts";
+import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
+import { CONFIG_SETTINGS } from "../../src/config/config.ts";
+import { HOOK_SETTINGS } from "../../src/config/hooks.ts";
+import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
+import { TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
+import { WEBHOOK_SETTINGS } from "../../src/config/webhooks.ts";
+import { TOKEN_ACTOR_SETTINGS } from "../../src/server/authenticate.ts";
+
+/** Each group of settings, its file, and the constant that it is. */
+const GROUPS = [
+  ["agent/conversation/template.ts", "CONVERSATION_SETTINGS", CONVERSATION_SETTINGS],
+  ["agent/loop/template.ts", "TURN_SETTINGS", TURN_SETTINGS],
+  ["agent/calls/template.ts", "CALL_SETTINGS", CALL_SETTINGS],
+  ["agent/calls/slots.ts", "TOOL_LIMIT_SETTINGS", TOOL_LIMIT_SETTINGS],
+  ["agent/approvals/template.ts", "APPROVAL_SETTINGS", APPROVAL_SETTINGS],
+  ["agent/policy/permission-source.ts", "PERMISSION_SETTINGS", PERMISSION_SETTINGS],
+  ["config/hooks.ts", "HOOK_SETTINGS", HOOK_SETTINGS],
+  ["config/retention.ts", "RETENTION_SETTINGS", RETENTION_SETTINGS],
+  ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
+  ["config/templates.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],
+  ["config/config.ts", "CONFIG_SETTINGS", CONFIG_SETTINGS],
+  ["server/authenticate.ts", "TOKEN_ACTOR_SETTINGS", TOKEN_ACTOR_SETTINGS],
+] as const;
+
+/** The docstrings of the fields of a constant, by field; null for a field without one. */
+function docstringsIn(source: string, constant: string): Map<string, string | null> {
+  const body = source.slice(source.indexOf(`const ${constant} = {`)).split("\n};")[0] ?? "";
+  const fields = body.matchAll(/^(?: {2}\/\*\*((?:(?!\*\/)[^])*)\*\/\n)? {2}(\w+): /gm);
+  return new Map([...fields].map(([, docstring, field]) => [field ?? "", docstring?.replace(/\s+\*?\s*/g, " ") ?? null]));
+}
+
+/** How a docstring says a default. */
+function saidDefault(value: unknown): RegExp {
+  if (typeof value === "number") return new RegExp(`\\b${value.toLocaleString("en-US")} if omitted`);
+  if (typeof value === "boolean") return new RegExp(`\\b${value ? "True" : "False"} if omitted`);
+  if (typeof value === "string") return new RegExp(`\`${value}\` if omitted`);
+  return /if omitted/i;
+}
+
+it.each(GROUPS)("each setting in %s, %s says its default, and its unit if it is a time", async (file, constant, settings) => {
+  const source = await readFile(new URL(`../../src/${file}`, import.meta.url), "utf8");
+  const docstrings = docstringsIn(source, constant);
+  expect(docstrings.size).toBeGreaterThan(1);
+  for (const [field, schema] of Object.entries(settings)) {
+    const docstring = docstrings.get(field);
+    if (docstring === undefined && constant === "TEMPLATE_SETTINGS") continue; // A setting of a room, looked at there.
+    const said = "default" in schema ? saidDefault(schema.default) : /Must be given|if omitted/i;
+    expect(docstring ?? "no docstring", `${constant}.${field}`).toMatch(said);
+    if (field.endsWith("Ms")) expect(docstring, `${constant}.${field}`).toMatch(/\bin ms\b/);
+  }
+});
