@@ -20,6 +20,6 @@ export default defineConfig({
     // Files share what they have loaded: what a test changes beyond itself is put back.
     isolate: false,
     unstubEnvs: true,
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

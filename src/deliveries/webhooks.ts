@@ -22,8 +22,9 @@ export type Webhook = {
   readonly allowsPrivate: boolean;
 };
 
-/** The time of one try and of all tries of an event, in ms, and the number of tries at once. */
-const TRY_MS = 10_000;
+/** The time of one try, in ms. */
+export const WEBHOOK_TRY_MS = 10_000;
+/** The time of all tries of an event, in ms, and the number of tries at once. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
 const CONCURRENCY = 8;
 
@@ -101,7 +102,7 @@ async function post(
     headers,
     body,
     dispatcher: allowsPrivate ? ANYWHERE : PUBLIC,
-    signal: AbortSignal.any([stop, AbortSignal.timeout(TRY_MS)]),
+    signal: AbortSignal.any([stop, AbortSignal.timeout(WEBHOOK_TRY_MS)]),
     // A connection a delivery: nothing is kept open towards a target.
     reset: true,
   });

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { build, preview } from "vite";
 import { temporaryFolder } from "../support/app.ts";
 import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
+import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
 /** Builds the app as its users would, and serves it before the server at `url`. */
@@ -23,7 +24,7 @@ it.skipIf(chromiumPath === null && process.env["CI"] === undefined).for(["react-
   "examples/%s: send, stream, tools, a reload while an approval waits, approve, and a server that is killed and comes back",
   { timeout: 90_000 },
   async (app) => {
-    const data = { TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const data = { TRIPLANE_DATA_DIR: await embeddedFolder() };
     const server = await startServerProcess(data);
     const { page, complaints } = await openPage();
     await page.goto(await serve(app, server.url));

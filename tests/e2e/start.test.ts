@@ -2,6 +2,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
 import { runFile } from "../support/process.ts";
+import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
 /** What a server says that does not start. */
@@ -10,7 +11,7 @@ async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
     PORT: "0",
     ANTHROPIC_API_KEY: "",
     DATABASE_URL: "",
-    TRIPLANE_DATA_DIR: await temporaryFolder(),
+    TRIPLANE_DATA_DIR: await embeddedFolder(),
     ...env,
   });
   expect(await server.exited, server.output()).toBe(1);
@@ -49,7 +50,7 @@ describe("a start that works", () => {
   });
 
   it("with a key uses Claude, and never says the key", async () => {
-    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await temporaryFolder(), ANTHROPIC_API_KEY: "sk-secret-key" });
+    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await embeddedFolder(), ANTHROPIC_API_KEY: "sk-secret-key" });
     await server.says("npm run demo");
     expect(server.output()).toContain("anthropic claude-");
     expect(server.output()).not.toContain("sk-secret-key");

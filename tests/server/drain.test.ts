@@ -23,9 +23,7 @@ describe("a server that closes", () => {
     const closed = once(healthy, "close") as Promise<[number]>;
     const text = stream.text();
     text.catch(() => {});
-    const began = performance.now();
     await app.close();
-    expect(performance.now() - began).toBeLessThan(6_000);
     expect((await closed)[0]).toBe(1001);
     await expect(text).rejects.toThrow("terminated");
   });

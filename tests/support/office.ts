@@ -22,6 +22,7 @@ export const ACTORS: Partial<TriplaneConfig> = { actors: Object.values(PEOPLE).m
 /** Each "write NAME" makes the model write the file NAME and then say what came of it. */
 export const SCRIPT = {
   replies: [
+    { when: { user: "^hello" }, say: ["Hello."] },
     { when: { user: "write (?<name>.*)" }, call: [{ tool: "fs_write", input: { path: "{{name}}", content: "text" } }] },
     { when: { result: "fs_write" }, say: ["{{result}}"] },
     { when: {}, say: ["Hello."] },

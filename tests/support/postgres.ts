@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { statfs } from "node:fs/promises";
+import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -13,17 +14,25 @@ declare module "vitest" {
   interface ProvidedContext {
     /** A PostgreSQL whose database `triplane_template` has the migrated schema. */
     postgresUrl: string;
+    /** A folder that is removed when the run ends. */
+    runFolder: string;
   }
 }
 
 /** Starts one real PostgreSQL for the whole run; TEST_DATABASE_URL names another one instead. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"];
-  const started = given === undefined ? await startPostgres(await quickFolder()) : { url: given, stop: async () => {} };
+  const folder = await quickFolder();
+  const runFolder = await mkdtemp(join(folder, "triplane-run-"));
+  const started = given === undefined ? await startPostgres(folder) : { url: given, stop: async () => {} };
   if (given === undefined) await hurry(started.url);
   await makeTemplate(started.url);
   project.provide("postgresUrl", started.url);
-  return started.stop;
+  project.provide("runFolder", runFolder);
+  return async () => {
+    await started.stop();
+    await rm(runFolder, { recursive: true });
+  };
 }
 
 /** Starts a new PostgreSQL on a free port, in a process that ends with this one, with its data in a new folder of `folder`. */

@@ -86,10 +86,8 @@ describe("while the database is away", () => {
     const away = await pageWhere(pages, (page) => page.outage !== null);
     expect(away.page.outage).toMatchObject({ since: expect.any(String) });
     await expect.poll(() => isReady(app), { timeout: 5_000 }).toBe(false);
-    const began = performance.now();
     const refused = await client.ask(SendMessageDocument, { input: { agentId: agent.id, text: "more" } });
     expect(refused.errors[0]?.extensions?.["code"]).toBe("STORAGE_UNAVAILABLE");
-    expect(performance.now() - began).toBeLessThan(1_000);
     finish();
     await expect.poll(() => metric(app, "triplane_events_waiting")).toBeGreaterThan(0);
 

@@ -39,8 +39,8 @@ describe("globMatcher", () => {
     expect(globMatcher("**/*", true)(".a/.b")).toBe(true);
   });
 
-  it("takes no longer for a pattern that would make others backtrack for ever", () => {
-    const started = performance.now();
+  it("takes less than 200 ms of the processor for a pattern that would make others backtrack for ever", () => {
+    const started = process.cpuUsage();
     expect(globMatcher("*a".repeat(40) + "b", false)("a".repeat(200))).toBe(false);
     expect(
       globMatcher(
@@ -48,7 +48,7 @@ describe("globMatcher", () => {
         false,
       )(Array.from({ length: 200 }, () => "a").join("/")),
     ).toBe(false);
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(process.cpuUsage(started).user).toBeLessThan(200 * 1_000);
     expect(() => globMatcher("{a,b}".repeat(10), false)).toThrow("more than 100 alternatives");
     expect(() => globMatcher("{".repeat(100_000) + "}".repeat(100_000), false)).toThrow("at most 1000 characters");
     expect(globMatcher("{".repeat(500) + "}".repeat(500), false)("a")).toBe(false);

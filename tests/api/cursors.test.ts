@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { AgentsDocument, PollTimelineDocument, TimelineDocument, ToolCallsDocument } from "../generated/documents.ts";
+import type { TriplaneConfig } from "../../src/triplane.ts";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+
+/** People of tenant `one`, and zoe, who is an administrator of another. */
+const PEOPLE: Partial<TriplaneConfig> = {
+  actors: [
+    tokenActor("anna", ["user"]),
+    tokenActor("ben", ["user"]),
+    tokenActor("vera", ["viewer"]),
+    tokenActor("paul", ["approver"]),
+    tokenActor("zoe", ["admin"], "other"),
+  ].map(({ actor }) => actor),
+};
+
+describe("cursors and pages", () => {
+  it("that do not fit get a typed error before the stream starts, never silence", async () => {
+    const app = await startTestApp({ config: PEOPLE });
+    const client = connect(app.url, "anna-token");
+    const other = connect(app.url, "zoe-token");
+    const agent = await client.createAgent();
+    const foreign = await other.createAgent();
+    const future = agent.cursor.replace(/.{4}$/, "ffff");
+    const restored = agent.cursor.replace(/\.[0-9a-f]{8}\.([0-9a-f]{14})$/, ".00000000.$1");
+    const cases: [string, string][] = [
+      ["nonsense", "CURSOR_MALFORMED"],
+      ["", "CURSOR_MALFORMED"],
+      ["-1", "CURSOR_MALFORMED"],
+      ["0x10", "CURSOR_MALFORMED"],
+      ["1e309", "CURSOR_MALFORMED"],
+      [`${agent.cursor}0`, "CURSOR_MALFORMED"],
+      [future, "CURSOR_FUTURE"],
+      [foreign.cursor, "CURSOR_FOREIGN"],
+      [restored, "CURSOR_RESTORED"],
+    ];
+    for (const [since, code] of cases) {
+      expect((await client.ask(PollTimelineDocument, { since })).errors, since).toMatchObject([{ extensions: { code } }]);
+      const { value } = await client
+        .subscribe(TimelineDocument, { since })
+        .next()
+        .catch((error: unknown) => ({ value: { errors: error } }));
+      expect(JSON.stringify(value), since).toContain(code);
+    }
+    await app.database.sql.query(
+      {
+        name: "f",
+        text: "UPDATE tenant_log SET floor = (SELECT max(position) FROM event WHERE tenant = 'acme') + 5 WHERE tenant = 'acme'",
+      },
+      [],
+    );
+    expect((await client.ask(PollTimelineDocument, { since: agent.cursor })).errors).toMatchObject([
+      { extensions: { code: "CURSOR_EXPIRED" } },
+    ]);
+    expect((await client.ask(PollTimelineDocument, { since: "0" })).errors).toEqual([]);
+  });
+
+  it("of unknown kinds, and of sizes that make no sense, are refused", async () => {
+    const client = connect((await startTestApp()).url);
+    expect((await client.post({ query: "{ timeline(kinds: [NONSENSE]) { cursor } }" })).errors[0]?.message).toContain("NONSENSE");
+    for (const first of [0, -1, 101, 2_147_483_647]) {
+      expect((await client.ask(AgentsDocument, { first })).errors, String(first)).toMatchObject([
+        { extensions: { code: "BAD_USER_INPUT" } },
+      ]);
+      expect((await client.ask(ToolCallsDocument, { first })).errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+    }
+    expect((await client.ask(PollTimelineDocument, { first: 501 })).errors).toMatchObject([
+      { extensions: { code: "BAD_USER_INPUT" } },
+    ]);
+    expect((await client.ask(AgentsDocument, { after: "nonsense" })).errors).toMatchObject([
+      { extensions: { code: "BAD_USER_INPUT" } },
+    ]);
+    expect((await client.ask(AgentsDocument, { first: 1 })).errors).toEqual([]);
+  });
+});
+
+describe("streams", () => {
+  it("that would never end are refused: until must be among what is asked for", async () => {
+    const client = connect((await startTestApp()).url);
+    const agent = await client.createAgent();
+    for (const asked of [{ kinds: ["TEXT_CHUNK" as const] }, { channels: ["MONITOR" as const] }]) {
+      const { value } = await client.subscribe(TimelineDocument, { agentId: agent.id, until: "DONE", ...asked }).next();
+      expect(JSON.stringify(value)).toContain("BAD_USER_INPUT");
+    }
+  });
+});

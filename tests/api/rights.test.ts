@@ -1,0 +1,180 @@
+import { describe, expect, it } from "vitest";
+import {
+  AgentDocument,
+  AgentsDocument,
+  CreateAgentDocument,
+  NodeDocument,
+  PollTimelineDocument,
+  SendMessageDocument,
+  TimelineDocument,
+  ToolCallsDocument,
+} from "../generated/documents.ts";
+import { globalId } from "../../src/lib/global-id.ts";
+import type { TriplaneConfig } from "../../src/triplane.ts";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+import { SCRIPT } from "../support/office.ts";
+
+/** People of tenant `one`, and zoe, who is an administrator of another. */
+const PEOPLE: Partial<TriplaneConfig> = {
+  actors: [
+    tokenActor("anna", ["user"]),
+    tokenActor("ben", ["user"]),
+    tokenActor("vera", ["viewer"]),
+    tokenActor("paul", ["approver"]),
+    tokenActor("zoe", ["admin"], "other"),
+  ].map(({ actor }) => actor),
+};
+
+describe("actors", () => {
+  it("without a token or with a wrong one are not admitted, over HTTP and WebSocket", async () => {
+    const app = await startTestApp({ config: PEOPLE });
+    for (const token of [undefined, "wrong", ""]) {
+      const answer = await connect(app.url, token).ask(AgentsDocument, {});
+      expect(answer).toMatchObject({ status: 401, data: null, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+      await expect(connect(app.url, token).subscribe(TimelineDocument, {}).next()).rejects.toMatchObject({ code: 4403 });
+    }
+  });
+
+  it("see, steer and decide only what their roles allow (invariant 12)", async () => {
+    const app = await startTestApp({ config: PEOPLE, script: SCRIPT, template: { selfApproval: false } });
+    const [anna, ben, vera, paul, zoe] = ["anna", "ben", "vera", "paul", "zoe"].map((name) => connect(app.url, `${name}-token`));
+    if (!anna || !ben || !vera || !paul || !zoe) throw new Error("five actors");
+    const agent = await anna.createAgent();
+    await anna.send(agent.id, "write a.txt");
+    const [required] = ofType(await anna.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const approvalId = required?.request.approvalId ?? "";
+    const inputHash = required?.request.inputHash ?? "";
+
+    for (const stranger of [ben, zoe]) {
+      expect((await stranger.get(AgentDocument, { id: agent.id })).agent).toBeNull();
+      for (const id of [agent.id, approvalId, globalId("ToolCall", required?.request.call.callId ?? "")])
+        expect((await stranger.get(NodeDocument, { id })).node).toBeNull();
+      expect((await stranger.get(ToolCallsDocument, {})).toolCalls.nodes).toEqual([]);
+      expect((await stranger.ask(PollTimelineDocument, { agentId: agent.id })).errors).toMatchObject([
+        { extensions: { code: "NOT_FOUND" } },
+      ]);
+      expect((await stranger.get(PollTimelineDocument, {})).timeline.events).toEqual([]);
+      expect(
+        (await stranger.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } })).sendMessage.userErrors,
+      ).toMatchObject([{ code: "NOT_FOUND" }]);
+      expect((await stranger.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([
+        { code: "NOT_FOUND" },
+      ]);
+    }
+    for (const reader of [vera, paul]) {
+      expect((await reader.get(AgentDocument, { id: agent.id })).agent).not.toBeNull();
+      expect(
+        (await reader.get(CreateAgentDocument, { input: { templateId: "assistant" } })).createAgent.userErrors,
+      ).toMatchObject([{ code: "FORBIDDEN" }]);
+      expect(
+        (await reader.get(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } })).sendMessage.userErrors,
+      ).toMatchObject([{ code: "FORBIDDEN" }]);
+    }
+    expect((await vera.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
+    expect((await anna.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
+    expect((await paul.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toEqual([]);
+    expect(ofType(await anna.until(agent.id, "PERMISSION_DECIDED"), "PermissionDecided")).toMatchObject([
+      { decidedBy: { id: "paul", kind: "USER" } },
+    ]);
+  });
+
+  it("decide on what they asked for only where the template says so", async () => {
+    const app = await startTestApp({
+      config: { actors: [tokenActor("ada", ["admin"]).actor] },
+      script: SCRIPT,
+      template: { selfApproval: false },
+    });
+    const ada = connect(app.url, "ada-token");
+    const agent = await ada.createAgent();
+    await ada.send(agent.id, "write a.txt");
+    const [required] = ofType(await ada.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    expect((await ada.decide({ approvalId: required?.request.approvalId ?? "", decision: "DENY" })).userErrors).toMatchObject([
+      { code: "SELF_APPROVAL" },
+    ]);
+  });
+});
+
+describe("a person who asked", () => {
+  it("may not decide, though another created the agent; the creator who asked nothing may", async () => {
+    const actors = ["ada", "bea"].map((id) => tokenActor(id, ["admin"]).actor);
+    const app = await startTestApp({ config: { actors }, script: SCRIPT, template: { selfApproval: false } });
+    const ada = connect(app.url, "ada-token");
+    const bea = connect(app.url, "bea-token");
+    const agent = await bea.createAgent();
+    await ada.send(agent.id, "write a.txt");
+    const [required] = ofType(await ada.until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+    const decision = {
+      approvalId: required?.request.approvalId ?? "",
+      inputHash: required?.request.inputHash ?? "",
+      decision: "ALLOW",
+    } as const;
+    expect((await ada.decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
+    expect((await bea.decide(decision)).userErrors).toEqual([]);
+  });
+});
+
+describe("streams", () => {
+  it("give each actor only the events that they may see, live as from the past (invariant 12)", async () => {
+    const app = await startTestApp({ config: PEOPLE });
+    const anna = connect(app.url, "anna-token");
+    const ben = connect(app.url, "ben-token");
+    const own = await ben.createAgent();
+    const seen: string[] = [];
+    const stream = ben.timeline({ since: "0" });
+    seen.push(...((await stream.next()).value?.events ?? []).map((event) => event.agent.id));
+    const next = stream.next();
+    const agent = await anna.createAgent();
+    await anna.turn(agent.id, "hello");
+    await ben.send(own.id, "hello");
+    seen.push(...((await next).value?.events ?? []).map((event) => event.agent.id));
+    expect(new Set(seen)).toEqual(new Set([own.id]));
+  });
+
+  it("end where their actor is no longer admitted, and say so", async () => {
+    let isAdmitted = true;
+    let time = Date.now();
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const app = await startTestApp({
+      config: { authenticate: () => (isAdmitted ? actor : null) },
+      overrides: { clock: { now: () => new Date(time) } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const stream = client.timeline({ agentId: agent.id, since: "0" });
+    await stream.next();
+    time += 6_000;
+    const still = stream.next();
+    await client.send(agent.id, "hello");
+    expect((await still).done).toBe(false);
+    await client.until(agent.id, "DONE");
+    const [row] = await app.database.sql.query<{ id: string }>({ name: "i", text: "SELECT id FROM agent" }, []);
+    isAdmitted = false;
+    time += 6_000;
+    const secret = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 9, block: 0, delta: "not for anna" } } as const;
+    await app.parts.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", events: [secret] }]);
+    const rest: unknown[] = [];
+    const drained = (async () => {
+      for await (const page of stream) rest.push(...page.events);
+    })();
+    await expect(drained).rejects.toMatchObject({ code: 4403 });
+    expect(JSON.stringify(rest)).not.toContain("not for anna");
+  });
+
+  it("end also while nothing is said, where their actor is no longer admitted", async () => {
+    let isAdmitted = true;
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const app = await startTestApp({
+      config: { authenticate: () => (isAdmitted ? actor : null) },
+      overrides: { admittedMs: 30 },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const stream = client.timeline({ agentId: agent.id, since: "0" });
+    await stream.next();
+    const waiting = stream.next();
+    isAdmitted = false;
+    await expect(waiting).rejects.toMatchObject({ code: 4403 });
+  });
+});
