@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import type { Script } from "../../src/agent/models/script.ts";
 import { startTestApp } from "../support/app.ts";
+import { assistantScript } from "../support/assistant.ts";
 import { connect } from "../support/client.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
@@ -9,15 +8,10 @@ import { runAtTerminal, runFile } from "../support/process.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
 import { ownTool } from "../support/tools.ts";
 
-/** What a newcomer without a key talks with. */
-async function assistant(): Promise<Script> {
-  return JSON.parse(await readFile(new URL("../../examples/scripts/assistant.json", import.meta.url), "utf8")) as Script;
-}
-
 describe("npm run chat", () => {
   it("talks with an agent: text as it comes, tools, approvals, and the past of an agent that is there", async () => {
     const workspace = await exampleWorkspace();
-    const server = await startTestApp({ script: await assistant(), config: { workspaceRoots: [workspace] } });
+    const server = await startTestApp({ script: await assistantScript(), config: { workspaceRoots: [workspace] } });
     const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--workspace", workspace]);
     const [, agent = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
     chat.child.stdin?.write("Find every TODO and make a todo for each.\n");
@@ -98,7 +92,7 @@ describe("npm run chat", () => {
 
   it("takes a pipe line by line, answers what was asked last, and says so where a question is left open", async () => {
     const workspace = await exampleWorkspace();
-    const server = await startTestApp({ script: await assistant(), config: { workspaceRoots: [workspace] } });
+    const server = await startTestApp({ script: await assistantScript(), config: { workspaceRoots: [workspace] } });
     const piped = (input: string, ...args: string[]) => {
       const chat = runFile("examples/chat/chat.ts", ["--url", server.url, "--workspace", workspace, ...args]);
       chat.child.stdin?.end(input);

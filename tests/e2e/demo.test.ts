@@ -2,13 +2,14 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runFile } from "../support/process.ts";
-import { embeddedFolder } from "../support/embedded.ts";
-import { exampleWorkspace, startServerProcess } from "../support/server-process.ts";
+import { startTestApp } from "../support/app.ts";
+import { assistantScript } from "../support/assistant.ts";
+import { exampleWorkspace } from "../support/server-process.ts";
 
 describe("npm run demo", () => {
   it("works through the example with --yes and --no, and its answer follows the files", async () => {
-    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await embeddedFolder() });
     const workspace = await exampleWorkspace();
+    const server = await startTestApp({ script: await assistantScript(), config: { workspaceRoots: [workspace] } });
     const run = async (...args: string[]) => {
       const demo = runFile("examples/demo/demo.ts", ["--url", server.url, "--workspace", workspace, ...args]);
       demo.child.stdin?.end();
@@ -52,7 +53,7 @@ describe("npm run demo", () => {
     expect(await run("--yes", "--no")).toMatchObject({ code: 1, output: expect.stringContaining("not both") });
     expect(await run("--colour")).toMatchObject({ code: 1, output: expect.stringContaining("--colour") });
     expect(await run("--help")).toMatchObject({ code: 0, output: expect.stringContaining("--workspace DIR") });
-    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await embeddedFolder() });
+    const server = await startTestApp();
     expect(await run("--url", server.url, "--workspace", "/nowhere", "--yes")).toMatchObject({
       code: 1,
       output: expect.stringContaining("not a folder"),

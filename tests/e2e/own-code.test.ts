@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
-import { embeddedFolder } from "../support/embedded.ts";
+import { testDatabaseUrl } from "../support/database.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
 /** A tool, a hook, a mode and a listener, each of which forgets something that fails. */
@@ -30,7 +30,8 @@ it("own code that forgets what fails does not end the server: it is raised where
   const folder = await temporaryFolder();
   await writeFile(join(folder, "triplane.config.ts"), CONFIG);
   const server = await startServerProcess({
-    TRIPLANE_DATA_DIR: await embeddedFolder(),
+    DATABASE_URL: await testDatabaseUrl(),
+    TRIPLANE_DATA_DIR: join(folder, "data"),
     TRIPLANE_CONFIG: join(folder, "triplane.config.ts"),
   });
   const client = connect(server.url);

@@ -8,7 +8,7 @@ import { startTestApp, temporaryFolder } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
 import { startServerProcess } from "../../support/server-process.ts";
-import { embeddedFolder } from "../../support/embedded.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
 import { ownTool } from "../../support/tools.ts";
 
 /** Says the id of a process that it leaves behind, and its own, and goes on. */
@@ -120,7 +120,11 @@ describe("programs that tools start", () => {
           } })],
       });`,
     );
-    const server = await startServerProcess({ TRIPLANE_DATA_DIR: await embeddedFolder(), TRIPLANE_CONFIG: config });
+    const server = await startServerProcess({
+      DATABASE_URL: await testDatabaseUrl(),
+      TRIPLANE_DATA_DIR: join(folder, "data"),
+      TRIPLANE_CONFIG: config,
+    });
     const client = connect(server.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
