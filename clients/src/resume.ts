@@ -1,3 +1,4 @@
+import { FATAL, REFUSED } from "./close-codes.ts";
 import { codeOf, isCursorCode, ResumeError } from "./errors.ts";
 import {
   AttemptRefused,
@@ -51,8 +52,6 @@ export function optionsFor<Operation>(
 
 /** After so many answers in a row that are the server's fault, not the network's, it is given up. */
 const SERVER_FAILURES = 8;
-/** Close codes after which the same again would end the same: the client breaks the protocol, or sends more than a message holds. */
-const FATAL_CLOSE_CODES: ReadonlySet<number> = new Set([1009, 4004, 4005, 4400, 4401, 4406, 4409, 4429]);
 /** Answers that would be the same the next time. One that the client does not know may come from a newer server, and is tried again. */
 const FINAL_CODES: ReadonlySet<unknown> = new Set([
   undefined,
@@ -224,13 +223,12 @@ function closeCodeOf(error: unknown): number | null {
 }
 
 function isFatal(error: unknown): boolean {
-  return FATAL_CLOSE_CODES.has(closeCodeOf(error) ?? 0);
+  return FATAL.has(closeCodeOf(error) ?? 0);
 }
 
 /** Not admitted (a new token may help), an HTTP status that refuses, or an error of the server's own. */
 function isRefusal(error: unknown): boolean {
-  const code = closeCodeOf(error);
-  return error instanceof AttemptRefused || code === 4403 || code === 4500;
+  return error instanceof AttemptRefused || REFUSED.has(closeCodeOf(error) ?? 0);
 }
 
 function reasonOf(error: unknown): string {

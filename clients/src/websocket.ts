@@ -1,3 +1,4 @@
+import { LOST, NORMAL } from "./close-codes.ts";
 import { createClient, type ClientOptions } from "graphql-ws";
 import { disposable, type Result, type Transport } from "./transport.ts";
 
@@ -21,8 +22,6 @@ type SocketClass = new (
 
 /** The frequency with which the connection is tried, and how long it may take to open and to answer, in ms, where nothing else is said. */
 const KEEP_ALIVE_MS = 12_000;
-/** Closed without a close frame: as lost (RFC 6455, 7.4.1). */
-const LOST = 1006;
 
 /**
  * Subscriptions over one WebSocket (graphql-transport-ws). graphql-ws itself would subscribe again from where the
@@ -92,7 +91,7 @@ function lostWhileNeeded(base: SocketClass, isNeeded: () => boolean): SocketClas
     }
 
     #asLost(event: CloseEventLike): CloseEventLike {
-      const isOrder = event.code === 1000 && isNeeded();
+      const isOrder = event.code === NORMAL && isNeeded();
       return isOrder ? { code: LOST, reason: event.reason, wasClean: false } : event;
     }
   };

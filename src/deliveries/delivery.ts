@@ -8,6 +8,7 @@ import type { ConsumerPlace, ConsumerPlaces } from "./places.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
+import { growingWait } from "../lib/growing-wait.ts";
 
 /** The times of deliveries, in ms. */
 export type ConsumerTimes = {
@@ -259,8 +260,7 @@ export class Delivery {
   /** Waits before the next try: longer each time. */
   async #pause(tries: number): Promise<void> {
     const { firstRetryMs, lastRetryMs } = this.#times;
-    const waitMs = Math.min(lastRetryMs, firstRetryMs * 2 ** (tries - 1)) * (0.8 + Math.random() * 0.4);
-    await delay(waitMs, undefined, { signal: this.#stop }).catch(() => {});
+    await delay(growingWait(tries, firstRetryMs, lastRetryMs), undefined, { signal: this.#stop }).catch(() => {});
   }
 
   /** An event that is given up is reported in the agent's log, unless it is such a report itself. */

@@ -1,4 +1,3 @@
-import type { Created } from "../agent/commands/idempotency.ts";
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
@@ -8,11 +7,11 @@ import type { Template } from "../agent/loop/template.ts";
 import { readStandstill, waitingFor } from "../agent/loop/waiting-for.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import { formatCursor } from "../events/cursor.ts";
-import type { Result } from "../lib/result.ts";
+import { accepted } from "../lib/result.ts";
 import type { Context } from "./context.ts";
-import type { UserError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
 import { checkPage } from "./page.ts";
+import { payloadOf, type Payload } from "./payload.ts";
 import { visibleAgents } from "./visibility.ts";
 
 /** Snapshots of one answer where it is not said how many. */
@@ -20,13 +19,6 @@ const SNAPSHOTS = 20;
 
 /** The columns and relations that Prisma must read for what was asked. */
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
-
-/** An agent of a payload, by its row id; null if nothing came of the mutation. */
-export type AgentPayload = {
-  readonly agentId: string | null;
-  readonly cursor: string;
-  readonly userErrors: readonly UserError[];
-};
 
 /** The agent of a Relay id, where the actor may see it. */
 export async function agent(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
@@ -114,34 +106,25 @@ export async function usageOf({ prisma }: Context, agentId: string): Promise<Age
   };
 }
 
-export async function createAgent(context: Context, request: CreateAgent): Promise<AgentPayload> {
-  return createdPayload(context, await create(context.parts, context.actor, request));
+export async function createAgent(context: Context, request: CreateAgent): Promise<Payload> {
+  return payloadOf(context, await create(context.parts, context.actor, request));
 }
 
 /** The request of forkAgent, as clients send it. */
 export type ForkRequest = { readonly agentId: string; readonly messageId: string | null; readonly idempotencyKey: string | null };
 
-export async function forkAgent(context: Context, request: ForkRequest): Promise<AgentPayload> {
+export async function forkAgent(context: Context, request: ForkRequest): Promise<Payload> {
   const { agentId, messageId, idempotencyKey } = request;
   const result = await fork(context.parts, context.actor, {
     agentId: rowId("Agent", agentId) ?? "",
     messageId: messageId === null ? null : (rowId("Message", messageId) ?? ""),
     idempotencyKey,
   });
-  return createdPayload(context, result);
+  return payloadOf(context, result);
 }
 
-async function createdPayload(context: Context, result: Result<Created, UserError>): Promise<AgentPayload> {
-  const head = await context.snapshot();
-  if (!result.ok) return { agentId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
-  return { agentId: result.value.id, cursor: formatCursor(head, result.value.position ?? head.position), userErrors: [] };
-}
-
-export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<AgentPayload> {
+export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<Payload> {
   const result = await interrupt(context.parts, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
   if (result.ok) context.wake(result.value.id);
-  const cursor = await snapshotCursor(context);
-  return result.ok
-    ? { agentId: result.value.id, cursor, userErrors: [] }
-    : { agentId: null, cursor, userErrors: [result.refusal] };
+  return payloadOf(context, result.ok ? accepted({ ...result.value, position: null }) : result);
 }

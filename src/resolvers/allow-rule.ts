@@ -11,7 +11,7 @@ import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
-import { rowPayload, type RowPayload } from "./row-payload.ts";
+import { payloadOf, unplaced, type Payload } from "./payload.ts";
 
 /** The rules that people have stored, newest first: for those who read the tenant. */
 export async function allowRules(
@@ -49,11 +49,11 @@ export async function allowRuleProposal({ parts, actor }: Context, approvalId: s
   throw clientError(proposed.refusal.code === "FORBIDDEN" ? "FORBIDDEN" : "NOT_FOUND", proposed.refusal.message);
 }
 
-export async function allowAlways(context: Context, request: AllowAlways): Promise<RowPayload> {
+export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
-  return rowPayload(context, await allow(context.parts, context.actor, { ...request, approvalId }));
+  return payloadOf(context, unplaced(await allow(context.parts, context.actor, { ...request, approvalId })));
 }
 
-export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<RowPayload> {
-  return rowPayload(context, await revoke(context.parts, context.actor, rowId("AllowRule", allowRuleId) ?? ""));
+export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<Payload> {
+  return payloadOf(context, unplaced(await revoke(context.parts, context.actor, rowId("AllowRule", allowRuleId) ?? "")));
 }

@@ -3,20 +3,14 @@ import type { DecideApproval } from "../agent/approvals/decision.ts";
 import type { Approval, Prisma } from "../db/generated/client.ts";
 import type { ApprovalState } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
-import { formatCursor } from "../events/cursor.ts";
 import type { Context } from "./context.ts";
-import { clientError, type UserError } from "./errors.ts";
+import { clientError } from "./errors.ts";
+import { accepted } from "../lib/result.ts";
 import { rowId } from "../lib/global-id.ts";
 import { checkPage } from "./page.ts";
+import { payloadOf, type Payload } from "./payload.ts";
 import { namesIn } from "./tool-call.ts";
 import { visibleAgents } from "./visibility.ts";
-
-/** An approval of a payload, by its row id; null if the actor may not see it. */
-export type ApprovalPayload = {
-  readonly approvalId: string | null;
-  readonly cursor: string;
-  readonly userErrors: readonly UserError[];
-};
 
 /** Which approvals are asked for; all conditions that are present must hold. */
 export type ApprovalFilter = {
@@ -67,39 +61,34 @@ export async function approvalByRow(
 /** The decision of a person, as clients send it. */
 export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly approvalId: string };
 
-export async function decideApproval(context: Context, request: DecideRequest): Promise<ApprovalPayload> {
+/** The payload names the approval also if the decision was refused, but not to an actor who may not see it. */
+export async function decideApproval(context: Context, request: DecideRequest): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
   const result = await decide(context.parts, context.actor, { ...request, approvalId });
   if (result.ok) context.wake(result.value.agentId);
-  const head = await context.snapshot();
-  const position = result.ok ? (result.value.position ?? head.position) : head.position;
-  const isShown = result.ok || result.refusal.code !== "NOT_FOUND";
-  return {
-    approvalId: isShown ? approvalId : null,
-    cursor: formatCursor(head, position),
-    userErrors: result.ok ? [] : [result.refusal],
-  };
+  const payload = await payloadOf(context, result.ok ? accepted({ ...result.value, id: approvalId }) : result);
+  return result.ok || result.refusal.code === "NOT_FOUND" ? payload : { ...payload, rowId: approvalId };
 }
 
 /** The most approvals that are decided at once. */
 const MOST_DECISIONS = 100;
 
 /** Each decision by itself, in the order given: one that is refused leaves the others alone. */
-export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<readonly ApprovalPayload[]> {
+export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<readonly Payload[]> {
   if (requests.length > MOST_DECISIONS)
     throw clientError("BAD_USER_INPUT", `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`);
-  const payloads: ApprovalPayload[] = [];
+  const payloads: Payload[] = [];
   for (const request of requests) payloads.push(await decideOrSay(context, request));
   return payloads;
 }
 
 /** A database that does not answer concerns this decision alone: others before it are made. */
-async function decideOrSay(context: Context, request: DecideRequest): Promise<ApprovalPayload> {
+async function decideOrSay(context: Context, request: DecideRequest): Promise<Payload> {
   try {
     return await decideApproval(context, request);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
     const message = "the database does not answer: whether this was decided is unknown, decide it again";
-    return { approvalId: null, cursor: "0", userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
+    return { rowId: null, cursor: "0", userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
   }
 }

@@ -8,7 +8,7 @@ import type { Delegation, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
-import { rowPayload, type RowPayload } from "./row-payload.ts";
+import { payloadOf, unplaced, type Payload } from "./payload.ts";
 
 /** The delegations that the actor may see, newest first: all of the tenant, or those from and to them. */
 export async function delegations(
@@ -38,10 +38,10 @@ export async function delegationByRow(
   return id === null ? null : prisma.delegation.findUnique({ ...selection, where: { id } });
 }
 
-export async function delegateApprovals(context: Context, request: DelegateApprovals): Promise<RowPayload> {
-  return rowPayload(context, await delegate(context.parts, context.actor, request));
+export async function delegateApprovals(context: Context, request: DelegateApprovals): Promise<Payload> {
+  return payloadOf(context, unplaced(await delegate(context.parts, context.actor, request)));
 }
 
-export async function revokeDelegation(context: Context, delegationId: string): Promise<RowPayload> {
-  return rowPayload(context, await revoke(context.parts, context.actor, rowId("Delegation", delegationId) ?? ""));
+export async function revokeDelegation(context: Context, delegationId: string): Promise<Payload> {
+  return payloadOf(context, unplaced(await revoke(context.parts, context.actor, rowId("Delegation", delegationId) ?? "")));
 }

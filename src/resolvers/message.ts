@@ -1,28 +1,18 @@
 import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
-import { formatCursor } from "../events/cursor.ts";
 import { contentBlocks } from "../agent/conversation/answer.ts";
 import type { KeptBlock, KeptImage, SentImage } from "../agent/conversation/images.ts";
 import type { ContentBlock, ImageType } from "../agent/models/model.ts";
 import type { Context } from "./context.ts";
-import type { UserError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
 import { checkPage, type PageArguments } from "./page.ts";
+import { payloadOf, type Payload } from "./payload.ts";
 
-/** A message of a payload, by its row id; null if nothing came of the mutation. */
-export type MessagePayload = {
-  readonly messageId: string | null;
-  readonly cursor: string;
-  readonly userErrors: readonly UserError[];
-};
-
-export async function sendMessage(context: Context, request: SendMessage): Promise<MessagePayload> {
+export async function sendMessage(context: Context, request: SendMessage): Promise<Payload> {
   const agentId = rowId("Agent", request.agentId) ?? "";
   const result = await send(context.parts, context.actor, { ...request, agentId });
   if (result.ok) context.wake(agentId);
-  const head = await context.snapshot();
-  if (!result.ok) return { messageId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
-  return { messageId: result.value.id, cursor: formatCursor(head, result.value.position ?? head.position), userErrors: [] };
+  return payloadOf(context, result);
 }
 
 /** A message by its row id. */

@@ -12,7 +12,6 @@ import {
   templateOf,
   usageOf,
   waitingForOf,
-  type AgentPayload,
   type AgentUsage,
 } from "../resolvers/agent.ts";
 import { globalId } from "../lib/global-id.ts";
@@ -27,7 +26,7 @@ import { PermissionInput, permissionSource } from "./permission.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
-import { UserError } from "./user-error.ts";
+import { payloadType } from "./payload.ts";
 
 const Template = builder.objectRef<ReturnType<typeof templateOf>>("Template").implement({
   description: "What an agent was made from.",
@@ -210,17 +209,13 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
 });
 
 const agentPayload = (name: string) =>
-  builder.objectRef<AgentPayload>(name).implement({
-    fields: (t) => ({
-      agent: t.prismaField({
-        type: Agent,
-        nullable: true,
-        resolve: (query, payload, _args, context) => agentByRow(context, payload.agentId, query),
-      }),
-      cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
-      userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
+  payloadType(name, (t) => ({
+    agent: t.prismaField({
+      type: Agent,
+      nullable: true,
+      resolve: (query, { rowId }, _args, context) => agentByRow(context, rowId, query),
     }),
-  });
+  }));
 
 const CreateAgentPayload = agentPayload("CreateAgentPayload");
 

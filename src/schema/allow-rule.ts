@@ -1,11 +1,10 @@
 import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../resolvers/allow-rule.ts";
 import type { RuleProposal } from "../agent/approvals/always-allow.ts";
 import { globalId } from "../lib/global-id.ts";
-import type { RowPayload } from "../resolvers/row-payload.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
-import { UserError } from "./user-error.ts";
+import { payloadType } from "./payload.ts";
 
 const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id" },
@@ -83,22 +82,18 @@ const RevokeAllowRuleInput = builder.inputType("RevokeAllowRuleInput", {
   fields: (t) => ({ allowRuleId: t.id({ required: true }) }),
 });
 
-const payload = (name: string) =>
-  builder.objectRef<RowPayload>(name).implement({
-    fields: (t) => ({
-      allowRule: t.prismaField({
-        type: AllowRule,
-        nullable: true,
-        resolve: (query, { rowId }, _args, context) => allowRuleByRow(context, rowId, query),
-      }),
-      cursor: t.expose("cursor", { type: "Cursor" }),
-      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => [...userErrors] }),
+const allowRulePayload = (name: string) =>
+  payloadType(name, (t) => ({
+    allowRule: t.prismaField({
+      type: AllowRule,
+      nullable: true,
+      resolve: (query, { rowId }, _args, context) => allowRuleByRow(context, rowId, query),
     }),
-  });
+  }));
 
 builder.mutationField("allowAlways", (t) =>
   t.field({
-    type: payload("AllowAlwaysPayload"),
+    type: allowRulePayload("AllowAlwaysPayload"),
     description:
       "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open, and deny rules still hold.",
     args: { input: t.arg({ type: AllowAlwaysInput, required: true }) },
@@ -109,7 +104,7 @@ builder.mutationField("allowAlways", (t) =>
 
 builder.mutationField("revokeAllowRule", (t) =>
   t.field({
-    type: payload("RevokeAllowRulePayload"),
+    type: allowRulePayload("RevokeAllowRulePayload"),
     description: "Takes a stored rule back, at once.",
     args: { input: t.arg({ type: RevokeAllowRuleInput, required: true }) },
     resolve: (_root, { input }, context) => revokeAllowRule(context, input.allowRuleId),

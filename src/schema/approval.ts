@@ -1,13 +1,6 @@
 import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../agent/policy/rule-values.ts";
-import {
-  approvalByRow,
-  approvals,
-  decideApproval,
-  decideApprovals,
-  type ApprovalPayload,
-  type DecideRequest,
-} from "../resolvers/approval.ts";
+import { approvalByRow, approvals, decideApproval, decideApprovals, type DecideRequest } from "../resolvers/approval.ts";
 import type { Json } from "../lib/json.ts";
 import { visibleJson } from "../lib/visible.ts";
 import { globalId } from "../lib/global-id.ts";
@@ -16,7 +9,7 @@ import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, Risk } from "./enums.ts";
 import { ToolCallSnapshot } from "./tool-call.ts";
-import { UserError } from "./user-error.ts";
+import { payloadType } from "./payload.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description: "An approval as it stood when it was asked for. No node: the live approval is beside it as `approval`.",
@@ -182,17 +175,13 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
   }),
 });
 
-const DecideApprovalPayload = builder.objectRef<ApprovalPayload>("DecideApprovalPayload").implement({
-  fields: (t) => ({
-    approval: t.prismaField({
-      type: Approval,
-      nullable: true,
-      resolve: (query, payload, _args, context) => approvalByRow(context, payload.approvalId, query),
-    }),
-    cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
-    userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
+const DecideApprovalPayload = payloadType("DecideApprovalPayload", (t) => ({
+  approval: t.prismaField({
+    type: Approval,
+    nullable: true,
+    resolve: (query, { rowId }, _args, context) => approvalByRow(context, rowId, query),
   }),
-});
+}));
 
 builder.mutationField("decideApproval", (t) =>
   t.field({

@@ -1,9 +1,8 @@
 import { delegateApprovals, delegationByRow, delegations, revokeDelegation } from "../resolvers/delegation.ts";
-import type { RowPayload } from "../resolvers/row-payload.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
-import { UserError } from "./user-error.ts";
+import { payloadType } from "./payload.ts";
 
 const Delegation = builder.prismaNode("Delegation", {
   id: { field: "id" },
@@ -48,22 +47,18 @@ const RevokeDelegationInput = builder.inputType("RevokeDelegationInput", {
   fields: (t) => ({ delegationId: t.id({ required: true }) }),
 });
 
-const payload = (name: string) =>
-  builder.objectRef<RowPayload>(name).implement({
-    fields: (t) => ({
-      delegation: t.prismaField({
-        type: Delegation,
-        nullable: true,
-        resolve: (query, { rowId }, _args, context) => delegationByRow(context, rowId, query),
-      }),
-      cursor: t.expose("cursor", { type: "Cursor" }),
-      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => [...userErrors] }),
+const delegationPayload = (name: string) =>
+  payloadType(name, (t) => ({
+    delegation: t.prismaField({
+      type: Delegation,
+      nullable: true,
+      resolve: (query, { rowId }, _args, context) => delegationByRow(context, rowId, query),
     }),
-  });
+  }));
 
 builder.mutationField("delegateApprovals", (t) =>
   t.field({
-    type: payload("DelegateApprovalsPayload"),
+    type: delegationPayload("DelegateApprovalsPayload"),
     description: "Lets another actor of the tenant decide in your name until a time: while you are away, for example.",
     args: { input: t.arg({ type: DelegateApprovalsInput, required: true }) },
     resolve: (_root, { input }, context) => delegateApprovals(context, { ...input, note: input.note ?? null }),
@@ -72,7 +67,7 @@ builder.mutationField("delegateApprovals", (t) =>
 
 builder.mutationField("revokeDelegation", (t) =>
   t.field({
-    type: payload("RevokeDelegationPayload"),
+    type: delegationPayload("RevokeDelegationPayload"),
     description: "Ends a delegation of yours at once; an administrator ends anybody's.",
     args: { input: t.arg({ type: RevokeDelegationInput, required: true }) },
     resolve: (_root, { input }, context) => revokeDelegation(context, input.delegationId),

@@ -1,9 +1,9 @@
-import { messageByRow, messageContent, messageText, sendMessage, type MessagePayload } from "../resolvers/message.ts";
+import { messageByRow, messageContent, messageText, sendMessage } from "../resolvers/message.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
 import { ImageType, MessageKind } from "./enums.ts";
-import { UserError } from "./user-error.ts";
+import { payloadType } from "./payload.ts";
 
 export const Message = builder.prismaNode("Message", {
   id: { field: "id" },
@@ -52,17 +52,13 @@ const SendMessageInput = builder.inputType("SendMessageInput", {
   }),
 });
 
-const SendMessagePayload = builder.objectRef<MessagePayload>("SendMessagePayload").implement({
-  fields: (t) => ({
-    message: t.prismaField({
-      type: Message,
-      nullable: true,
-      resolve: (query, payload, _args, context) => messageByRow(context, payload.messageId, query),
-    }),
-    cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
-    userErrors: t.field({ type: [UserError], resolve: (payload) => [...payload.userErrors] }),
+const SendMessagePayload = payloadType("SendMessagePayload", (t) => ({
+  message: t.prismaField({
+    type: Message,
+    nullable: true,
+    resolve: (query, { rowId }, _args, context) => messageByRow(context, rowId, query),
   }),
-});
+}));
 
 builder.mutationField("sendMessage", (t) =>
   t.field({

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
+import { CLOSE_CODES } from "./close-codes.ts";
 
 /**
  * After how long a connection that takes nothing of what waits for it is told why it is closed, and how long it then
@@ -12,9 +13,6 @@ export type ReaderTimes = { readonly stallMs: number; readonly graceMs: number }
 
 /** The times of production: a reader that has stopped is gone within 30 s. Less than the 12 s between yoga's pings of a stream. */
 export const READER_TIMES: ReaderTimes = { stallMs: 10_000, graceMs: 4_000 };
-
-/** RFC 6455's registry: try again later. Clients of graphql-ws connect anew, which 1008 would forbid them. */
-const TRY_AGAIN_LATER = 1013;
 
 const REASON = "you took nothing for too long: connect again, and resume since your last cursor";
 
@@ -65,7 +63,7 @@ export class SlowReaders {
         return;
       }
       clearInterval(pinging);
-      this.#endLater(socket, () => webSocket.close(TRY_AGAIN_LATER, REASON));
+      this.#endLater(socket, () => webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, REASON));
     }, this.#times.stallMs);
     webSocket.on("pong", (answer) => {
       if (asked?.equals(answer) === true) asked = null;

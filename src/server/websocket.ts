@@ -16,6 +16,7 @@ import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
+import { CLOSE_CODES } from "./close-codes.ts";
 
 /** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -25,9 +26,6 @@ const STRANGER_BYTES = 64 * 1024;
 const REFUSED_MS = 1_000;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
-
-/** The socket of somebody who is no longer admitted closes: with a new token they may open another. */
-const NOT_ADMITTED = 4403;
 
 type SocketExtra = { identify: Identify; operations: SocketOperations };
 
@@ -104,7 +102,8 @@ export function serveWebSocket(
       onComplete: ({ extra }, id, payload) => extra.operations?.end(id, payload),
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
         if (errors === undefined) return;
-        if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED")) extra.socket.close(NOT_ADMITTED, "Forbidden");
+        if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
+          extra.socket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden");
         return { ...(data === undefined ? {} : { data }), errors: errors.map(formatted) };
       },
     },

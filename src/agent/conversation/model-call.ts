@@ -7,6 +7,7 @@ import { AnswerBuilder, type Answer, type SaidBlock } from "./answer.ts";
 import type { ConversationOwner } from "./owner.ts";
 import { ModelError, type Model, type ModelEvent, type ModelRequest } from "../models/model.ts";
 import type { ConversationTemplate } from "./template.ts";
+import { growingWait } from "../../lib/growing-wait.ts";
 
 /** Deltas longer than this are split: an event must not grow beyond its limit. */
 const DELTA_CHARACTERS = 8_000;
@@ -82,7 +83,7 @@ export async function waitToRetry(
   { modelRetryMs }: Pick<ConversationTemplate, "modelRetryMs">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const growing = modelRetryMs * 2 ** attempt * (0.8 + Math.random() * 0.4);
+  const growing = growingWait(attempt + 1, modelRetryMs, LONGEST_WAIT_MS);
   const waitMs = Math.round(Math.min(LONGEST_WAIT_MS, failure.retryAfterMs ?? growing));
   owner.send({
     kind: "ERROR",
