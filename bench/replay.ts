@@ -30,7 +30,7 @@ export async function replay(url: string): Promise<Figure> {
     templates: { t: { model: "m", systemPrompt: "x" } },
   });
   const app = await startApp(settings, { logger: silentLogger });
-  const { log } = app.parts;
+  const { log } = app.services;
   const agent = await insertAgent(log, "local", "local");
   const delta = (index: number): EventDraft => ({
     at: new Date(),
@@ -64,7 +64,7 @@ export async function replay(url: string): Promise<Figure> {
   };
   const sendRaw = async (socket: WebSocket): Promise<void> => {
     for (let after = 0; after <= EVENTS; after += 500) {
-      const rows = await app.parts.sql.query<{ kind: string; seq: number; payload: string }>(
+      const rows = await app.services.sql.query<{ kind: string; seq: number; payload: string }>(
         {
           name: "raw_page",
           text: "SELECT kind, seq, payload::text AS payload FROM event WHERE tenant = 'local' AND position > $1 ORDER BY position LIMIT 500",

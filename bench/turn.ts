@@ -115,7 +115,7 @@ const instant: Model = {
   },
 };
 
-async function newAgent({ parts }: App): Promise<string> {
+async function newAgent({ services }: App): Promise<string> {
   const request = {
     templateId: "bench",
     workspace: null,
@@ -124,23 +124,23 @@ async function newAgent({ parts }: App): Promise<string> {
     permission: null,
     idempotencyKey: null,
   };
-  const created = await createAgent(parts, ACTOR, request);
+  const created = await createAgent(services, ACTOR, request);
   if (!created.ok) throw new Error(created.refusal.message);
   return created.value.id;
 }
 
 /** Runs one turn and gives how long it took from the message to its DONE, in ms. */
-async function run({ parts, wake }: App, agentId: string, text: string): Promise<number> {
+async function run({ services, wake }: App, agentId: string, text: string): Promise<number> {
   const done = Promise.withResolvers<void>();
   waiting.set(agentId, done.resolve);
-  if (!listening.has(parts.log)) {
-    listening.add(parts.log);
-    parts.log.onCommitted((_tenant, events) => {
+  if (!listening.has(services.log)) {
+    listening.add(services.log);
+    services.log.onCommitted((_tenant, events) => {
       for (const event of events) if (event.body.kind === "DONE") waiting.get(event.agentId)?.();
     });
   }
   const started = performance.now();
-  const sent = await sendMessage(parts, ACTOR, { agentId, text, images: [], idempotencyKey: null });
+  const sent = await sendMessage(services, ACTOR, { agentId, text, images: [], idempotencyKey: null });
   if (!sent.ok) throw new Error(sent.refusal.message);
   wake(agentId);
   await done.promise;

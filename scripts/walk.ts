@@ -102,13 +102,13 @@ async function startWalked(): Promise<App> {
   return startApp(settings, { models: new Map([["walked", model]]) });
 }
 
-async function send({ parts, wake }: App): Promise<void> {
+async function send({ services, wake }: App): Promise<void> {
   const actor = { id: "anna", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] } as const;
   const unsaid = { workspace: null, model: null, toolTimeoutMs: null, permission: null, idempotencyKey: null };
-  const created = await createAgent(parts, actor, { templateId: "assistant", ...unsaid });
+  const created = await createAgent(services, actor, { templateId: "assistant", ...unsaid });
   if (!created.ok) throw new Error(created.refusal.message);
   const agentId = created.value.id;
-  await sendMessage(parts, actor, { agentId, text: "go", images: [], idempotencyKey: null });
+  await sendMessage(services, actor, { agentId, text: "go", images: [], idempotencyKey: null });
   wake(agentId);
 }
 

@@ -4,7 +4,7 @@ import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
 import { LEASE_TIMES, releaseAll, type LeaseTimes } from "./agent/loop/lease.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
-import type { AgentParts } from "./agent/loop/parts.ts";
+import type { AgentServices } from "./agent/loop/services.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { KeptOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
@@ -53,7 +53,7 @@ export type Overrides = {
 export type App = {
   readonly port: number;
   readonly database: Database;
-  readonly parts: AgentParts;
+  readonly services: AgentServices;
   /** Lets an agent go on after something was committed for it here. */
   wake(agentId: string): void;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   await using starting = new AsyncDisposableStack();
   const startedAt = Date.now();
   const logger = overrides.logger ?? consoleLogger;
-  const node = randomUUID();
+  const serverId = randomUUID();
   const { dataFolder, port, host, folder } = settings.environment;
 
   // The database, and what stands between it and the application in tests.
@@ -75,7 +75,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The log: who writes it, who is told of it, who follows it.
   const bell =
-    database.config.kind === "postgres" ? postgresBell(database.config.url, database.version, node, logger) : silentBell();
+    database.config.kind === "postgres" ? postgresBell(database.config.url, database.version, serverId, logger) : silentBell();
   starting.defer(() => bell.close());
   const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS, reads);
   log.onLongRetry((problem, sinceMs) =>
@@ -91,8 +91,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const groups = new ProcessGroups();
   starting.defer(() => groups.close());
   const images = new Images();
-  const parts: AgentParts = {
-    node,
+  const services: AgentServices = {
+    serverId,
     sql,
     leases,
     reads,
@@ -122,29 +122,29 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
-  const { transcripts, requests, slots, agentLimit } = parts;
+  const { transcripts, requests, slots, agentLimit } = services;
   const { unknownRows } = database;
   const sources = { log, transcripts, requests, tails, slowReaders, slots, agentLimit, startedAt, unknownRows };
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size });
 
   // Only one process works on the embedded database.
   if (database.config.kind === "embedded") await releaseAll(sql);
-  const runner = new Runner(parts);
+  const runner = new Runner(services);
   starting.defer(() => runner.close());
   const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));
 
   // Who is told of the log besides, and what is removed from it.
-  const readers = [...listenerConsumers(settings.listeners, parts, wake), ...settings.webhooks.map(webhookConsumer)];
-  const consumers = await Consumers.start(parts, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
+  const readers = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
+  const consumers = await Consumers.start(services, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
-  const retention = new RetentionSweep(parts, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
+  const retention = new RetentionSweep(services, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
   starting.defer(() => retention.close());
 
   // The doors.
   const admittedMs = overrides.admittedMs ?? ADMITTED_MS;
   const server = await startServer(
     { ...settings, port, host, slowReaders },
-    { admittedMs, prisma: database.prisma, parts, tails, wake, expensive: new ExpensiveReads() },
+    { admittedMs, prisma: database.prisma, services, tails, wake, expensive: new ExpensiveReads() },
     { ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
     logger,
   );
@@ -152,7 +152,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   void database.makeFaster((message) => logger.warn(message));
   const started = starting.move();
-  return { port: server.port, database, parts, wake, close: () => started.disposeAsync() };
+  return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
 }
 
 /** Compares what this server knows of the logs with the database, which may be another one after a connection was lost. */

@@ -7,7 +7,7 @@ import type { Tails } from "./events/tails.ts";
 import { forgottenCount } from "./forgotten.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 
-/** The parts of a server that its figures are read from, each time when they are asked for. */
+/** The services of a server that its figures are read from, each time when they are asked for. */
 export type MetricSources = {
   readonly log: EventLog;
   readonly transcripts: Transcripts;

@@ -1,4 +1,4 @@
-import { runNode } from "./node.ts";
+import { runServer } from "./run-server.ts";
 
 /** A server of a trial, without any fault of its own. */
-await runNode();
+await runServer();

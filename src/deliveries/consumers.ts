@@ -5,28 +5,28 @@ import { withCause } from "../lib/text.ts";
 import { ConsumerPlaces } from "./places.ts";
 import type { Consumer } from "./consumer.ts";
 import { concerns } from "../events/scope.ts";
-import { Delivery, Drain, type ConsumerTimes, type DeliveryParts } from "./delivery.ts";
+import { Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
 
 /** The time between notes in the database that the consumers are configured, in ms. */
 const SEEN_MS = 60_000;
 
-/** The parts of a server by which consumers are served. */
-export type ConsumerParts = {
-  readonly node: string;
+/** The services of a server by which consumers are served. */
+export type ConsumerServices = {
+  readonly serverId: string;
   readonly sql: Sql;
   readonly log: EventLog;
   readonly logger: Logger;
 };
 
 /**
- * Delivers committed events to consumers, at least once each, on whatever node has the lease of a consumer and a
- * tenant. How far each has come is a row: what a node did not deliver before it ended, another delivers. Nothing waits
+ * Delivers committed events to consumers, at least once each, on whatever server has the lease of a consumer and a
+ * tenant. How far each has come is a row: what a server did not deliver before it ended, another delivers. Nothing waits
  * for a delivery.
  */
 export class Consumers {
-  readonly #parts: DeliveryParts;
+  readonly #services: DeliveryServices;
   readonly #times: ConsumerTimes;
   readonly #consumers: ReadonlyMap<string, Consumer>;
   readonly #closing = new AbortController();
@@ -37,24 +37,25 @@ export class Consumers {
   /** When the rows last said that the consumers are configured, on the clock of performance.now(). */
   #seenAt = performance.now();
 
-  private constructor(parts: DeliveryParts, consumers: readonly Consumer[], times: ConsumerTimes) {
-    this.#parts = parts;
+  private constructor(services: DeliveryServices, consumers: readonly Consumer[], times: ConsumerTimes) {
+    this.#services = services;
     this.#times = times;
     this.#consumers = new Map(consumers.map((consumer) => [consumer.name, consumer]));
-    parts.log.onCommitted((tenant, events) => this.#wake(tenant, events));
+    services.log.onCommitted((tenant, events) => this.#wake(tenant, events));
     const rhythm = {
       pauseMs: () => times.sweepMs,
       firstMs: 0,
       task: () => this.#sweep(),
-      onFailure: (error: unknown) => parts.logger.warn(`deliveries could not be looked for (${withCause(error)}); trying again`),
+      onFailure: (error: unknown) =>
+        services.logger.warn(`deliveries could not be looked for (${withCause(error)}); trying again`),
     };
     this.#sweeping = consumers.length === 0 ? Promise.resolve() : every(rhythm, this.#closing.signal);
   }
 
   /** Registers the consumers and begins to deliver. */
-  static async start(parts: ConsumerParts, consumers: readonly Consumer[], times: ConsumerTimes): Promise<Consumers> {
-    const { node, sql, log, logger } = parts;
-    const places = new ConsumerPlaces(sql, node, times.leaseMs);
+  static async start(services: ConsumerServices, consumers: readonly Consumer[], times: ConsumerTimes): Promise<Consumers> {
+    const { serverId, sql, log, logger } = services;
+    const places = new ConsumerPlaces(sql, serverId, times.leaseMs);
     for (const { name } of consumers)
       for (const { tenant, seenAt } of await places.register(name))
         logger.warn(
@@ -77,7 +78,7 @@ export class Consumers {
   }
 
   async #sweep(): Promise<void> {
-    const { places } = this.#parts;
+    const { places } = this.#services;
     if (performance.now() - this.#seenAt >= SEEN_MS) {
       await places.seen([...this.#consumers.keys()]);
       this.#seenAt = performance.now();
@@ -100,7 +101,7 @@ export class Consumers {
     this.#drains.set(key, drain);
     const ended = this.#drainOn(consumer, tenant, drain)
       .catch((error: unknown) =>
-        this.#parts.logger.warn(`deliveries of ${consumer.name} stopped (${withCause(error)}); they go on with the next look`),
+        this.#services.logger.warn(`deliveries of ${consumer.name} stopped (${withCause(error)}); they go on with the next look`),
       )
       .finally(() => {
         this.#drains.delete(key);
@@ -112,9 +113,9 @@ export class Consumers {
   async #drainOn(consumer: Consumer, tenant: string, drain: Drain): Promise<void> {
     do {
       drain.lookAgain();
-      const place = await this.#parts.places.claim(consumer.name, tenant);
+      const place = await this.#services.places.claim(consumer.name, tenant);
       if (place === null) return;
-      await new Delivery(this.#parts, this.#times, consumer, place, drain, this.#closing.signal).run();
+      await new Delivery(this.#services, this.#times, consumer, place, drain, this.#closing.signal).run();
     } while (drain.isStale && !this.#closing.signal.aborted);
   }
 }

@@ -21,8 +21,8 @@ export type ConsumerTimes = {
 /** The times of production: a lease of 30 s, a look each 5 s, waits from 1 s to 5 minutes. */
 export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, firstRetryMs: 1_000, lastRetryMs: 300_000 };
 
-/** The parts that a delivery works with. */
-export type DeliveryParts = { readonly places: ConsumerPlaces; readonly log: EventLog; readonly logger: Logger };
+/** The services that a delivery works with. */
+export type DeliveryServices = { readonly places: ConsumerPlaces; readonly log: EventLog; readonly logger: Logger };
 
 /** Tells a delivery if more has come since it last read the log. */
 export class Drain {
@@ -62,7 +62,7 @@ type Entry = { readonly position: number; event: TimelineEvent | null };
 
 /** The delivery of one tenant's events to one consumer, under one lease. */
 export class Delivery {
-  readonly #parts: DeliveryParts;
+  readonly #services: DeliveryServices;
   readonly #times: ConsumerTimes;
   readonly #consumer: Consumer;
   readonly #tenant: string;
@@ -87,14 +87,14 @@ export class Delivery {
   #failure: unknown = null;
 
   constructor(
-    parts: DeliveryParts,
+    services: DeliveryServices,
     times: ConsumerTimes,
     consumer: Consumer,
     { tenant, position }: ConsumerPlace,
     drain: Drain,
     closing: AbortSignal,
   ) {
-    this.#parts = parts;
+    this.#services = services;
     this.#times = times;
     this.#consumer = consumer;
     this.#tenant = tenant;
@@ -114,7 +114,7 @@ export class Delivery {
       clearInterval(renewing);
       this.#lost.abort();
       await Promise.all(this.#inFlight);
-      await this.#parts.places.release(this.#place);
+      await this.#services.places.release(this.#place);
     }
   }
 
@@ -129,7 +129,7 @@ export class Delivery {
         this.#begin();
       } else if (!isAtHead && this.#mayRead) {
         this.#drain.lookAgain();
-        const page = await this.#parts.log.read(scope, this.#read);
+        const page = await this.#services.log.read(scope, this.#read);
         for (const event of page.events) this.#window.push({ position: event.position, event });
         this.#waiting += page.events.length;
         this.#tellRemoved(page.head.floor);
@@ -155,7 +155,7 @@ export class Delivery {
   #tellRemoved(floor: number): void {
     if (this.#read >= floor) return;
     const removed = `events of tenant ${this.#tenant} after ${this.#read} and up to ${floor}`;
-    this.#parts.logger.warn(
+    this.#services.logger.warn(
       `${this.#consumer.name} never gets the ${removed}: retention removed them before they were delivered`,
     );
   }
@@ -209,9 +209,9 @@ export class Delivery {
 
   async #renew(): Promise<void> {
     try {
-      if (!(await this.#parts.places.renew(this.#place))) this.#lost.abort();
+      if (!(await this.#services.places.renew(this.#place))) this.#lost.abort();
     } catch (error) {
-      this.#parts.logger.warn(`the lease of ${this.#consumer.name} could not be renewed (${withCause(error)}); trying again`);
+      this.#services.logger.warn(`the lease of ${this.#consumer.name} could not be renewed (${withCause(error)}); trying again`);
     }
   }
 
@@ -250,7 +250,7 @@ export class Delivery {
         await this.#report(event, messageOf(error));
         return true;
       }
-      this.#parts.logger.warn(
+      this.#services.logger.warn(
         `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${withCause(error)}); trying again`,
       );
       return false;
@@ -267,11 +267,11 @@ export class Delivery {
   async #report(event: TimelineEvent, problem: string): Promise<void> {
     const { name } = this.#consumer;
     const message = `${event.body.kind} at ${event.position} could not be delivered to ${name}: ${problem}`;
-    this.#parts.logger.error(message, problem);
+    this.#services.logger.error(message, problem);
     if (event.body.kind === "ERROR") return;
     const { agentId, createdBy } = event;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;
-    await this.#parts.log.append(this.#tenant, [{ agentId, createdBy, events: [{ at: new Date(), body }] }]);
+    await this.#services.log.append(this.#tenant, [{ agentId, createdBy, events: [{ at: new Date(), body }] }]);
   }
 }
 

@@ -12,7 +12,7 @@ import type { CommandRefusal } from "../agent/actors/refusal.ts";
 import { parseRule, ruleMatches } from "../agent/policy/rule.ts";
 import { hookAnswer } from "../agent/tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
-import type { AgentParts } from "../agent/loop/parts.ts";
+import type { AgentServices } from "../agent/loop/services.ts";
 
 /** An event as listeners are given it: its body, and where it stands. */
 export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
@@ -63,7 +63,7 @@ export function listenerReaders(listeners: Listeners): readonly Reader[] {
 }
 
 /** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
-export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake: (agentId: string) => void): Consumer[] {
+export function listenerConsumers(listeners: Listeners, services: AgentServices, wake: (agentId: string) => void): Consumer[] {
   return Object.entries(listeners).map(([kind, listener]): Consumer => ({
     name: `on.${kind}`,
     kinds: [kind as EventKind],
@@ -72,17 +72,17 @@ export function listenerConsumers(listeners: Listeners, parts: AgentParts, wake:
     giveUpMs: GIVE_UP_MS,
     deliver: async (event, signal) => {
       const actions: ListenerActions = {
-        decide: async (decision) => decide(parts, wake, event.tenant, decision),
-        matches: async (approvalId, rule) => matches(parts, approvalId, rule),
+        decide: async (decision) => decide(services, wake, event.tenant, decision),
+        matches: async (approvalId, rule) => matches(services, approvalId, rule),
       };
       const { agentId: id, tenant, createdBy } = event;
-      const code = ownCodeOf(parts, { id, tenant, createdBy }, `the listener on.${kind}`, "SYSTEM");
+      const code = ownCodeOf(services, { id, tenant, createdBy }, `the listener on.${kind}`, "SYSTEM");
       await runOwnCode(code, () => hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal));
     },
   }));
 }
 
-async function matches({ sql, tools }: AgentParts, approvalId: string, source: string): Promise<boolean> {
+async function matches({ sql, tools }: AgentServices, approvalId: string, source: string): Promise<boolean> {
   const rule = parseRule(source, "listener", tools);
   if (!rule.ok) throw new Error(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
   const call = await callOf(sql, approvalId);
@@ -95,7 +95,7 @@ function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): 
 
 /** Decides as a service actor with the role approver: what holds for people who decide holds for it. */
 async function decide(
-  parts: AgentParts,
+  services: AgentServices,
   wake: (agentId: string) => void,
   tenant: string,
   { as, approvalId, decision, inputHash, input, note }: ListenerDecision,
@@ -103,7 +103,7 @@ async function decide(
   if (as.trim() === "") throw new Error("a listener decides under a name: give `as`");
   const actor: Actor = { id: as, kind: "SERVICE", tenant, roles: ["approver"], delegators: [] };
   const request = { approvalId, decision, inputHash: inputHash ?? null, input: input ?? null, note: note ?? null, result: null };
-  const decided = await decideApproval(parts, actor, request);
+  const decided = await decideApproval(services, actor, request);
   if (decided.ok) wake(decided.value.agentId);
   return decided;
 }

@@ -27,18 +27,18 @@ const SEEN: Statement<object, [names: readonly string[]]> = {
 /** Free, run out, or from before the database's clock was set back: a delivery is made at least once, whoever makes it. */
 const FREE = (row: string, leaseMs: string): string =>
   `(${row}.lease_owner IS NULL OR ${row}.lease_until < clock_timestamp() OR ${row}.lease_until > clock_timestamp() + 2 * make_interval(secs => ${leaseMs}::float8 / 1000))`;
-const CLAIM: Statement<{ position: number }, [name: string, tenant: string, node: string, leaseMs: number]> = {
+const CLAIM: Statement<{ position: number }, [name: string, tenant: string, serverId: string, leaseMs: number]> = {
   name: "claim_consumer",
   text: `INSERT INTO consumer AS c (name, tenant, position, lease_owner, lease_until) VALUES ($1, $2, 0, $3, clock_timestamp() + make_interval(secs => $4::float8 / 1000))
     ON CONFLICT (name, tenant) DO UPDATE SET lease_owner = $3, lease_until = clock_timestamp() + make_interval(secs => $4::float8 / 1000)
       WHERE ${FREE("c", "$4")} RETURNING position::float8 AS position`,
 };
-const RENEW: Statement<object, [name: string, tenant: string, node: string, leaseMs: number, position: number]> = {
+const RENEW: Statement<object, [name: string, tenant: string, serverId: string, leaseMs: number, position: number]> = {
   name: "renew_consumer",
   text: `UPDATE consumer SET lease_until = clock_timestamp() + make_interval(secs => $4::float8 / 1000), position = greatest(position, $5)
     WHERE name = $1 AND tenant = $2 AND lease_owner = $3 RETURNING position`,
 };
-const RELEASE: Statement<object, [name: string, tenant: string, node: string, position: number]> = {
+const RELEASE: Statement<object, [name: string, tenant: string, serverId: string, position: number]> = {
   name: "release_consumer",
   text: `UPDATE consumer SET lease_owner = NULL, lease_until = NULL, position = greatest(position, $4) WHERE name = $1 AND tenant = $2 AND lease_owner = $3`,
 };
@@ -116,15 +116,15 @@ export type ConsumerPlace = { readonly name: string; readonly tenant: string; re
 /** A log in which a consumer that came back after long begins anew. */
 export type ReturnedConsumer = { readonly tenant: string; readonly seenAt: Date };
 
-/** The places that consumers have come to, and the nodes that deliver to them now, as the rows of the table `consumer` say. */
+/** The places that consumers have come to, and the servers that deliver to them now, as the rows of the table `consumer` say. */
 export class ConsumerPlaces {
   readonly #sql: Sql;
-  readonly #node: string;
+  readonly #serverId: string;
   readonly #leaseMs: number;
 
-  constructor(sql: Sql, node: string, leaseMs: number) {
+  constructor(sql: Sql, serverId: string, leaseMs: number) {
     this.#sql = sql;
-    this.#node = node;
+    this.#serverId = serverId;
     this.#leaseMs = leaseMs;
   }
 
@@ -170,19 +170,19 @@ export class ConsumerPlaces {
     ]);
   }
 
-  /** Takes the place, for the time of a lease; null if another node has it. */
+  /** Takes the place, for the time of a lease; null if another server has it. */
   async claim(name: string, tenant: string): Promise<ConsumerPlace | null> {
-    const [claimed] = await this.#sql.query(CLAIM, [name, tenant, this.#node, this.#leaseMs]);
+    const [claimed] = await this.#sql.query(CLAIM, [name, tenant, this.#serverId, this.#leaseMs]);
     return claimed === undefined ? null : { name, tenant, position: claimed.position };
   }
 
-  /** Keeps the place, and remembers how far it is. False if it is another node's by now. */
+  /** Keeps the place, and remembers how far it is. False if it is another server's by now. */
   async renew({ name, tenant, position }: ConsumerPlace): Promise<boolean> {
-    return (await this.#sql.query(RENEW, [name, tenant, this.#node, this.#leaseMs, position])).length > 0;
+    return (await this.#sql.query(RENEW, [name, tenant, this.#serverId, this.#leaseMs, position])).length > 0;
   }
 
   /** Gives the place back, and remembers how far it is. */
   async release({ name, tenant, position }: ConsumerPlace): Promise<void> {
-    await this.#sql.query(RELEASE, [name, tenant, this.#node, position]);
+    await this.#sql.query(RELEASE, [name, tenant, this.#serverId, position]);
   }
 }

@@ -20,7 +20,7 @@ type Waiting = {
 type Failed = { readonly outcome: "FAILED"; readonly error: unknown };
 
 /**
- * Brings the events of a node's agents into the log together: one append of a tenant at a time, since the tenant's log
+ * Brings the events of a server's agents into the log together: one append of a tenant at a time, since the tenant's log
  * lock admits no more; what comes meanwhile goes with the next. Text leaves the log to commits: a call waits for those, and
  * nobody waits for 20 ms of text, but for a commit of the same agent behind it. An agent whose row is locked by others waits
  * by itself.

@@ -6,11 +6,11 @@ import { withCause } from "../lib/text.ts";
 /** A tenant whose log has grown, and whether an agent of it may go on, or must look at its rows. */
 export type Ring = { readonly tenant: string; readonly isSignal: boolean };
 
-/** Tells other nodes that a tenant's log has grown. A hint: it may be lost or ring for nothing, and carries no content. */
+/** Tells other servers that a tenant's log has grown. A hint: it may be lost or ring for nothing, and carries no content. */
 export type Bell = {
-  /** Rings on the other nodes within 20 ms. */
+  /** Rings on the other servers within 20 ms. */
   ring(ring: Ring): void;
-  /** Hears the rings of the other nodes; none means that any may have been missed. Returns the end of listening. */
+  /** Hears the rings of the other servers; none means that any may have been missed. Returns the end of listening. */
   listen(listener: (rings: readonly Ring[]) => void): () => void;
   /** True if rings are heard now. While not, the net beneath (a poll) must be faster. */
   isConnected(): boolean;
@@ -43,7 +43,13 @@ export function silentBell(): Bell {
  * lock at COMMIT. When the connection is lost, or does not answer, it is made again, and listeners
  * are told that they may have missed any.
  */
-export function postgresBell(url: string, version: string, node: string, logger: Logger, times: BellTimes = BELL_TIMES): Bell {
+export function postgresBell(
+  url: string,
+  version: string,
+  serverId: string,
+  logger: Logger,
+  times: BellTimes = BELL_TIMES,
+): Bell {
   const listeners = new Set<(rings: readonly Ring[]) => void>();
   /** By tenant, whether any of its rings was a signal. */
   const rung = new Map<string, boolean>();
@@ -69,8 +75,8 @@ export function postgresBell(url: string, version: string, node: string, logger:
     });
     next.on("error", () => {});
     next.on("notification", ({ payload }) => {
-      const [sender, ...lines] = (payload ?? node).split("\n");
-      if (sender !== node) listeners.forEach((listener) => listener(lines.map(ringOf)));
+      const [sender, ...lines] = (payload ?? serverId).split("\n");
+      if (sender !== serverId) listeners.forEach((listener) => listener(lines.map(ringOf)));
     });
     next.on("end", () => {
       if (client === next) client = null;
@@ -83,7 +89,7 @@ export function postgresBell(url: string, version: string, node: string, logger:
       isSilent = false;
       listeners.forEach((listener) => listener([]));
     } catch (error) {
-      if (!isSilent) logger.warn(`the bell does not hear other nodes (${withCause(error)}); the poll stands in for it`);
+      if (!isSilent) logger.warn(`the bell does not hear other servers (${withCause(error)}); the poll stands in for it`);
       isSilent = true;
       await next.end().catch(() => {});
       reconnect();
@@ -112,12 +118,12 @@ export function postgresBell(url: string, version: string, node: string, logger:
     }
   }
 
-  /** Sends what was rung, one after the other. A ring that cannot be sent is lost: the poll of the other nodes stands in for it. */
+  /** Sends what was rung, one after the other. A ring that cannot be sent is lost: the poll of the other servers stands in for it. */
   async function send(before: Promise<void>): Promise<void> {
     await before;
     const lines = [...rung].map(([tenant, isSignal]) => lineOf({ tenant, isSignal }));
     rung.clear();
-    for (const payload of payloads(node, lines)) await ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
+    for (const payload of payloads(serverId, lines)) await ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
   }
 
   return {
@@ -155,15 +161,15 @@ function ringOf(line: string): Ring {
   return { tenant: line.slice(1), isSignal: line.startsWith(SIGNAL) };
 }
 
-/** The node and the rings, a line each, in as many payloads as their size needs. */
-function* payloads(node: string, lines: readonly string[]): Generator<string> {
-  let payload = node;
+/** The server and the rings, a line each, in as many payloads as their size needs. */
+function* payloads(serverId: string, lines: readonly string[]): Generator<string> {
+  let payload = serverId;
   for (const line of lines) {
     if (Buffer.byteLength(payload) + Buffer.byteLength(line) + 1 > PAYLOAD_BYTES) {
       yield payload;
-      payload = node;
+      payload = serverId;
     }
     payload += `\n${line}`;
   }
-  if (payload !== node) yield payload;
+  if (payload !== serverId) yield payload;
 }

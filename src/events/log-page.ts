@@ -22,7 +22,7 @@ export type LogPage = {
   readonly outage: StorageOutage | null;
 };
 
-/** The database does not answer: since when, and how many events of this node wait to be committed. */
+/** The database does not answer: since when, and how many events of this server wait to be committed. */
 export type StorageOutage = { readonly since: Date; readonly bufferedEvents: number };
 
 /** A page as it was found: its events, and how many rows were left out since their kinds are of a newer version. */

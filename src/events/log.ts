@@ -76,7 +76,7 @@ type Placement = { agent: string; fenced: boolean | null; base_seq: number; base
  * under the locks before it is done again.
  */
 export class EventLog {
-  /** The events of this node's agents that are not committed yet. */
+  /** The events of this server's agents that are not committed yet. */
   readonly waiting: WaitingEvents;
   readonly #sql: Sql;
   readonly #reads: Sql;
@@ -124,14 +124,14 @@ export class EventLog {
     return this.#sql.outages.onChange(listener);
   }
 
-  /** Calls the listener with what this node commits, after the commit and in the order of the answers. */
+  /** Calls the listener with what this server commits, after the commit and in the order of the answers. */
   onCommitted(listener: CommitListener): void {
     this.#listeners.add(listener);
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
-  async append(tenant: string, parts: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
-    const encoded = parts.map(encodePart);
+  async append(tenant: string, services: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
+    const encoded = services.map(encodePart);
     const write = newWrite();
     const tried = await this.tryAppend(tenant, encoded, write);
     return Promise.all(
@@ -157,26 +157,26 @@ export class EventLog {
   }
 
   /** Tries to append events of several agents of one tenant and of one server's leases, each of which stands for itself. */
-  async tryAppend(tenant: string, parts: readonly EncodedPart[], write: Write): Promise<TriedAppend[]> {
-    const encoded = parts.map((part) => part.events);
-    const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
-    const isHeld = parts.every(({ fence }) => fence !== null);
-    const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
+  async tryAppend(tenant: string, services: readonly EncodedPart[], write: Write): Promise<TriedAppend[]> {
+    const encoded = services.map((part) => part.events);
+    const owners = services.flatMap((part, index) => part.events.map(() => index + 1));
+    const isHeld = services.every(({ fence }) => fence !== null);
+    const owner = services.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
     const rows = await this.#tries.untilKnown(tenant, isHeld, write, () =>
       this.#write(tenant, APPEND, [
         tenant,
         write.id,
         write.isLost,
         owner,
-        parts.map((part) => part.agentId),
-        parts.map((part) => part.fence?.epoch ?? null),
+        services.map((part) => part.agentId),
+        services.map((part) => part.fence?.epoch ?? null),
         owners,
         ...columns(encoded.flat()),
       ]),
     );
     const placed = new Map(rows.map((row) => [row.agent, row]));
     let position = Math.min(...rows.flatMap((row) => (row.fenced === false ? [Number(row.base_position)] : [])));
-    const outcomes = parts.map((part, number): TriedAppend => {
+    const outcomes = services.map((part, number): TriedAppend => {
       const place = placed.get(part.agentId);
       if (place === undefined || place.fenced === true) return { outcome: "FENCED" };
       if (place.fenced === null) return { outcome: "LOCKED" };
@@ -194,7 +194,7 @@ export class EventLog {
     return outcomes;
   }
 
-  /** True while a commit of the tenant is under way on this node. */
+  /** True while a commit of the tenant is under way on this server. */
   isCommitting(tenant: string): boolean {
     return this.#committing.has(tenant);
   }
@@ -295,7 +295,7 @@ export class EventLog {
   }
 
   /**
-   * Compares the newest events that this node knows with those that the database has, after a connection was lost: it may
+   * Compares the newest events that this server knows with those that the database has, after a connection was lost: it may
    * lead to another server by now. Logs that lost commits are marked. Gives their tenants.
    */
   compareNewest(): Promise<readonly string[]> {

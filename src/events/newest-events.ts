@@ -27,7 +27,7 @@ const MARK: Statement<object, [tenants: readonly string[]]> = {
 };
 
 /**
- * Remembers the newest event that this node knows of each tenant, so that it finds out when a failover lost commits: an
+ * Remembers the newest event that this server knows of each tenant, so that it finds out when a failover lost commits: an
  * event that was there is no longer there, or another stands in its place.
  */
 export class NewestEvents {

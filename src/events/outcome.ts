@@ -20,7 +20,7 @@ export type Committed = {
 /** A row was not in the state that the change starts from: nothing was changed. */
 export type Conflict = { readonly outcome: "CONFLICT"; readonly message: string };
 
-/** The outcome of a change of an agent's owner. FENCED says that another node holds the agent: nothing was changed. */
+/** The outcome of a change of an agent's owner. FENCED says that another server holds the agent: nothing was changed. */
 export type OwnerOutcome = Committed | Conflict | { readonly outcome: "FENCED" };
 
 /** The outcome of a change of others. KEY_USED says that the idempotency key was used before: nothing was changed. */

@@ -124,7 +124,7 @@ export async function planRetention(sql: Sql, run: RetentionRun): Promise<readon
 
 /**
  * Removes what the policy does not keep. The floor moves first, so that no reader meets a hole unawares; rows are removed
- * afterwards, a chunk a statement, and what is left of an earlier time goes along. May run on several nodes at once. Ends
+ * afterwards, a chunk a statement, and what is left of an earlier time goes along. May run on several servers at once. Ends
  * after the statement that is under way when `signal` aborts. A tenant that fails leaves the others alone: the last
  * problem is thrown in the end.
  */

@@ -34,7 +34,7 @@ type Group = { readonly scope: Scope; readonly waiters: Set<Waiter> };
 
 /**
  * The newest events of one tenant, in memory: all of them from `floor` to `head`, without a hole. It grows by the
- * node's own commits and by reads of the log, one at a time however many follow. Followers at the head wait here,
+ * server's own commits and by reads of the log, one at a time however many follow. Followers at the head wait here,
  * and are woken, with what is theirs, only when there is something of their scope (invariants 2 and 10). Those who want
  * the same from the same place are given the very same page, so that its answer can be shared.
  */
@@ -67,7 +67,7 @@ export class Tail {
     return this.#head;
   }
 
-  /** Takes events that this node committed. Where they do not join the head, the hole is read from the log. */
+  /** Takes events that this server committed. Where they do not join the head, the hole is read from the log. */
   offer(events: readonly TimelineEvent[]): void {
     const [first] = events;
     if (first === undefined || first.position <= this.#head.position) return;

@@ -17,7 +17,7 @@ const KEPT_BYTES = 192 * 1024 * 1024;
 type Kept = { readonly tail: Promise<Tail>; followers: number };
 
 /**
- * The tails of the tenants that are followed on this node, brought up to date by own commits, by the bell, and, since
+ * The tails of the tenants that are followed on this server, brought up to date by own commits, by the bell, and, since
  * the bell may be lost, by a poll of one statement for all of them.
  */
 export class Tails {
@@ -67,7 +67,7 @@ export class Tails {
     );
   }
 
-  /** The number of followers on this node now. */
+  /** The number of followers on this server now. */
   get followers(): number {
     return [...this.#kept.values()].reduce((sum, { followers }) => sum + followers, 0);
   }

@@ -1,6 +1,6 @@
 import type { EventBody } from "./event.ts";
 
-/** The room on one node for what waits for the database, of all its agents: so many events, and so many bytes of their text. */
+/** The room on one server for what waits for the database, of all its agents: so many events, and so many bytes of their text. */
 export type WaitingLimits = { readonly events: number; readonly bytes: number };
 
 /** The limits of production. */
@@ -13,7 +13,7 @@ const LEAST: WaitingLimits = { events: 50, bytes: 512 * 1024 };
 const MOST_EVENTS = 1_000;
 
 /**
- * Counts the events of all agents of a node that are not committed yet: few while the database answers, all that happens
+ * Counts the events of all agents of a server that are not committed yet: few while the database answers, all that happens
  * while it does not. The room is shared out among the agents that have something waiting, so that none takes another's
  * (invariant 13). Who could go on without end (a model that speaks, a tool that emits) waits for room; what must be
  * written once is always taken, since each agent has little of that under way at a time.

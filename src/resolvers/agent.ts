@@ -62,26 +62,26 @@ export async function snapshotCursor({ snapshot }: Context): Promise<string> {
 
 /** The template of the agent, if it is configured. */
 export function templateOf(
-  { parts }: Context,
+  { services }: Context,
   { templateId }: Pick<Agent, "templateId">,
 ): { templateId: string; configured: Template | undefined } {
-  return { templateId, configured: parts.templates.get(templateId) };
+  return { templateId, configured: services.templates.get(templateId) };
 }
 
 /** The thing that the agent waits for, in words; null if that is only a message. */
-export async function waitingForOf({ parts }: Context, agentId: string): Promise<string | null> {
-  const standstill = await readStandstill(parts.reads, agentId);
+export async function waitingForOf({ services }: Context, agentId: string): Promise<string | null> {
+  const standstill = await readStandstill(services.reads, agentId);
   return standstill === null ? null : waitingFor(standstill);
 }
 
 /** The points at which the agent can be forked, newest first. */
 export async function snapshotsOf(
-  { parts }: Context,
+  { services }: Context,
   agentId: string,
   args: { first?: number | null | undefined; before?: number | null | undefined },
 ): Promise<AgentSnapshot[]> {
   checkPage({ first: args.first });
-  return readSnapshots(parts.reads, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
+  return readSnapshots(services.reads, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
 }
 
 /** The tokens and the cost of an agent's complete model calls. */
@@ -107,7 +107,7 @@ export async function usageOf({ prisma }: Context, agentId: string): Promise<Age
 }
 
 export async function createAgent(context: Context, request: CreateAgent): Promise<Payload> {
-  return payloadOf(context, await create(context.parts, context.actor, request));
+  return payloadOf(context, await create(context.services, context.actor, request));
 }
 
 /** The request of forkAgent, as clients send it. */
@@ -115,7 +115,7 @@ export type ForkRequest = { readonly agentId: string; readonly messageId: string
 
 export async function forkAgent(context: Context, request: ForkRequest): Promise<Payload> {
   const { agentId, messageId, idempotencyKey } = request;
-  const result = await fork(context.parts, context.actor, {
+  const result = await fork(context.services, context.actor, {
     agentId: rowId("Agent", agentId) ?? "",
     messageId: messageId === null ? null : (rowId("Message", messageId) ?? ""),
     idempotencyKey,
@@ -124,7 +124,7 @@ export async function forkAgent(context: Context, request: ForkRequest): Promise
 }
 
 export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<Payload> {
-  const result = await interrupt(context.parts, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
+  const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
   if (result.ok) context.wake(result.value.id);
   return payloadOf(context, result.ok ? accepted({ ...result.value, position: null }) : result);
 }

@@ -43,17 +43,17 @@ export async function allowRuleByRow(
 }
 
 /** The rule by which calls like an approval's would run without asking, for who may decide on it. */
-export async function allowRuleProposal({ parts, actor }: Context, approvalId: string): Promise<RuleProposal | null> {
-  const proposed = await proposeRuleTo(parts, actor, rowId("Approval", approvalId) ?? "");
+export async function allowRuleProposal({ services, actor }: Context, approvalId: string): Promise<RuleProposal | null> {
+  const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId) ?? "");
   if (proposed.ok) return proposed.value;
   throw clientError(proposed.refusal.code === "FORBIDDEN" ? "FORBIDDEN" : "NOT_FOUND", proposed.refusal.message);
 }
 
 export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
-  return payloadOf(context, unplaced(await allow(context.parts, context.actor, { ...request, approvalId })));
+  return payloadOf(context, unplaced(await allow(context.services, context.actor, { ...request, approvalId })));
 }
 
 export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<Payload> {
-  return payloadOf(context, unplaced(await revoke(context.parts, context.actor, rowId("AllowRule", allowRuleId) ?? "")));
+  return payloadOf(context, unplaced(await revoke(context.services, context.actor, rowId("AllowRule", allowRuleId) ?? "")));
 }

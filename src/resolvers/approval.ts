@@ -64,7 +64,7 @@ export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly appr
 /** The payload names the approval also if the decision was refused, but not to an actor who may not see it. */
 export async function decideApproval(context: Context, request: DecideRequest): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
-  const result = await decide(context.parts, context.actor, { ...request, approvalId });
+  const result = await decide(context.services, context.actor, { ...request, approvalId });
   if (result.ok) context.wake(result.value.agentId);
   const payload = await payloadOf(context, result.ok ? accepted({ ...result.value, id: approvalId }) : result);
   return result.ok || result.refusal.code === "NOT_FOUND" ? payload : { ...payload, rowId: approvalId };

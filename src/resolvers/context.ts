@@ -1,5 +1,5 @@
 import type { Actor } from "../agent/actors/actor.ts";
-import type { AgentParts } from "../agent/loop/parts.ts";
+import type { AgentServices } from "../agent/loop/services.ts";
 import type { Reader } from "../db/database.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
@@ -9,7 +9,7 @@ import type { ExpensiveReads } from "./expensive-reads.ts";
 export type Context = {
   readonly actor: Actor;
   readonly prisma: Reader;
-  readonly parts: AgentParts;
+  readonly services: AgentServices;
   readonly tails: Tails;
   readonly expensive: ExpensiveReads;
   /** The room that the operation's answer still has for images, in bytes. */

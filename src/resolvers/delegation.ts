@@ -17,8 +17,8 @@ export async function delegations(
   selection: Prisma.DelegationFindManyArgs,
 ): Promise<Delegation[]> {
   checkPage(args);
-  const { actor, prisma, parts } = context;
-  const at = parts.clock.now();
+  const { actor, prisma, services } = context;
+  const at = services.clock.now();
   return prisma.delegation.findMany({
     ...selection,
     where: {
@@ -39,9 +39,9 @@ export async function delegationByRow(
 }
 
 export async function delegateApprovals(context: Context, request: DelegateApprovals): Promise<Payload> {
-  return payloadOf(context, unplaced(await delegate(context.parts, context.actor, request)));
+  return payloadOf(context, unplaced(await delegate(context.services, context.actor, request)));
 }
 
 export async function revokeDelegation(context: Context, delegationId: string): Promise<Payload> {
-  return payloadOf(context, unplaced(await revoke(context.parts, context.actor, rowId("Delegation", delegationId) ?? "")));
+  return payloadOf(context, unplaced(await revoke(context.services, context.actor, rowId("Delegation", delegationId) ?? "")));
 }

@@ -10,7 +10,7 @@ import { payloadOf, type Payload } from "./payload.ts";
 
 export async function sendMessage(context: Context, request: SendMessage): Promise<Payload> {
   const agentId = rowId("Agent", request.agentId) ?? "";
-  const result = await send(context.parts, context.actor, { ...request, agentId });
+  const result = await send(context.services, context.actor, { ...request, agentId });
   if (result.ok) context.wake(agentId);
   return payloadOf(context, result);
 }
@@ -69,17 +69,17 @@ export async function messageContent(
   context: Context,
   { content, tenant, agent }: Pick<Message, "content" | "tenant"> & { readonly agent: { readonly templateId: string } },
 ): Promise<readonly ShownBlock[]> {
-  const isExposed = context.parts.templates.get(agent.templateId)?.exposeThinking === true;
+  const isExposed = context.services.templates.get(agent.templateId)?.exposeThinking === true;
   const blocks = contentBlocks(content).filter((block) => isExposed || block.type !== "thinking");
   return Promise.all(blocks.map((block) => shown(context, tenant, block)));
 }
 
-async function shown({ parts, images }: Context, tenant: string, block: KeptBlock | SentImage): Promise<ShownBlock> {
+async function shown({ services, images }: Context, tenant: string, block: KeptBlock | SentImage): Promise<ShownBlock> {
   if (!isKeptImage(block)) return block;
   const { media_type, bytes } = block.source;
   if (bytes > images.left) return { type: "image", source: { type: "left_out", media_type, bytes } };
   images.left -= bytes;
-  return parts.images.read(parts.reads, tenant, block);
+  return services.images.read(services.reads, tenant, block);
 }
 
 function isKeptImage(block: KeptBlock | SentImage): block is KeptImage {

@@ -14,13 +14,13 @@ export async function explainPermission(
   context: Context,
   { agentId, tool, input }: { readonly agentId: string; readonly tool: string; readonly input: Json },
 ): Promise<CallExplanation> {
-  const { prisma, actor, parts } = context;
+  const { prisma, actor, services } = context;
   const row = await prisma.agent.findUnique({ where: { id: rowId("Agent", agentId) ?? "", AND: visibleAgents(actor) } });
   if (row === null) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
-  const template = parts.templates.get(row.templateId);
+  const template = services.templates.get(row.templateId);
   if (template === undefined) throw clientError("NOT_FOUND", `the template ${row.templateId} of this agent is not configured`);
   const permission = row.permission as OwnPermission | null;
-  const explained = await explainCall(parts, { ...row, permission, template }, tool, input);
+  const explained = await explainCall(services, { ...row, permission, template }, tool, input);
   if (!explained.ok) throw clientError("BAD_USER_INPUT", explained.refusal);
   return explained.value;
 }
@@ -38,8 +38,8 @@ export type SimulationView = Simulation & { readonly endCursor: string | null };
 
 /** A simulation over the calls that the actor may see. */
 export async function simulatePolicy(context: Context, request: SimulatePolicy): Promise<SimulationView> {
-  const { parts, actor } = context;
-  const { permission, problems } = readPermission(request.permission, "proposed", parts);
+  const { services, actor } = context;
+  const { permission, problems } = readPermission(request.permission, "proposed", services);
   if (problems.length > 0)
     throw clientError(
       "BAD_USER_INPUT",
@@ -51,7 +51,7 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
   const { agentId, templateIds, names, createdAfter, createdBefore } = request.filter ?? {};
   const simulation = await context.expensive.run(context.actor.tenant, () =>
     simulate(
-      parts,
+      services,
       permission,
       {
         tenant: actor.tenant,

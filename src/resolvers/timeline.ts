@@ -49,7 +49,7 @@ export async function timeline(context: Context, args: TimelineArguments): Promi
   checkPage(args, MAX_EVENTS);
   const scope = await scopeOf(context, args);
   const after = await positionOf(context, args.since ?? "0");
-  const page = await context.parts.log.read(scope, after);
+  const page = await context.services.log.read(scope, after);
   // The floor may have moved since it was compared with the cursor.
   if (after < page.head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
   return pageOf(firstOf(page, args.first ?? MAX_EVENTS));
@@ -75,11 +75,11 @@ export async function subscribeControl(context: Context, args: TimelineArguments
  * The open requests as of one moment, in pages, and everything after that moment. `return()` goes to what is followed,
  * also while it waits.
  */
-function openThenLater({ parts, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
+function openThenLater({ services, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
   let later: AsyncGenerator<LogPage, void> | null = null;
   // In the turns of the tenant's readers, as all that a follower reads for itself.
   const readOpen = (after: number, moment: number | null): Promise<LogPage> =>
-    readFor({ tenant: scope.tenant, signal: null }, () => parts.log.readOpen(scope, after, moment));
+    readFor({ tenant: scope.tenant, signal: null }, () => services.log.readOpen(scope, after, moment));
   const pages = (async function* () {
     let page = await readOpen(0, null);
     const moment = page.head.position;
@@ -108,7 +108,7 @@ export async function blockText(
   { event, body }: EventView<BodyOf<"TEXT_CHUNK_END" | "THINK_CHUNK_END">>,
 ): Promise<string> {
   const kind = body.kind === "TEXT_CHUNK_END" ? "TEXT_CHUNK" : "THINK_CHUNK";
-  return body.text ?? textOfBlock(context.parts.reads, kind, event, body);
+  return body.text ?? textOfBlock(context.services.reads, kind, event, body);
 }
 
 /** The text of a message that did not fit into its event, from its row. */
@@ -164,7 +164,7 @@ function isGiven(argument: string | null | undefined): argument is string {
 async function positionOf(context: Context, since: string): Promise<number> {
   const cursor = parseCursor(since);
   if (!cursor.ok) throw clientError(cursor.refusal.code, cursor.refusal.message);
-  const position = resolveCursor(cursor.value, await context.parts.log.head(context.actor.tenant));
+  const position = resolveCursor(cursor.value, await context.services.log.head(context.actor.tenant));
   if (!position.ok) throw clientError(position.refusal.code, position.refusal.message);
   return position.value;
 }
@@ -180,12 +180,12 @@ const AGAIN_MS = 100;
 
 /** A page in the place of one whose rows cannot be read, and the end of that. Its cursor is that before the page. */
 export async function whileAway(
-  { parts }: Context,
+  { services }: Context,
   page: object,
 ): Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }> {
   await delay(AGAIN_MS);
-  const { outage } = parts.log;
-  const over = (): Promise<void> => parts.sql.outages.over();
+  const { outage } = services.log;
+  const over = (): Promise<void> => services.sql.outages.over();
   const [first] = "events" in page ? (page as TimelinePage).events : [];
   if (outage === null || first === undefined) return { notice: null, over };
   const cursor = formatCursor(first.log, first.event.position - 1);
@@ -218,7 +218,7 @@ function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): Asyn
   /** Why nothing more is shown; null while they are admitted. */
   let refusal: { readonly error: unknown } | null = null;
   const check = async (): Promise<void> => {
-    if (!(await patiently(context.parts.sql, context.isStillAdmitted)))
+    if (!(await patiently(context.services.sql, context.isStillAdmitted)))
       refusal = {
         error: clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token"),
       };

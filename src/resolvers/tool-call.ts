@@ -142,7 +142,7 @@ const MOST_PIECE = 256 * 1024;
 
 /** A piece of a kept output. The call was read before, by who may see it. */
 export async function outputPiece(
-  { parts }: Context,
+  { services }: Context,
   callId: string,
   offset: number,
   bytes: number,
@@ -150,5 +150,5 @@ export async function outputPiece(
   if (offset < 0) throw clientError("BAD_USER_INPUT", `\`offset\` must not be negative, but is ${offset}`);
   if (bytes < 4 || bytes > MOST_PIECE)
     throw clientError("BAD_USER_INPUT", `\`bytes\` must be between 4 and ${MOST_PIECE}, not ${bytes}`);
-  return parts.outputs.read(callId, offset, bytes);
+  return services.outputs.read(callId, offset, bytes);
 }

@@ -4,7 +4,7 @@ import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "parts" | "tails" | "wake" | "expensive">;
+export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "services" | "tails" | "wake" | "expensive">;
 
 /** The time for which an admission counts without being asked again, in ms: of a stream, at most twice as long. */
 export const ADMITTED_MS = 2_500;
@@ -14,14 +14,14 @@ export type Admission = () => Promise<Actor | null>;
 
 /** The context of one operation of this actor, who was admitted just now. */
 export function makeContext(shared: SharedContext, actor: Actor, admission: Admission): Context {
-  const now = (): number => shared.parts.clock.now().getTime();
+  const now = (): number => shared.services.clock.now().getTime();
   let askedAt = now();
   let head: Promise<LogHead> | null = null;
   return {
     ...shared,
     actor,
     images: { left: IMAGE_BYTES },
-    snapshot: () => (head ??= shared.parts.log.head(actor.tenant)),
+    snapshot: () => (head ??= shared.services.log.head(actor.tenant)),
     isStillAdmitted: async () => {
       if (now() - askedAt < shared.admittedMs) return true;
       const present = await admission();
@@ -49,6 +49,6 @@ export function pageContext(context: Context): Context {
     get actor(): never {
       throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
     },
-    snapshot: () => (head ??= context.parts.log.head(tenant)),
+    snapshot: () => (head ??= context.services.log.head(tenant)),
   };
 }

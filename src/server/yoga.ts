@@ -56,7 +56,7 @@ export function makeYoga(
       const admit = async (identity: Identity | null): Promise<Actor | null> =>
         identity === null
           ? null
-          : withDelegators(shared.parts.sql, identity, shared.parts.clock.now(), (id) =>
+          : withDelegators(shared.services.sql, identity, shared.services.clock.now(), (id) =>
               mayStillDecide(access.authentication, identity.tenant, id),
             );
       const admission: Admission = async () => admit(await identify());

@@ -1,24 +1,24 @@
 import { applyRetention, type Reader, type RetentionPolicy } from "../events/retention.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
-import type { AgentParts } from "../agent/loop/parts.ts";
+import type { AgentServices } from "../agent/loop/services.ts";
 
 /** The time between two removals of what is no longer kept, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
 /** After the start it is removed within so many ms, at random, so that servers that start together do not do so together. */
 const FIRST_MS = 60_000;
 
-/** Removes what the policy does not keep: once an hour, on every node, which find nothing to do after the first. */
+/** Removes what the policy does not keep: once an hour, on every server, which find nothing to do after the first. */
 export class RetentionSweep {
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #policy: RetentionPolicy;
   readonly #readers: readonly Reader[];
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
   /** `readers` are delivered events, which do not go before that. */
-  constructor(parts: AgentParts, policy: RetentionPolicy, readers: readonly Reader[], everyMs: number) {
-    this.#parts = parts;
+  constructor(services: AgentServices, policy: RetentionPolicy, readers: readonly Reader[], everyMs: number) {
+    this.#services = services;
     this.#policy = policy;
     this.#readers = readers;
     const rhythm = {
@@ -26,7 +26,7 @@ export class RetentionSweep {
       firstMs: Math.random() * Math.min(FIRST_MS, everyMs),
       task: () => this.#tidy(),
       onFailure: (error: unknown) =>
-        parts.logger.warn(`what is not kept any more could not be removed (${withCause(error)}); trying again later`),
+        services.logger.warn(`what is not kept any more could not be removed (${withCause(error)}); trying again later`),
     };
     const keepsAll = Object.values(policy).every((kept) => kept === null);
     this.#running = keepsAll ? Promise.resolve() : every(rhythm, this.#closing.signal);
@@ -39,7 +39,7 @@ export class RetentionSweep {
   }
 
   async #tidy(): Promise<void> {
-    const { sql, clock, outputs } = this.#parts;
+    const { sql, clock, outputs } = this.#services;
     const now = clock.now();
     await applyRetention(sql, { policy: this.#policy, readers: this.#readers, now }, this.#closing.signal);
     const { outputsMs } = this.#policy;

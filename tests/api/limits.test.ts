@@ -65,7 +65,7 @@ describe("outputs that are too long", () => {
     }
     expect(whole).toBe(lines);
     // The folder is the server's own, also where it lies in a workspace.
-    const tools = new Workspace(app.workspace, () => null, app.parts.closedPlaces);
+    const tools = new Workspace(app.workspace, () => null, app.services.closedPlaces);
     expect(() => tools.resolve(".data/outputs/x.txt")).toThrow(/server's own/);
     expect(tools.isClosed(join(app.workspace, ".data/outputs"))).toBe(true);
     await rm(join(app.workspace, ".data/outputs"), { recursive: true });
@@ -128,14 +128,14 @@ describe("how much runs at once", () => {
       await client.send(id, "go");
       await client.until(id, "STEP_COMPLETE");
     }
-    await expect.poll(() => app.parts.slots.load).toEqual({ running: 1, waiting: 2 });
+    await expect.poll(() => app.services.slots.load).toEqual({ running: 1, waiting: 2 });
     await client.get(InterruptAgentDocument, { input: { agentId: third.id } });
     expect(ofType(await client.until(third.id, "DONE"), "Done")).toMatchObject([{ reason: "INTERRUPTED" }]);
     expect((await client.agent(third.id)).toolCalls.nodes).toMatchObject([{ state: "SEALED", attempt: 0 }]);
     end();
     for (const { id } of [first, second])
       expect(ofType(await client.until(id, "DONE"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
-    await expect.poll(() => app.parts.slots.load).toEqual({ running: 0, waiting: 0 });
+    await expect.poll(() => app.services.slots.load).toEqual({ running: 0, waiting: 0 });
   });
 
   it("a call that waits when the server closes does not start, and the close does not wait for its place", async () => {
@@ -149,13 +149,13 @@ describe("how much runs at once", () => {
     const { app, client, agent } = await turnWith([tool, quick], { config: { toolLimits: { running: 1 } } });
     await client.send(agent.id, "go");
     await isRunning;
-    await expect.poll(() => app.parts.slots.load.waiting).toBe(1);
+    await expect.poll(() => app.services.slots.load.waiting).toBe(1);
     const closing = app.close();
-    await expect.poll(() => app.parts.slots.load.waiting).toBe(0);
+    await expect.poll(() => app.services.slots.load.waiting).toBe(0);
     end();
     await closing;
     expect(runs).toBe(0);
-    expect(app.parts.slots.load).toEqual({ running: 0, waiting: 0 });
+    expect(app.services.slots.load).toEqual({ running: 0, waiting: 0 });
   });
 
   it("places are given in order, once each, and not to more than may wait", async () => {

@@ -153,7 +153,7 @@ describe("streams", () => {
     isAdmitted = false;
     time += 6_000;
     const secret = { at: new Date(), body: { kind: "TEXT_CHUNK", step: 9, block: 0, delta: "not for anna" } } as const;
-    await app.parts.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", events: [secret] }]);
+    await app.services.log.append("one", [{ agentId: row?.id ?? "", createdBy: "anna", events: [secret] }]);
     const rest: unknown[] = [];
     const drained = (async () => {
       for await (const page of stream) rest.push(...page.events);

@@ -83,7 +83,7 @@ describe("what is the server's own", () => {
   it("is closed to tools wherever it lies, but for a workspace of an agent's own below it", async () => {
     const root = fileURLToPath(new URL("../..", import.meta.url));
     const app = await startTestApp({ config: { defaultWorkspace: undefined as never } });
-    const { closedPlaces, ownWorkspaces } = app.parts;
+    const { closedPlaces, ownWorkspaces } = app.services;
     const whole = new Workspace(root.replace(/\/$/, ""), () => null, closedPlaces);
     for (const path of ["src/app.ts", "package.json", ".env", "prisma/schema.prisma"])
       expect(() => whole.resolve(path), path).toThrow(/server's own/);

@@ -45,12 +45,12 @@ describe("beside a newer version", () => {
 
   it("an agent that needs its owner to know more is left to newer servers", async () => {
     const app = await startTestApp();
-    const { sql, node } = app.parts;
+    const { sql, serverId } = app.services;
     const client = connect(app.url);
     const agent = await client.createAgent();
     const id = rowId("Agent", agent.id) ?? "";
     await sql.query({ name: "n", text: "UPDATE agent SET needs = 1, runnable_at = now() WHERE id = $1" }, [id]);
     expect(await unownedAgents(sql, 100)).toEqual([]);
-    expect(await claim(sql, node, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
+    expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
   });
 });

@@ -95,7 +95,7 @@ async function twoServers() {
   return {
     agent,
     proxy,
-    log: first.parts.log,
+    log: first.services.log,
     /** The next server answers new connections; each fourth time the other one is started anew. */
     change: async () => {
       turn += 1;
@@ -110,7 +110,7 @@ async function twoServers() {
 }
 
 /** Appends events without a lease until there are so many, in batches of 1 to 9. */
-async function write(log: TestApp["parts"]["log"], agentId: string, isEnough: (written: number) => boolean): Promise<number> {
+async function write(log: TestApp["services"]["log"], agentId: string, isEnough: (written: number) => boolean): Promise<number> {
   const row = Buffer.from(agentId, "base64").toString().replace("Agent:", "");
   const part = { agentId: row, createdBy: "local" };
   let written = 0;

@@ -28,7 +28,7 @@ async function world() {
   const errors: string[] = [];
   const warnings: string[] = [];
   const logger: Logger = { warn: (message) => void warnings.push(message), error: (message) => void errors.push(message) };
-  let nodes = 0;
+  let servers = 0;
   return {
     sql,
     log,
@@ -53,7 +53,7 @@ async function world() {
       times: ConsumerTimes = TIMES,
       by: Sql = sql,
     ) => {
-      nodes += 1;
+      servers += 1;
       const consumer: Consumer = {
         name: "test",
         kinds: ["STEP_COMPLETE"],
@@ -65,7 +65,7 @@ async function world() {
       };
       // Each server has a log of its own, as processes have: it hears of its own commits only.
       const consumers = await Consumers.start(
-        { node: `node ${nodes}`, sql: by, log: nodes === 1 ? log : new EventLog(sql), logger },
+        { serverId: `server ${servers}`, sql: by, log: servers === 1 ? log : new EventLog(sql), logger },
         [consumer],
         times,
       );

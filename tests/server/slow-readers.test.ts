@@ -19,7 +19,7 @@ async function metric({ url }: TestApp, name: string): Promise<number> {
 const subscriptions = (app: TestApp): Promise<number> => metric(app, "triplane_subscriptions");
 
 /** An agent whose timeline is larger than what waits in buffers. */
-async function longTimeline({ parts: { log } }: TestApp): Promise<void> {
+async function longTimeline({ services: { log } }: TestApp): Promise<void> {
   const agent = await insertAgent(log, "local", "local");
   for (let index = 0; index < EVENTS; index += 50)
     await log.append("local", [{ ...agent, events: Array.from({ length: 50 }, () => chunk("x".repeat(60_000))) }]);
@@ -96,8 +96,8 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     expect((await closed)[0]).toBe(1013);
     expect((await closed)[1].toString()).toContain("resume since your last cursor");
     await hears(response, "resume since your last cursor");
-    const agent = await insertAgent(app.parts.log, "local", "local");
-    await app.parts.log.append("local", [{ ...agent, events: [chunk("for the idle reader")] }]);
+    const agent = await insertAgent(app.services.log, "local", "local");
+    await app.services.log.append("local", [{ ...agent, events: [chunk("for the idle reader")] }]);
     await hears(idle, "for the idle reader");
   });
 });

@@ -21,12 +21,12 @@ const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admi
 
 /** A subscriber below the transports, and how often an event's `delta` was resolved for it or for others. */
 function subscriberOf(app: TestApp) {
-  const tails = new Tails(app.parts.log, silentBell(), silentLogger);
+  const tails = new Tails(app.services.log, silentBell(), silentLogger);
   onTestFinished(() => tails.close());
   const shared: SharedContext = {
     admittedMs: 2_500,
     prisma: app.database.prisma,
-    parts: app.parts,
+    services: app.services,
     tails,
     wake: () => {},
     expensive: new ExpensiveReads(),
@@ -125,7 +125,7 @@ describe("subscribers who are given the same page", () => {
       'subscription { timeline(since: "0") { cursor outage { since } events { seq agent { stepCount } } } }',
     );
     const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new StorageUnavailable("away"));
-    const outage = vi.spyOn(app.parts.log, "outage", "get").mockReturnValue({ since: new Date(), bufferedEvents: 0 });
+    const outage = vi.spyOn(app.services.log, "outage", "get").mockReturnValue({ since: new Date(), bufferedEvents: 0 });
     const { first, next } = await subscriberOf(app)(document, {});
     expect(first).toMatchObject({ data: { timeline: { events: [], outage: { since: expect.any(String) } } } });
     outage.mockRestore();
@@ -155,7 +155,14 @@ describe("subscribers who are given the same page", () => {
     const app = await startTestApp();
     const tails = vi.fn() as unknown as Tails;
     const context = makeContext(
-      { admittedMs: 1, prisma: app.database.prisma, parts: app.parts, tails, wake: () => {}, expensive: new ExpensiveReads() },
+      {
+        admittedMs: 1,
+        prisma: app.database.prisma,
+        services: app.services,
+        tails,
+        wake: () => {},
+        expensive: new ExpensiveReads(),
+      },
       ADMIN,
       () => Promise.resolve(ADMIN),
     );

@@ -5,16 +5,20 @@ import { readPermission, type PermissionSource } from "../../src/agent/policy/pe
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { Loop } from "../../src/agent/loop/loop.ts";
 import { Deadline } from "../../src/lib/deadline.ts";
-import type { AgentParts } from "../../src/agent/loop/parts.ts";
+import type { AgentServices } from "../../src/agent/loop/services.ts";
 
 const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 
 /** An agent of the tenant `one` that the test holds itself: messages to it, and a loop under a new lease. */
-export type HeldAgent = { readonly agentId: string; send(text: string): Promise<void>; hold(parts?: AgentParts): Promise<Loop> };
+export type HeldAgent = {
+  readonly agentId: string;
+  send(text: string): Promise<void>;
+  hold(services?: AgentServices): Promise<Loop>;
+};
 
 /** Creates an agent of the template `assistant` that does nothing yet. */
-export async function heldAgent(parts: AgentParts): Promise<HeldAgent> {
-  const created = await createAgent(parts, ANNA, {
+export async function heldAgent(services: AgentServices): Promise<HeldAgent> {
+  const created = await createAgent(services, ANNA, {
     templateId: "assistant",
     workspace: null,
     model: null,
@@ -27,11 +31,11 @@ export async function heldAgent(parts: AgentParts): Promise<HeldAgent> {
   return {
     agentId,
     send: async (text) => {
-      const sent = await sendMessage(parts, ANNA, { agentId, text, images: [], idempotencyKey: null });
+      const sent = await sendMessage(services, ANNA, { agentId, text, images: [], idempotencyKey: null });
       if (!sent.ok) throw new Error(sent.refusal.message);
     },
-    hold: async (own = parts) => {
-      const [lease] = await claim(parts.sql, parts.node, [agentId], LEASE_TIMES, "RUN_OUT");
+    hold: async (own = services) => {
+      const [lease] = await claim(services.sql, services.serverId, [agentId], LEASE_TIMES, "RUN_OUT");
       if (lease === undefined) throw new Error("the agent is runnable");
       return new Loop(own, lease, new Deadline(LEASE_TIMES.startMs));
     },

@@ -13,7 +13,7 @@ import {
   type OpenApproval,
   type TrialAgent,
 } from "../agents.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { checkGapless, startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
@@ -52,15 +52,15 @@ async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string):
     TRIPLANE_DATA_DIR: folder,
     ...(isPlanted ? { TRIAL_FAULT: "repeats" } : {}),
   };
-  const newNode = (): Promise<TrialProcess> => start("trials/crash/node.ts", NODE_READY, env);
-  let owner = await newNode();
+  const newServer = (): Promise<TrialProcess> => start("trials/crash/server.ts", SERVER_READY, env);
+  let owner = await newServer();
   const rounds = isShort ? 3 : 25;
   const counts: Record<string, number> = {};
   let ran = { runs: 0, again: 0 };
   for (let round = 0; round < rounds; round += 1) {
     const agents = await holdAll(owner);
     // Only now is there somebody else who could go on.
-    const other = await newNode();
+    const other = await newServer();
     await owner.kill();
     await until("no child lives on", async () => (await pids(folder)).every((pid) => !isAlive(pid)), 2_000).catch(() =>
       fail(`round ${round}: children live on`),
@@ -73,7 +73,7 @@ async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string):
     if (ran.again > 0) fail(`round ${round}: ${ran.again} calls ran again`);
     owner = other;
   }
-  const approvals = await killAll([owner, await newNode()], newNode, isShort ? 2 : 10, folder, fail);
+  const approvals = await killAll([owner, await newServer()], newServer, isShort ? 2 : 10, folder, fail);
   await checkGapless(postgres.url, fail);
   return `${rounds} rounds at ${POINTS.length} points: ${JSON.stringify(counts)}; ${ran.runs} runs, ${ran.again} repeated; ${approvals} approvals survived all servers`;
 }
@@ -142,27 +142,27 @@ async function checkAgent(
 
 /** While approvals are open, kills all servers and starts new ones. */
 async function killAll(
-  nodes: readonly TrialProcess[],
-  newNode: () => Promise<TrialProcess>,
+  servers: readonly TrialProcess[],
+  newServer: () => Promise<TrialProcess>,
   count: number,
   folder: string,
   fail: TrialRun["fail"],
 ): Promise<number> {
   const agents: TrialAgent[] = [];
   for (let index = 0; index < count; index += 1) {
-    const agent = await createAgent(nodes[0]?.said ?? "");
-    await send(nodes[index % 2]?.said ?? "", agent, "many");
+    const agent = await createAgent(servers[0]?.said ?? "");
+    await send(servers[index % 2]?.said ?? "", agent, "many");
     agents.push(agent);
   }
   for (const agent of agents)
     await until(
       "the agent waits",
-      async () => (await stateOf(nodes[0]?.said ?? "", agent)).pendingApprovals.length === 10,
+      async () => (await stateOf(servers[0]?.said ?? "", agent)).pendingApprovals.length === 10,
       15_000,
     );
   const { runs: runsBefore } = await countRuns(folder);
-  await Promise.all(nodes.map((node) => node.kill()));
-  const [one, two] = await Promise.all([newNode(), newNode()]);
+  await Promise.all(servers.map((server) => server.kill()));
+  const [one, two] = await Promise.all([newServer(), newServer()]);
   const { approvals } = await ask<{ approvals: { nodes: readonly OpenApproval[] } }>(
     one.said,
     `{ approvals(state: PENDING, first: 100) { nodes { id inputHash } } }`,

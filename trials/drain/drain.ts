@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { createAgent, send, stateOf, timelineOf, type TrialAgent } from "../agents.ts";
 import { startBalancer } from "../balancer.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
@@ -28,9 +28,9 @@ async function runDrain({ isShort, isPlanted, fail }: TrialRun, folder: string):
     TRIPLANE_DATA_DIR: folder,
     TRIAL_FOLDER: folder,
   };
-  const newNode = (): Promise<TrialProcess> => start("trials/server.ts", NODE_READY, env);
+  const newServer = (): Promise<TrialProcess> => start("trials/server.ts", SERVER_READY, env);
   const balancer = await startBalancer();
-  let owner = await newNode();
+  let owner = await newServer();
   balancer.serve([owner.said]);
   const watchers = watchAll(balancer.url, SUBSCRIPTIONS, fail);
   const agents: TrialAgent[] = [];
@@ -41,7 +41,7 @@ async function runDrain({ isShort, isPlanted, fail }: TrialRun, folder: string):
     await Promise.all(agents.map((agent) => send(owner.said, agent, "go")));
     const runs = async (): Promise<number> => (await countRuns(folder)).runs;
     await until("all tools run", async () => (await runs()) === TOOLS * round, 15_000);
-    const next = await newNode();
+    const next = await newServer();
     balancer.serve([next.said]);
     const began = performance.now();
     owner.child.kill(isPlanted ? "SIGKILL" : "SIGTERM");

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { checkSeqs, createAgent, send, stateOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { query, startPostgres, type TrialPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { startProxy, throughProxy, type Proxy } from "../proxy.ts";
@@ -39,8 +39,8 @@ await trialInFolder("failover", runFailovers);
 type World = {
   readonly postgres: TrialPostgres;
   readonly proxy: Proxy;
-  readonly nodes: readonly [TrialProcess, TrialProcess];
-  readonly newNode: () => Promise<TrialProcess>;
+  readonly servers: readonly [TrialProcess, TrialProcess];
+  readonly newServer: () => Promise<TrialProcess>;
   readonly agents: readonly TrialAgent[];
   readonly folder: string;
   readonly fail: TrialRun["fail"];
@@ -60,12 +60,12 @@ async function runFailovers({ isShort, isPlanted, fail }: TrialRun, folder: stri
     TRIAL_TOOL_SECONDS: "1",
     ...(isPlanted ? { TRIAL_FAULT: "overlooks" } : {}),
   };
-  const newNode = (): Promise<TrialProcess> => start("trials/failover/node.ts", NODE_READY, env);
-  const nodes = await Promise.all([newNode(), newNode()]);
-  const [{ said }] = nodes;
+  const newServer = (): Promise<TrialProcess> => start("trials/failover/server.ts", SERVER_READY, env);
+  const servers = await Promise.all([newServer(), newServer()]);
+  const [{ said }] = servers;
   const agents: TrialAgent[] = [];
   for (let index = 0; index < AGENTS; index += 1) agents.push(await createAgent(said));
-  const world: World = { postgres, proxy, nodes, newNode, agents, folder, fail, url: postgres.url, round: 0 };
+  const world: World = { postgres, proxy, servers, newServer, agents, folder, fail, url: postgres.url, round: 0 };
   const times = isShort ? 1 : 5;
   if (!isPlanted) {
     const watchers = watchAll(said, 20, fail);
@@ -86,15 +86,15 @@ async function runFailovers({ isShort, isPlanted, fail }: TrialRun, folder: stri
 
 /** Does something while every agent's tool runs, and waits until every turn has ended. */
 async function duringTurns(world: World, happens: () => Promise<void>): Promise<void> {
-  const { agents, nodes, folder } = world;
-  for (const node of nodes)
+  const { agents, servers, folder } = world;
+  for (const server of servers)
     await until(
       "the server knows that its database is there",
-      async () => (await metricsOf(node)).includes("triplane_storage_outage 0"),
+      async () => (await metricsOf(server)).includes("triplane_storage_outage 0"),
       20_000,
     );
   world.round += 1;
-  for (const [index, agent] of agents.entries()) await send((nodes[index % 2] ?? nodes[0]).said, agent, "go");
+  for (const [index, agent] of agents.entries()) await send((servers[index % 2] ?? servers[0]).said, agent, "go");
   await until("all tools run", async () => (await countRuns(folder)).runs === AGENTS * world.round, 15_000);
   await happens();
 }
@@ -103,9 +103,9 @@ async function metricsOf({ said }: TrialProcess): Promise<string> {
   return (await fetch(said.replace("/graphql", "/metrics"))).text();
 }
 
-async function allEnded({ agents, nodes, round, fail }: World): Promise<void> {
+async function allEnded({ agents, servers, round, fail }: World): Promise<void> {
   const isEnded = async (agent: TrialAgent): Promise<boolean> => {
-    const { state, turn } = await stateOf(nodes[0].said, agent).catch(() => ({ state: "WORKING", turn: 0 }));
+    const { state, turn } = await stateOf(servers[0].said, agent).catch(() => ({ state: "WORKING", turn: 0 }));
     return state === "READY" && turn === round;
   };
   for (const agent of agents)
@@ -128,14 +128,14 @@ async function becomeReadOnly(world: World): Promise<void> {
 
 /** A dump is under way: a server that starts waits with its migration, and nobody else waits for either. */
 async function migrateBesideDump(world: World): Promise<void> {
-  const { url, newNode } = world;
+  const { url, newServer } = world;
   await query(url, "ALTER TABLE consumer DROP COLUMN seen_at");
   await query(url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%_consumer_seen'");
   const dump = query(
     url,
     `BEGIN ISOLATION LEVEL REPEATABLE READ; ${TABLES.map((table) => `LOCK TABLE ${table} IN ACCESS SHARE MODE`).join("; ")}; SELECT pg_sleep(6); COMMIT`,
   );
-  const starting = newNode();
+  const starting = newServer();
   await allEnded(world);
   await dump;
   await (await starting).kill();
@@ -165,8 +165,8 @@ async function failOver(world: World, isSynchronous: boolean): Promise<void> {
 }
 
 /** Nothing is sealed, doubled or out of order, and every subscriber was given everything. */
-async function checkAll({ agents, nodes, folder, url, round, fail }: World, watchers: Watchers): Promise<void> {
-  const { said } = nodes[0];
+async function checkAll({ agents, servers, folder, url, round, fail }: World, watchers: Watchers): Promise<void> {
+  const { said } = servers[0];
   for (const agent of agents) {
     const events = await timelineOf(said, agent);
     checkSeqs(agent, events, fail);
@@ -185,21 +185,21 @@ async function checkAll({ agents, nodes, folder, url, round, fail }: World, watc
 }
 
 /** Both servers refuse, one that is started anew, too; `npm run restored` lets them go on, and old cursors are refused. */
-async function checkLost({ nodes, newNode, url, proxy, fail }: World): Promise<void> {
+async function checkLost({ servers, newServer, url, proxy, fail }: World): Promise<void> {
   const readiness = async ({ said }: TrialProcess): Promise<string> =>
     (await (await fetch(said.replace("/graphql", "/readyz"))).text()).trim();
-  for (const node of nodes)
-    await until("the loss is said", async () => (await readiness(node)).includes("npm run restored"), 15_000).catch(() =>
+  for (const server of servers)
+    await until("the loss is said", async () => (await readiness(server)).includes("npm run restored"), 15_000).catch(() =>
       fail("a server did not notice that commits were lost"),
     );
-  for (const node of nodes) await node.kill();
-  const anew = await newNode();
+  for (const server of servers) await server.kill();
+  const anew = await newServer();
   if (!(await readiness(anew)).includes("npm run restored"))
     fail("a server that was started anew serves a log that lost commits");
   await anew.kill();
   const restored = await start("scripts/restored.ts", /./, { DATABASE_URL: throughProxy(url, proxy) });
   if ((await restored.exited) !== 0) fail("npm run restored failed");
-  const last = await newNode();
+  const last = await newServer();
   await until("the server is ready", async () => (await readiness(last)) === "ready", 10_000).catch(async (error: unknown) =>
     fail(`${String(error)}: ${await readiness(last)}`),
   );

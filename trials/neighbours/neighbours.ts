@@ -4,7 +4,7 @@ import pg from "pg";
 import WebSocket from "ws";
 import { createAgent, send, type TrialAgent } from "../agents.ts";
 import { measureLatency } from "../latency.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { lastPosition, startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
 import { startProxy, throughProxy, type Proxy } from "../proxy.ts";
@@ -40,8 +40,8 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
     TRIPLANE_DATA_DIR: folder,
     ...(isPlanted ? { TRIAL_FAULT: "waits for all" } : {}),
   };
-  const newNode = (): Promise<TrialProcess> => start("trials/neighbours/node.ts", NODE_READY, env);
-  const [one, two] = await Promise.all([newNode(), newNode()]);
+  const newServer = (): Promise<TrialProcess> => start("trials/neighbours/server.ts", SERVER_READY, env);
+  const [one, two] = await Promise.all([newServer(), newServer()]);
   const database = new pg.Client({ connectionString: postgres.url });
   // A trial that breaks off ends the database first.
   database.on("error", () => {});

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isAlive } from "../../tests/support/alive.ts";
 import { checkSeqs, createAgent, send, stateOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
-import { NODE_READY, TRIAL_LEASES } from "../node.ts";
+import { SERVER_READY, TRIAL_LEASES } from "../run-server.ts";
 import { startPostgres } from "../postgres.ts";
 import { ask, start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
@@ -33,10 +33,10 @@ async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string
     TRIAL_TOOL_SECONDS: "1",
     ...(isPlanted ? { TRIAL_FAULT: "impatient" } : {}),
   };
-  const newNode = (): Promise<TrialProcess> => start("trials/outage/node.ts", NODE_READY, env);
-  const nodes = await Promise.all([newNode(), newNode()]);
-  nodes.forEach(({ exited }) => void exited.then((code) => code !== 0 && fail(`a server ended with ${code}`)));
-  const [one, two] = nodes.map(({ said }) => said);
+  const newServer = (): Promise<TrialProcess> => start("trials/outage/server.ts", SERVER_READY, env);
+  const servers = await Promise.all([newServer(), newServer()]);
+  servers.forEach(({ exited }) => void exited.then((code) => code !== 0 && fail(`a server ended with ${code}`)));
+  const [one, two] = servers.map(({ said }) => said);
   if (one === undefined || two === undefined) throw new Error("there are no servers");
   const watchers = watchAll(one, SUBSCRIPTIONS, fail);
   const agents: TrialAgent[] = [];

@@ -7,7 +7,7 @@ import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { insertAgent, type RowAgent } from "../../tests/support/log.ts";
 import { READER_TIMES } from "../../src/server/slow-readers.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { startPostgres, TRIAL_VERSION } from "../postgres.ts";
 import { start } from "../processes.ts";
 import { trial, until, type TrialRun } from "../trial.ts";
@@ -36,7 +36,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   const part = isShort ? 0.95 : 0.99;
   const times = isShort ? { stallMs: 3_000, graceMs: 1_000 } : READER_TIMES;
   const postgres = await startPostgres();
-  const server = await start("trials/readers/node.ts", NODE_READY, {
+  const server = await start("trials/readers/server.ts", SERVER_READY, {
     DATABASE_URL: postgres.url,
     TRIPLANE_CONFIG: fileURLToPath(new URL("readers.config.ts", import.meta.url)),
     TRIAL_STALL_MS: String(times.stallMs),

@@ -3,12 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { createAgent, type TrialAgent } from "../agents.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { lastPosition, startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { keepBusy, type Turns } from "../turns.ts";
-import type { NodeLoad } from "./node.ts";
+import type { ServerLoad } from "./server.ts";
 
 /**
  * `npm run trial:scale`: 1,000 agents on one server and one PostgreSQL, each a turn after the other for 10 minutes: 20
@@ -44,21 +44,21 @@ async function runScale({ isShort, isPlanted, fail }: TrialRun, folder: string):
   database.on("error", () => {});
   await database.connect();
   await database.query("CREATE EXTENSION pg_stat_statements");
-  const node = await start("trials/scale/node.ts", NODE_READY, {
+  const server = await start("trials/scale/server.ts", SERVER_READY, {
     DATABASE_URL: url,
     TRIPLANE_CONFIG: fileURLToPath(new URL("scale.config.ts", import.meta.url)),
     TRIPLANE_DATA_DIR: folder,
     ...(isPlanted ? { TRIAL_FAULT: "renews all the time" } : {}),
   });
   const agents: TrialAgent[] = [];
-  for (let index = 0; index < size.agents; index += 1) agents.push(await createAgent(node.said));
+  for (let index = 0; index < size.agents; index += 1) agents.push(await createAgent(server.said));
   const turns = keepBusy(
-    node.said,
-    agents.map((agent) => ({ agent, url: node.said, text: "go" })),
+    server.said,
+    agents.map((agent) => ({ agent, url: server.said, text: "go" })),
     TURN_MS,
   );
   await until(`${size.before} turns have ended`, () => turns.ended >= size.before, 120_000);
-  const figures = await measure(database, node, turns, size.seconds);
+  const figures = await measure(database, server, turns, size.seconds);
   const { load, sweeps } = figures;
   if (sweeps > MOST_SHARE) fail(`sweeps take ${percent(sweeps)} of PostgreSQL's time`);
   if (load.sweeps > MOST_SHARE) fail(`sweeps take ${percent(load.sweeps)} of the server's time`);
@@ -96,21 +96,21 @@ type Figures = {
   readonly busy: number;
   /** The share of sweeps in PostgreSQL's time. */
   readonly sweeps: number;
-  readonly load: NodeLoad;
+  readonly load: ServerLoad;
 };
 
-async function measure(database: pg.Client, node: TrialProcess, turns: Turns, lengthS: number): Promise<Figures> {
-  const profiles = node.says(/^profiles$/);
-  node.tell("profile");
+async function measure(database: pg.Client, server: TrialProcess, turns: Turns, lengthS: number): Promise<Figures> {
+  const profiles = server.says(/^profiles$/);
+  server.tell("profile");
   await profiles;
   await database.query("SELECT pg_stat_statements_reset()");
   const [ended, first, cores, began] = [turns.tookMs.length, await lastPosition(database), coreTimes(), performance.now()];
   await delay(lengthS * 1_000);
   const seconds = (performance.now() - began) / 1_000;
   const [events, turnsMs, after] = [(await lastPosition(database)) - first, turns.tookMs.slice(ended), coreTimes()];
-  const profiled = node.says(/^profiled .*$/);
-  node.tell("profiled");
-  const load = JSON.parse((await profiled).replace("profiled ", "")) as NodeLoad;
+  const profiled = server.says(/^profiled .*$/);
+  server.tell("profiled");
+  const load = JSON.parse((await profiled).replace("profiled ", "")) as ServerLoad;
   const [row] = (await database.query<{ sweeps: number; commits: number }>(STATEMENTS)).rows;
   if (row === undefined) throw new Error("no statements were counted");
   const busy = 1 - (after.idle - cores.idle) / (after.all - cores.all);

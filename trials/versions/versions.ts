@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { checkSeqs, createAgent, send, turnOf, timelineOf, unpaired, type TrialAgent } from "../agents.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { checkGapless, query, startPostgres } from "../postgres.ts";
 import { ask, start, startPath, type TrialProcess } from "../processes.ts";
 import { trialInFolder, until, type TrialRun } from "../trial.ts";
@@ -43,7 +43,7 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
   const migration = await layOutPrevious(previous);
   const agents = await checkStop(previous, env, fail);
 
-  const ours = await start("trials/server.ts", NODE_READY, env);
+  const ours = await start("trials/server.ts", SERVER_READY, env);
   await checkRefused(previous, env, fail);
   while (agents.length < AGENTS) agents.push(await createAgent(ours.said));
   const turns = { ended: 0 };
@@ -51,7 +51,7 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
   const watchers = [watchAll(ours.said, SUBSCRIPTIONS, fail, "leaves kinds out")];
   const next = join(folder, "next");
   await layOutNext(next);
-  const theirs = await startPath(join(next, "trials/server.ts"), NODE_READY, env, () => {}, next);
+  const theirs = await startPath(join(next, "trials/server.ts"), SERVER_READY, env, () => {}, next);
   if (isPlanted) await query(postgres.url, "ALTER TABLE agent RENAME COLUMN signal TO signals");
   loading.urls.push(theirs.said);
   watchers.push(watchAll(theirs.said, SUBSCRIPTIONS, fail));
@@ -63,7 +63,7 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
     postgres.url,
     ours,
     theirs,
-    () => startPath(join(next, "trials/server.ts"), NODE_READY, env, () => {}, next),
+    () => startPath(join(next, "trials/server.ts"), SERVER_READY, env, () => {}, next),
     agents,
     fail,
   );
@@ -76,7 +76,7 @@ async function runVersions({ isShort, isPlanted, fail }: TrialRun, folder: strin
 
 /** While the version before is connected this one does not start, and names it. Gives agents that the older has worked on. */
 async function checkStop(previous: string, env: Readonly<Record<string, string>>, fail: TrialRun["fail"]): Promise<TrialAgent[]> {
-  const older = await startPath(join(previous, "src/main.ts"), NODE_READY, env, () => {}, previous);
+  const older = await startPath(join(previous, "src/main.ts"), SERVER_READY, env, () => {}, previous);
   const agents = [await createAgent(older.said), await createAgent(older.said)];
   for (const agent of agents) {
     await send(older.said, agent, "go");

@@ -157,7 +157,7 @@ export async function allowAlways(
   return accepted(id);
 }
 
-/** Takes a stored rule back, at once on every node. One that was revoked stays revoked. */
+/** Takes a stored rule back, at once on every server. One that was revoked stays revoked. */
 export async function revokeAllowRule(
   services: ApprovalServices,
   actor: Actor,

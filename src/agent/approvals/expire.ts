@@ -29,7 +29,7 @@ const FIND: Statement<{ expiring: Expiring }, [at: Date, kinds: readonly string[
 };
 
 /**
- * Closes what nobody decided in time, and gives the agents that may go on. Every node sweeps: each approval is closed
+ * Closes what nobody decided in time, and gives the agents that may go on. Every server sweeps: each approval is closed
  * by a compare-and-set, so that of several sweeps and decisions one wins.
  */
 export async function expireApprovals(services: ApprovalServices): Promise<readonly string[]> {

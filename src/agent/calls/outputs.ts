@@ -8,7 +8,7 @@ export type OutputPiece = { readonly text: string; readonly nextOffset: number |
 /** The most of one output that is kept, in bytes. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** The whole outputs of which the model read only a part: files of the node that ran the call, named by the call's id. */
+/** The whole outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
 export class KeptOutputs {
   readonly #folder: string;
 
@@ -24,7 +24,7 @@ export class KeptOutputs {
     return Buffer.byteLength(text);
   }
 
-  /** At most `bytes` bytes from an offset on, never ending inside a character; null if this node does not have the output. */
+  /** At most `bytes` bytes from an offset on, never ending inside a character; null if this server does not have the output. */
   async read(callId: string, offset: number, bytes: number): Promise<OutputPiece | null> {
     const file = await open(this.#path(callId)).catch(() => null);
     if (file === null) return null;

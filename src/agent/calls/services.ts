@@ -5,13 +5,13 @@ import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
 import type { KeptOutputs } from "./outputs.ts";
 
-/** The parts of a server by which calls are judged. */
+/** The services of a server by which calls are judged. */
 export type JudgeServices = Vocabulary & ServerPlaces & { readonly sql: Sql };
 
-/** The parts of a server by which calls are judged and run. */
+/** The services of a server by which calls are judged and run. */
 export type CallServices = JudgeServices &
   OwnCodeServices & {
     readonly outputs: KeptOutputs;
-    /** The programs that tools have started on this node. */
+    /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;
   };

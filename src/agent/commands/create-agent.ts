@@ -6,7 +6,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission-source.ts";
-import type { AgentParts } from "../loop/parts.ts";
+import type { AgentServices } from "../loop/services.ts";
 import { agentRow } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { isInRoots } from "../workspace/roots.ts";
@@ -26,47 +26,47 @@ export type CreateAgent = {
 
 /** Creates an agent of a template in a workspace folder. */
 export async function createAgent(
-  parts: AgentParts,
+  services: AgentServices,
   actor: Actor,
   request: CreateAgent,
 ): Promise<Result<Created, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
   const keyed = { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
-  return once(parts.sql, keyed, () => tryToCreate(parts, actor, request, keyed));
+  return once(services.sql, keyed, () => tryToCreate(services, actor, request, keyed));
 }
 
 async function tryToCreate(
-  parts: AgentParts,
+  services: AgentServices,
   actor: Actor,
   request: CreateAgent,
   keyed: KeyedRequest,
 ): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
-  const template = parts.templates.get(request.templateId);
+  const template = services.templates.get(request.templateId);
   if (template === undefined)
     return invalid(
       "NOT_FOUND",
       "templateId",
-      `there is no template ${JSON.stringify(request.templateId)}: the templates are ${[...parts.templates.keys()].join(", ")}`,
+      `there is no template ${JSON.stringify(request.templateId)}: the templates are ${[...services.templates.keys()].join(", ")}`,
     );
   const model = request.model ?? template.model;
-  if (!parts.models.has(model))
+  if (!services.models.has(model))
     return invalid(
       "NOT_FOUND",
       "model",
-      `there is no model ${JSON.stringify(model)}: the models are ${[...parts.models.keys()].join(", ")}`,
+      `there is no model ${JSON.stringify(model)}: the models are ${[...services.models.keys()].join(", ")}`,
     );
   const { toolTimeoutMs } = request;
   if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS))
     return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
-  const permission = checkPermission(parts, actor, request.permission);
+  const permission = checkPermission(services, actor, request.permission);
   if (!permission.ok) return permission;
   const id = randomUUID();
-  const workspace = await findWorkspace(parts, request.workspace, id);
+  const workspace = await findWorkspace(services, request.workspace, id);
   if (!workspace.ok) return workspace;
-  const at = parts.clock.now();
-  await parts.log.begin(actor.tenant);
-  const outcome = await parts.log.commit(
+  const at = services.clock.now();
+  await services.log.begin(actor.tenant);
+  const outcome = await services.log.commit(
     actor.tenant,
     {
       agentId: id,
@@ -101,7 +101,7 @@ async function tryToCreate(
 
 /** The permission that is asked for, if it can be read and the actor may ask for it. */
 function checkPermission(
-  parts: AgentParts,
+  services: AgentServices,
   actor: Actor,
   permission: OwnPermission | null,
 ): Result<OwnPermission | null, CommandRefusal> {
@@ -112,7 +112,7 @@ function checkPermission(
       field: ["permissionScope"],
       message: "replacing a template's permission needs the role admin: TIGHTEN adds to it",
     });
-  const [problem] = readPermission(permission.source, "permission", parts).problems;
+  const [problem] = readPermission(permission.source, "permission", services).problems;
   if (problem !== undefined)
     return refused({ code: "INVALID", field: ["permission", ...problem.field], message: problem.message });
   return accepted(permission);
@@ -123,7 +123,7 @@ function checkPermission(
  * wanted: the configuration's default, or an empty folder of the agent's own.
  */
 async function findWorkspace(
-  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces, closedPlaces }: AgentParts,
+  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces, closedPlaces }: AgentServices,
   wanted: string | null,
   agentId: string,
 ): Promise<Result<string, CommandRefusal>> {

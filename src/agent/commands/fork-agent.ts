@@ -3,7 +3,7 @@ import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
-import type { AgentParts } from "../loop/parts.ts";
+import type { AgentServices } from "../loop/services.ts";
 import { agentRow } from "./agent-row.ts";
 import { findSnapshot } from "./safe-points.ts";
 import { findAgent } from "./find-agent.ts";
@@ -37,22 +37,26 @@ const READ: Statement<Parent, [agentId: string]> = {
  * Makes a new agent with the transcript of another up to a safe point, and the same template, model, workspace and
  * permission. History is never rewritten, so that the other may go on meanwhile. Tool calls stay the other's.
  */
-export async function forkAgent(parts: AgentParts, actor: Actor, request: ForkAgent): Promise<Result<Created, CommandRefusal>> {
+export async function forkAgent(
+  services: AgentServices,
+  actor: Actor,
+  request: ForkAgent,
+): Promise<Result<Created, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "forking agents needs the role user or admin" });
   const keyed = { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
-  return once(parts.sql, keyed, () => tryToFork(parts, actor, request, keyed));
+  return once(services.sql, keyed, () => tryToFork(services, actor, request, keyed));
 }
 
 async function tryToFork(
-  parts: AgentParts,
+  services: AgentServices,
   actor: Actor,
   request: ForkAgent,
   keyed: KeyedRequest,
 ): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
-  const found = await findAgent(parts.sql, actor, request.agentId);
+  const found = await findAgent(services.sql, actor, request.agentId);
   if (!found.ok) return found;
-  const [parent] = await parts.sql.query(READ, [found.value.id]);
+  const [parent] = await services.sql.query(READ, [found.value.id]);
   if (parent === undefined) throw new Error(`agent ${found.value.id} does not exist`);
   if (parent.permission?.scope === "REPLACE" && !actor.roles.includes("admin"))
     return refused({
@@ -60,7 +64,7 @@ async function tryToFork(
       field: ["agentId"],
       message: "the agent's permission replaces its template's: forking it needs the role admin",
     });
-  const snapshot = await findSnapshot(parts.sql, found.value.id, request.messageId);
+  const snapshot = await findSnapshot(services.sql, found.value.id, request.messageId);
   if (snapshot === undefined)
     return refused({
       code: "INVALID",
@@ -69,10 +73,10 @@ async function tryToFork(
     });
 
   const id = randomUUID();
-  const at = parts.clock.now();
+  const at = services.clock.now();
   const { templateId, model, workspace, toolTimeoutMs, permission } = parent;
   const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, at });
-  const outcome = await parts.log.commit(
+  const outcome = await services.log.commit(
     actor.tenant,
     {
       agentId: id,

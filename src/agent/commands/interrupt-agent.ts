@@ -1,7 +1,7 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
-import type { AgentParts } from "../loop/parts.ts";
+import type { AgentServices } from "../loop/services.ts";
 import { findAgent } from "./find-agent.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 
@@ -10,11 +10,11 @@ export type InterruptAgent = { readonly agentId: string; readonly note: string |
 
 /** Asks for the end of the running turn. An idle agent is left as it is, and its next message works. */
 export async function interruptAgent(
-  parts: AgentParts,
+  services: AgentServices,
   actor: Actor,
   { agentId, note }: InterruptAgent,
 ): Promise<Result<{ id: string }, CommandRefusal>> {
-  const found = await findAgent(parts.sql, actor, agentId);
+  const found = await findAgent(services.sql, actor, agentId);
   if (!found.ok) return found;
   if (!maySteer(actor, found.value))
     return refused({
@@ -24,9 +24,9 @@ export async function interruptAgent(
     });
   const tooLong = noteProblem(note);
   if (tooLong !== null) return refused(tooLong);
-  const at = parts.clock.now();
+  const at = services.clock.now();
   const said = note === null ? null : storable(note);
-  const { outcome } = await parts.log.commit(
+  const { outcome } = await services.log.commit(
     actor.tenant,
     {
       agentId: found.value.id,

@@ -4,7 +4,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
 import { keepImage } from "../conversation/images.ts";
-import type { AgentParts } from "../loop/parts.ts";
+import type { AgentServices } from "../loop/services.ts";
 import { findAgent, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
 import { claimKey, once, type Created, type KeyedRequest } from "./idempotency.ts";
@@ -28,11 +28,11 @@ const QUEUE = { messages: 100, bytes: 32 * 1024 * 1024 };
 
 /** Puts a message into the agent's queue: it joins at the next step, or starts the next turn. */
 export async function sendMessage(
-  parts: AgentParts,
+  services: AgentServices,
   actor: Actor,
   request: SendMessage,
 ): Promise<Result<Created, CommandRefusal>> {
-  const found = await findAgent(parts.sql, actor, request.agentId);
+  const found = await findAgent(services.sql, actor, request.agentId);
   if (!found.ok) return found;
   if (!maySteer(actor, found.value))
     return refused({
@@ -46,7 +46,7 @@ export async function sendMessage(
   if (problem !== null) return refused(problem);
   const body = images.length === 0 ? { agentId, text } : { agentId, text, images };
   const keyed = { actor, operation: "sendMessage", key: request.idempotencyKey, body };
-  return once(parts.sql, keyed, () => tryToSend(parts, found.value, { text, images }, keyed));
+  return once(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
 }
 
 function textProblem(text: string, images: number): CommandRefusal | null {
@@ -61,7 +61,7 @@ function textProblem(text: string, images: number): CommandRefusal | null {
 }
 
 async function tryToSend(
-  { log, clock }: AgentParts,
+  { log, clock }: AgentServices,
   agent: FoundAgent,
   { text, images }: Pick<SendMessage, "text" | "images">,
   keyed: KeyedRequest,

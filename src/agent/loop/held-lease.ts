@@ -1,7 +1,7 @@
 import type { Deadline } from "../../lib/deadline.ts";
 import type { Lease } from "./lease.ts";
 
-/** A lease that this node holds: the time until which new work may start under it, and whether it is lost. */
+/** A lease that this server holds: the time until which new work may start under it, and whether it is lost. */
 export class HeldLease implements Lease {
   readonly agentId: string;
   readonly tenant: string;

@@ -11,7 +11,7 @@ export type Lease = {
   readonly agentId: string;
   readonly tenant: string;
   readonly createdBy: string;
-  /** The node that holds it. */
+  /** The server that holds it. */
   readonly owner: string;
   readonly epoch: number;
 };
@@ -27,7 +27,7 @@ const LATER_S = 30;
  */
 const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
 
-const CLAIM: Statement<Lease, [node: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
+const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
   name: "claim_agents",
   text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
     WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
@@ -47,14 +47,17 @@ const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   name: "unlocked_agents",
   text: "SELECT id FROM agent WHERE id = ANY ($1) FOR NO KEY UPDATE SKIP LOCKED",
 };
-const RENEW: Statement<{ id: string }, [node: string, ttlMs: number, agentIds: readonly string[], epochs: readonly number[]]> = {
+const RENEW: Statement<
+  { id: string },
+  [serverId: string, ttlMs: number, agentIds: readonly string[], epochs: readonly number[]]
+> = {
   name: "renew_leases",
   text: `WITH held AS (
       SELECT a.id FROM agent a JOIN unnest($3::text[], $4::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch
       WHERE a.lease_owner = $1 ORDER BY a.id FOR NO KEY UPDATE OF a SKIP LOCKED
     ) UPDATE agent a SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000) FROM held WHERE a.id = held.id RETURNING a.id`,
 };
-const HELD: Statement<{ id: string }, [node: string, agentIds: readonly string[], epochs: readonly number[]]> = {
+const HELD: Statement<{ id: string }, [serverId: string, agentIds: readonly string[], epochs: readonly number[]]> = {
   name: "held_leases",
   text: `SELECT a.id FROM agent a JOIN unnest($2::text[], $3::int[]) AS given(id, epoch) ON a.id = given.id AND a.lease_epoch = given.epoch WHERE a.lease_owner = $1`,
 };
@@ -81,7 +84,7 @@ const RELEASE_ALL: Statement<object, []> = {
   name: "release_all_leases",
   text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
 };
-const SIGNALS: Statement<{ id: string; signal: number }, [node: string, tenants: readonly string[] | null]> = {
+const SIGNALS: Statement<{ id: string; signal: number }, [serverId: string, tenants: readonly string[] | null]> = {
   name: "signals",
   text: "SELECT id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))",
 };
@@ -92,12 +95,12 @@ export type Free = "RUN_OUT" | "GIVEN_BACK";
 /** Claims those of the agents that are runnable and free. The database's clock alone decides. */
 export async function claim(
   sql: Sql,
-  node: string,
+  serverId: string,
   agentIds: readonly string[],
   { ttlMs }: LeaseTimes,
   free: Free,
 ): Promise<Lease[]> {
-  return sql.query(CLAIM, [node, ttlMs, agentIds, free === "RUN_OUT"]);
+  return sql.query(CLAIM, [serverId, ttlMs, agentIds, free === "RUN_OUT"]);
 }
 
 /** At most `most` agents that could be advanced and were given back, or never held; the longest waiting first. */
@@ -115,19 +118,24 @@ export async function unlockedAgents(sql: Sql, agentIds: readonly string[]): Pro
   return new Set((await sql.query(UNLOCKED, [agentIds])).map((row) => row.id));
 }
 
-/** Renews the leases that are still this node's, and whose rows nobody else holds now. Answers their agents. */
-export async function renew(sql: Sql, node: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
-  const rows = await sql.query(RENEW, [node, ttlMs, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
+/** Renews the leases that are still this server's, and whose rows nobody else holds now. Answers their agents. */
+export async function renew(sql: Sql, serverId: string, leases: readonly Lease[], { ttlMs }: LeaseTimes): Promise<Set<string>> {
+  const rows = await sql.query(RENEW, [
+    serverId,
+    ttlMs,
+    leases.map((lease) => lease.agentId),
+    leases.map((lease) => lease.epoch),
+  ]);
   return new Set(rows.map((row) => row.id));
 }
 
-/** The agents of those of the leases that are still this node's, renewed or not. */
-export async function stillHeld(sql: Sql, node: string, leases: readonly Lease[]): Promise<Set<string>> {
-  const rows = await sql.query(HELD, [node, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
+/** The agents of those of the leases that are still this server's, renewed or not. */
+export async function stillHeld(sql: Sql, serverId: string, leases: readonly Lease[]): Promise<Set<string>> {
+  const rows = await sql.query(HELD, [serverId, leases.map((lease) => lease.agentId), leases.map((lease) => lease.epoch)]);
   return new Set(rows.map((row) => row.id));
 }
 
-/** Gives an agent back; it stays runnable, so that another node can go on at once. */
+/** Gives an agent back; it stays runnable, so that another server can go on at once. */
 export async function release(sql: Sql, lease: Lease): Promise<void> {
   await sql.query(RELEASE, [lease.agentId, lease.epoch, lease.owner]);
 }
@@ -150,13 +158,13 @@ export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promi
   await sql.query(END_BEYOND, [leases.map(({ id }) => id), leases.map(({ epoch }) => epoch), leases.map(({ until }) => until)]);
 }
 
-/** Gives back what any node held, where there is no other: what a process that died left must not wait for its leases to run out. */
+/** Gives back what any server held, where there is no other: what a process that died left must not wait for its leases to run out. */
 export async function releaseAll(sql: Sql): Promise<void> {
   await sql.query(RELEASE_ALL, []);
 }
 
-/** Counts the signals from outside to each agent that this node holds: to agents of some tenants, or to all for null. */
-export async function signals(sql: Sql, node: string, tenants: readonly string[] | null): Promise<Map<string, number>> {
-  const rows = await sql.query(SIGNALS, [node, tenants]);
+/** Counts the signals from outside to each agent that this server holds: to agents of some tenants, or to all for null. */
+export async function signals(sql: Sql, serverId: string, tenants: readonly string[] | null): Promise<Map<string, number>> {
+  const rows = await sql.query(SIGNALS, [serverId, tenants]);
   return new Map(rows.map((row) => [row.id, row.signal]));
 }

@@ -13,7 +13,7 @@ import { Interrupt, WakeUp } from "./signals.ts";
 import { release, releaseForLater, type Lease } from "./lease.ts";
 import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import { Owner } from "./owner.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import { recover } from "./recovery.ts";
 import { StepRunner } from "./step.ts";
 import type { Template } from "./template.ts";
@@ -27,7 +27,7 @@ type Configured = { readonly template: Template; readonly model: Model };
 /** A part of an agent that is no longer configured. */
 type Missing = { readonly missing: string };
 
-/** The end of an agent's advancing: nothing is left to do, the lease is another's, or the node is closing. */
+/** The end of an agent's advancing: nothing is left to do, the lease is another's, or the server is closing. */
 export type Ending = "parked" | "lost" | "stopped";
 
 /**
@@ -37,7 +37,7 @@ export type Ending = "parked" | "lost" | "stopped";
  */
 export class Loop {
   readonly owner: Owner;
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #transcript: Transcript;
   readonly #observers: Observers;
   readonly #interrupt = new Interrupt();
@@ -53,14 +53,14 @@ export class Loop {
   #isStopping = false;
 
   /** Until `startUntil` the lease allows new work to start. */
-  constructor(parts: AgentParts, lease: Lease, startUntil: Deadline) {
-    this.#parts = parts;
-    const transcript = parts.transcripts.of(parts.sql, lease.tenant, lease.agentId);
-    const owner = new Owner(parts, lease, startUntil, (change) => transcript.committed(change));
-    const observers = new Observers(parts, owner);
+  constructor(services: AgentServices, lease: Lease, startUntil: Deadline) {
+    this.#services = services;
+    const transcript = services.transcripts.of(services.sql, lease.tenant, lease.agentId);
+    const owner = new Owner(services, lease, startUntil, (change) => transcript.committed(change));
+    const observers = new Observers(services, owner);
     const scope = { owner, transcript, observers, interrupt: this.#interrupt, wakeUp: this.#wakeUp };
-    this.#steps = new StepRunner(parts, scope);
-    this.#calls = new ToolCalls(parts, scope);
+    this.#steps = new StepRunner(services, scope);
+    this.#calls = new ToolCalls(services, scope);
     this.owner = owner;
     this.#transcript = transcript;
     this.#observers = observers;
@@ -76,7 +76,7 @@ export class Loop {
     this.#wakeUp.wake();
   }
 
-  /** The node closes: nothing new starts, the model call is given up, running tools may end. */
+  /** The server closes: nothing new starts, the model call is given up, running tools may end. */
   stop(): void {
     this.#isStopping = true;
     this.#steps.stop();
@@ -90,7 +90,7 @@ export class Loop {
     try {
       return await this.#advance();
     } catch (error) {
-      this.#parts.logger.error(`agent ${owner.lease.agentId} could not be advanced`, error);
+      this.#services.logger.error(`agent ${owner.lease.agentId} could not be advanced`, error);
       if (!(error instanceof StorageUnavailable)) await this.#giveUp(shownProblem(error));
       return "lost";
     } finally {
@@ -111,7 +111,7 @@ export class Loop {
       if (this.#isStopping) return this.#leave();
       const view = await owner.view();
       // Given back by a commit whose answer was lost counts as lost, too.
-      if (view.leaseEpoch !== owner.lease.epoch || view.leaseOwner !== this.#parts.node) return "lost";
+      if (view.leaseEpoch !== owner.lease.epoch || view.leaseOwner !== this.#services.serverId) return "lost";
       const configured = (this.#configured ??= this.#configure(view));
       const isParked =
         "missing" in configured
@@ -146,7 +146,7 @@ export class Loop {
       case "execute calls":
         return this.#calls.execute(action.calls, view, template);
       case "resume":
-        return this.#calls.repeat(await recover(this.#parts, this.owner, view, action.orphans));
+        return this.#calls.repeat(await recover(this.#services, this.owner, view, action.orphans));
       case "end turn":
         return action.reason === "INTERRUPTED" ? this.#endInterrupted(view) : this.#endTurn(view, action.reason);
     }
@@ -164,7 +164,7 @@ export class Loop {
   }
 
   async #endTurn(view: AgentView, reason: "MAX_STEPS"): Promise<void> {
-    await this.owner.commit(turnEnded(this.owner.current(view), { reason }, this.#parts.clock.now()));
+    await this.owner.commit(turnEnded(this.owner.current(view), { reason }, this.#services.clock.now()));
   }
 
   /** Stops what is under way, seals what is still open, and ends the turn. */
@@ -176,16 +176,18 @@ export class Loop {
     this.#calls.forgetReady();
     if (this.owner.lost.aborted) return;
     const view = await this.owner.view();
-    if (view.state !== "READY") await sealTurn(this.#parts, this.owner, view, { reason: "INTERRUPTED", note, events: [] });
+    if (view.state !== "READY") await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, events: [] });
   }
 
   /** The agent's template and model, or which of them is no longer configured. */
   #configure({ templateId, model: name, workspace }: AgentView): Configured | Missing {
-    const template = this.#parts.templates.get(templateId);
+    const template = this.#services.templates.get(templateId);
     if (template === undefined) return { missing: `the template ${templateId}` };
-    const model = this.#parts.models.get(name);
+    const model = this.#services.models.get(name);
     if (model === undefined) return { missing: `the model ${name}` };
-    return isAllowedWorkspace(this.#parts, workspace) ? { template, model } : { missing: `a workspace root around ${workspace}` };
+    return isAllowedWorkspace(this.#services, workspace)
+      ? { template, model }
+      : { missing: `a workspace root around ${workspace}` };
   }
 
   /** Ends the turn of an agent of which a part is no longer configured. True if the agent was parked. */
@@ -195,7 +197,7 @@ export class Loop {
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
       const error: EventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
-      await sealTurn(this.#parts, this.owner, view, {
+      await sealTurn(this.#services, this.owner, view, {
         reason: "ERROR",
         note: `${missing} is not configured`,
         events: [error],
@@ -214,13 +216,13 @@ export class Loop {
       const message = `the agent could not be advanced: ${problem}`;
       const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
       const isTurn = view.state !== "READY";
-      if (isTurn) await sealTurn(this.#parts, owner, view, { reason: "ERROR", note: problem, events: [failure] });
+      if (isTurn) await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, events: [failure] });
       else await owner.commit(said(failure));
       owner.lease.lose();
       // A turn that cannot even be started would fail again at once, as often as it was claimed.
-      await (isTurn ? release : releaseForLater)(this.#parts.leases, owner.lease);
+      await (isTurn ? release : releaseForLater)(this.#services.leases, owner.lease);
     } catch (error) {
-      this.#parts.logger.error(`agent ${owner.lease.agentId} goes on when its lease has run out`, error);
+      this.#services.logger.error(`agent ${owner.lease.agentId} goes on when its lease has run out`, error);
     }
   }
 
@@ -242,15 +244,15 @@ export class Loop {
     return this.owner.commit(parked(this.owner.current(view)));
   }
 
-  /** Lets running tools end, then gives the agent back, runnable, and rings for another node. */
+  /** Lets running tools end, then gives the agent back, runnable, and rings for another server. */
   async #leave(): Promise<Ending> {
     const { owner } = this;
     await owner.flush();
     await this.#calls.settled();
     owner.lease.lose();
     await this.#settled();
-    await release(this.#parts.leases, owner.lease);
-    this.#parts.bell.ring({ tenant: owner.lease.tenant, isSignal: true });
+    await release(this.#services.leases, owner.lease);
+    this.#services.bell.ring({ tenant: owner.lease.tenant, isSignal: true });
     return "stopped";
   }
 
@@ -275,6 +277,6 @@ export class Loop {
   }
 
   #bounds({ maxSteps, toolConcurrency }: Template): Bounds {
-    return { maxSteps, toolConcurrency, isExclusive: (name) => this.#parts.tools.get(name)?.readOnly !== true };
+    return { maxSteps, toolConcurrency, isExclusive: (name) => this.#services.tools.get(name)?.readOnly !== true };
   }
 }

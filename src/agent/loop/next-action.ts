@@ -37,7 +37,7 @@ export type Action =
   | { readonly kind: "park" };
 
 /**
- * Decides from the rows what an agent does next. First run, after an approval, after a crash and on another node are
+ * Decides from the rows what an agent does next. First run, after an approval, after a crash and on another server are
  * one path: all of them are a look at the rows.
  */
 export function nextAction(view: AgentView, activity: Activity, bounds: Bounds): Action {

@@ -2,14 +2,14 @@ import type { Outage } from "../../db/outage.ts";
 import { patiently } from "../../db/patient.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 
 /**
- * Reports an outage that is over on the timeline of an agent that this node has worked on meanwhile: one STORAGE_FAILURE,
+ * Reports an outage that is over on the timeline of an agent that this server has worked on meanwhile: one STORAGE_FAILURE,
  * after what had waited. It is written without a fence, since it advances nothing, and is most wanted where the agent is
  * another's by now. Never rejects.
  */
-export async function reportOutage(parts: AgentParts, owner: Owner, outage: Outage): Promise<void> {
+export async function reportOutage(services: AgentServices, owner: Owner, outage: Outage): Promise<void> {
   const { events: bufferedCount, first } = owner.waiting;
   const { agentId, createdBy, tenant } = owner.lease;
   const lostCount = await owner.settled();
@@ -23,9 +23,9 @@ export async function reportOutage(parts: AgentParts, owner: Owner, outage: Outa
     error: outage.problem,
   };
   try {
-    const part = { agentId, createdBy, events: [{ at: parts.clock.now(), body }] };
-    await patiently(parts.sql, () => parts.log.append(tenant, [part]));
+    const part = { agentId, createdBy, events: [{ at: services.clock.now(), body }] };
+    await patiently(services.sql, () => services.log.append(tenant, [part]));
   } catch (error) {
-    parts.logger.error(`an outage could not be reported for agent ${agentId}`, error);
+    services.logger.error(`an outage could not be reported for agent ${agentId}`, error);
   }
 }

@@ -13,7 +13,7 @@ import { compose, identity, joinCommits, said, type Commit, move } from "./commi
 import { HeldLease } from "./held-lease.ts";
 import type { Lease } from "./lease.ts";
 import { OwnerView } from "./owner-view.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import { readView, type AgentView } from "./view.ts";
 
 /** A commit that may wait for the next one. */
@@ -53,7 +53,7 @@ type Outcome = OwnerOutcome["outcome"];
  */
 export class Owner implements CallOwner, ConversationOwner {
   readonly lease: HeldLease;
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #outbox: Outbox;
   readonly #view = new OwnerView();
   readonly #onMessages: (change: OwnerChange) => void;
@@ -62,13 +62,13 @@ export class Owner implements CallOwner, ConversationOwner {
   readonly #carrying = new Set<Promise<boolean>>();
 
   /** Until `startUntil` the lease allows new work to start. `onMessages` is told of each commit that lengthened the transcript. */
-  constructor(parts: AgentParts, lease: Lease, startUntil: Deadline, onMessages: (change: OwnerChange) => void) {
-    this.#parts = parts;
+  constructor(services: AgentServices, lease: Lease, startUntil: Deadline, onMessages: (change: OwnerChange) => void) {
+    this.#services = services;
     this.#onMessages = onMessages;
     this.lease = new HeldLease(lease, startUntil);
-    this.#outbox = new Outbox(lease, parts.log, parts.appender, (reason) => {
+    this.#outbox = new Outbox(lease, services.log, services.appender, (reason) => {
       if (reason !== "FENCED")
-        parts.logger.error(
+        services.logger.error(
           `the events of agent ${lease.agentId} could not be appended; it goes on when its lease has run out`,
           reason,
         );
@@ -88,14 +88,14 @@ export class Owner implements CallOwner, ConversationOwner {
     for (;;) {
       await Promise.all(this.#carrying);
       // A database that is away keeps the reader waiting: what was deferred waits as an event does, and is counted.
-      if (!this.isKnown && this.#parts.sql.outages.current !== null) await this.flush();
+      if (!this.isKnown && this.#services.sql.outages.current !== null) await this.flush();
       const rows = this.#view.rows ?? (await this.#read());
       if (this.#carrying.size === 0) return compose(...this.#deferred.map(({ after }) => after))(rows);
     }
   }
 
   #read(): Promise<AgentView> {
-    const { sql } = this.#parts;
+    const { sql } = this.#services;
     return this.#view.read((begin) =>
       this.#outbox.read(() => {
         begin();
@@ -171,8 +171,8 @@ export class Owner implements CallOwner, ConversationOwner {
   async #carry(deferred: readonly DeferredCommit[], commit: Commit): Promise<Outcome> {
     const outcome = await this.#write(joinCommits(...deferred, commit)).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
-      this.#parts.logger.warn(
-        `a commit of agent ${this.lease.agentId} is made in parts, since it was refused (${withCause(error)})`,
+      this.#services.logger.warn(
+        `a commit of agent ${this.lease.agentId} is made in services, since it was refused (${withCause(error)})`,
       );
       return "REFUSED" as const;
     });
@@ -193,7 +193,7 @@ export class Owner implements CallOwner, ConversationOwner {
       return (await this.#write(commit)) === "COMMITTED";
     } catch (error) {
       if (error instanceof StorageUnavailable) throw error;
-      this.#parts.logger.error(`something of agent ${this.lease.agentId} could not be stored`, error);
+      this.#services.logger.error(`something of agent ${this.lease.agentId} could not be stored`, error);
       await commit.onRefused(shownProblem(error));
       return false;
     }
@@ -202,7 +202,7 @@ export class Owner implements CallOwner, ConversationOwner {
   async #write({ change, events, after }: Commit): Promise<Outcome> {
     if (this.lost.aborted) return "FENCED";
     this.#view.moved(change.agent);
-    const at = this.#parts.clock.now();
+    const at = this.#services.clock.now();
     const drafts = events.map((body): EventDraft => ({ at, body }));
     const { outcome } = await this.#outbox.commit(change, drafts, (answer) => {
       if (answer?.outcome !== "COMMITTED") return this.#view.refused();
@@ -219,7 +219,7 @@ export class Owner implements CallOwner, ConversationOwner {
   send(body: EventBody): void {
     if (this.lost.aborted) return;
     if (this.#deferred.length > 0) this.defer({ ...said(body), onRefused: async () => {} });
-    else this.#outbox.send({ at: this.#parts.clock.now(), body });
+    else this.#outbox.send({ at: this.#services.clock.now(), body });
   }
 
   /** Moves to a breakpoint with what is written next, at the latest when the loop of events turns. */
@@ -228,7 +228,7 @@ export class Owner implements CallOwner, ConversationOwner {
     if (standing === null || this.lost.aborted) return;
     const { patch, events } = move(standing, { breakpoint });
     this.#view.moved(patch);
-    for (const body of events) this.#outbox.send({ at: this.#parts.clock.now(), body }, patch);
+    for (const body of events) this.#outbox.send({ at: this.#services.clock.now(), body }, patch);
   }
 
   /** True if the agent has used up its share of the room for what is not committed yet. */
@@ -273,7 +273,10 @@ export class Owner implements CallOwner, ConversationOwner {
     try {
       await activity;
     } catch (error) {
-      this.#parts.logger.error(`agent ${this.lease.agentId} could not be advanced; it goes on when its lease has run out`, error);
+      this.#services.logger.error(
+        `agent ${this.lease.agentId} could not be advanced; it goes on when its lease has run out`,
+        error,
+      );
       this.lease.lose();
     }
   }

@@ -2,7 +2,7 @@ import type { CallView } from "../calls/call.ts";
 import { recovered } from "./commits/recovered.ts";
 import { endsOfOpenTexts } from "./open-texts.ts";
 import type { Owner } from "./owner.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
 
 /** A call that takes its server with it must not do so for ever: after so many runs its outcome counts as unknown. */
@@ -13,7 +13,7 @@ const MOST_RUNS = 3;
  * gives their ids. The others are asked about or sealed.
  */
 export async function recover(
-  { sql, clock, tools, templates }: Pick<AgentParts, "sql" | "clock" | "tools" | "templates">,
+  { sql, clock, tools, templates }: Pick<AgentServices, "sql" | "clock" | "tools" | "templates">,
   owner: Owner,
   view: AgentView,
   orphans: readonly CallView[],

@@ -3,7 +3,7 @@ import { Deadline } from "../../lib/deadline.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Owner } from "./owner.ts";
 import { endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 
 /** The tries for leases that could not be renewed since others hold their rows, each in ms after the one before. */
 const LOCKED_MS = [0, 20, 100, 500];
@@ -11,17 +11,17 @@ const LOCKED_MS = [0, 20, 100, 500];
 /** The time between two tries for the lease of one agent whose row others hold for long, in ms. */
 const LOCKED_AGAIN_MS = 250;
 
-/** Keeps the leases of the agents that this node holds. */
+/** Keeps the leases of the agents that this server holds. */
 export class Renewals {
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #owners: () => readonly Owner[];
   /** The owners whose leases are renewed as soon as none of their agent's own writes is under way. */
   readonly #later = new Map<Owner, Promise<void>>();
-  /** Leases that end later than any can, with the time at which this node first saw each. */
+  /** Leases that end later than any can, with the time at which this server first saw each. */
   readonly #beyond = new Map<string, number>();
 
-  constructor(parts: AgentParts, owners: () => readonly Owner[]) {
-    this.#parts = parts;
+  constructor(services: AgentServices, owners: () => readonly Owner[]) {
+    this.#services = services;
     this.#owners = owners;
   }
 
@@ -31,8 +31,8 @@ export class Renewals {
   }
 
   /**
-   * Renews the leases that are still this node's; the others are lost. A row that somebody else holds for a moment is asked
-   * for again; one that is held for longer is this node's until another takes it, but nothing new starts under it.
+   * Renews the leases that are still this server's; the others are lost. A row that somebody else holds for a moment is asked
+   * for again; one that is held for longer is this server's until another takes it, but nothing new starts under it.
    */
   async renewAll(): Promise<void> {
     let left: readonly Owner[] = this.#owners();
@@ -41,10 +41,10 @@ export class Renewals {
       await delay(waitMs);
       left = await this.#renewSome(left);
     }
-    const { leases, node } = this.#parts;
+    const { leases, serverId } = this.#services;
     const held = await stillHeld(
       leases,
-      node,
+      serverId,
       left.map(({ lease }) => lease),
     );
     for (const owner of left) {
@@ -67,13 +67,13 @@ export class Renewals {
 
   async #renewBetweenWrites(owner: Owner): Promise<void> {
     try {
-      while (!owner.lost.aborted && this.#parts.sql.outages.current === null) {
+      while (!owner.lost.aborted && this.#services.sql.outages.current === null) {
         const left = await owner.betweenWrites(() => this.#renewSome([owner]));
         if (left.length === 0) return;
         await delay(LOCKED_AGAIN_MS);
       }
     } catch (error) {
-      this.#parts.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
+      this.#services.logger.warn(`a lease could not be renewed (${withCause(error)}); trying again`);
     }
   }
 
@@ -82,7 +82,7 @@ export class Renewals {
    * renewed it for as long as a lease lasts has run out.
    */
   async endBeyond(): Promise<void> {
-    const { leases, leaseTimes } = this.#parts;
+    const { leases, leaseTimes } = this.#services;
     const beyond = await leasesBeyond(leases, leaseTimes);
     const keys = new Set(beyond.map(keyOf));
     for (const key of this.#beyond.keys()) if (!keys.has(key)) this.#beyond.delete(key);
@@ -90,17 +90,19 @@ export class Renewals {
     for (const key of keys) if (!this.#beyond.has(key)) this.#beyond.set(key, now);
     const ended = beyond.filter((lease) => now - (this.#beyond.get(keyOf(lease)) ?? now) >= leaseTimes.ttlMs);
     if (ended.length === 0) return;
-    this.#parts.logger.warn(`${ended.length} leases end later than any can: the database's clock was set back, and they end now`);
+    this.#services.logger.warn(
+      `${ended.length} leases end later than any can: the database's clock was set back, and they end now`,
+    );
     await endBeyond(leases, ended);
   }
 
   /** Those of the owners whose leases could not be renewed. */
   async #renewSome(owners: readonly Owner[]): Promise<readonly Owner[]> {
-    const { leases, node, leaseTimes } = this.#parts;
+    const { leases, serverId, leaseTimes } = this.#services;
     const startUntil = new Deadline(leaseTimes.startMs);
     const renewed = await renew(
       leases,
-      node,
+      serverId,
       owners.map(({ lease }) => lease),
       leaseTimes,
     );

@@ -9,14 +9,14 @@ import { expireApprovals } from "../approvals/expire.ts";
 import { reportOutage } from "./outage-report.ts";
 import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import { Renewals } from "./renewals.ts";
 
 /** The time between two looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
 /** The time between two looks for approvals that nobody decided in time, in ms. */
 const EXPIRY_MS = 1_000;
-/** The time for which running tools may go on when the node closes, in ms. */
+/** The time for which running tools may go on when the server closes, in ms. */
 const CLOSING_MS = 8_000;
 
 /** The most agents that are claimed at once. */
@@ -29,12 +29,12 @@ type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number
  * know when something arrived for it. A waiting agent is not here: it is only rows (invariant 8).
  */
 export class Runner {
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #held = new Map<string, Held>();
   readonly #closing = new AbortController();
   readonly #ends: readonly (() => void)[];
   readonly #background: Promise<unknown>;
-  /** Aborts when no agent is held any more, after the node began to close. */
+  /** Aborts when no agent is held any more, after the server began to close. */
   readonly #released = new AbortController();
   readonly #renewing: Promise<void>;
   readonly #pending = new Set<Promise<void>>();
@@ -44,7 +44,7 @@ export class Runner {
   #claiming = 0;
   /** The tenants that were signalled since the last sweep. */
   readonly #rung = new Set<string>();
-  /** The outage that goes on, with the agents that this node has held during it. */
+  /** The outage that goes on, with the agents that this server has held during it. */
   #outage: { readonly outage: Outage; readonly loops: readonly Loop[] } | null = null;
   /** The time of `performance.now()` from when on agents are claimed whose lease has run out. */
   #runOutFrom = 0;
@@ -52,16 +52,16 @@ export class Runner {
   #lockedBefore: readonly string[] = [];
   readonly #renewals: Renewals;
 
-  constructor(parts: AgentParts) {
-    const { bell, sql } = parts;
-    this.#parts = parts;
-    this.#renewals = new Renewals(parts, () => [...this.#held.values()].map(({ loop }) => loop.owner));
+  constructor(services: AgentServices) {
+    const { bell, sql } = services;
+    this.#services = services;
+    this.#renewals = new Renewals(services, () => [...this.#held.values()].map(({ loop }) => loop.owner));
     this.#ends = [
       bell.listen((rings) => this.#hear(rings)),
       sql.outages.first(() => this.#comeBack()),
       sql.outages.onChange(() => this.#changed()),
     ];
-    const failing = (what: string) => (error: unknown) => parts.logger.warn(`${what} (${withCause(error)}); trying again`);
+    const failing = (what: string) => (error: unknown) => services.logger.warn(`${what} (${withCause(error)}); trying again`);
     this.#background = Promise.all([
       every(
         {
@@ -76,14 +76,18 @@ export class Runner {
         this.#closing.signal,
       ),
     ]);
-    // While the node closes, running tools may finish under leases that go on.
+    // While the server closes, running tools may finish under leases that go on.
     this.#renewing = every(
-      { pauseMs: () => parts.leaseTimes.renewMs, task: () => this.#renew(), onFailure: failing("leases could not be renewed") },
+      {
+        pauseMs: () => services.leaseTimes.renewMs,
+        task: () => this.#renew(),
+        onFailure: failing("leases could not be renewed"),
+      },
       this.#released.signal,
     );
   }
 
-  /** The number of agents that this node holds now. */
+  /** The number of agents that this server holds now. */
   get size(): number {
     return this.#held.size;
   }
@@ -103,12 +107,12 @@ export class Runner {
     held.forEach(({ loop }) => loop.stop());
     const timer = setTimeout(() => {
       held.forEach(({ loop }) => loop.owner.lease.lose());
-      this.#parts.sql.outages.giveUp();
+      this.#services.sql.outages.giveUp();
     }, CLOSING_MS);
     await Promise.all(held.map(({ ended }) => ended));
     clearTimeout(timer);
     this.#released.abort();
-    this.#parts.sql.outages.giveUp();
+    this.#services.sql.outages.giveUp();
     await Promise.all([this.#background, this.#renewing]);
     await this.#renewals.settled();
     await Promise.all(this.#pending);
@@ -152,19 +156,19 @@ export class Runner {
     this.#isAllStale = false;
     this.#rung.clear();
     if (this.#closing.signal.aborted || this.#outage !== null) return;
-    const { leases, node } = this.#parts;
+    const { leases, serverId } = this.#services;
     try {
       await this.#claimSome((most) => unownedAgents(leases, most));
       if (tenants === null && this.#free() === "RUN_OUT") await this.#claimSome((most) => this.#runOut(most));
       if (this.#held.size === 0) return;
-      for (const [agentId, signal] of await signals(leases, node, tenants)) {
+      for (const [agentId, signal] of await signals(leases, serverId, tenants)) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
         held.signal = signal;
         held.loop.signalled();
       }
     } catch (error) {
-      this.#parts.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
+      this.#services.logger.warn(`agents could not be looked for (${withCause(error)}); trying again`);
     }
   }
 
@@ -173,7 +177,7 @@ export class Runner {
    * owner has the time between two looks to do so.
    */
   async #runOut(most: number): Promise<readonly string[]> {
-    const { leases } = this.#parts;
+    const { leases } = this.#services;
     const ids = await runOutAgents(leases, most);
     const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(leases, ids);
     const wereLocked = new Set(this.#lockedBefore);
@@ -181,15 +185,15 @@ export class Runner {
     return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
   }
 
-  /** Claims what is found, as far as there is room. What this node holds already is not lost to it yet. */
+  /** Claims what is found, as far as there is room. What this server holds already is not lost to it yet. */
   async #claimSome(find: (most: number) => Promise<readonly string[]>): Promise<void> {
     const most = this.#capacity();
     if (most > 0) await this.#claim((await find(most)).filter((id) => !this.#held.has(id)));
   }
 
-  /** The number of agents that this node may claim at once now. */
+  /** The number of agents that this server may claim at once now. */
   #capacity(): number {
-    return Math.min(CLAIMED, Math.max(0, this.#parts.agentLimit - this.#held.size - this.#claiming));
+    return Math.min(CLAIMED, Math.max(0, this.#services.agentLimit - this.#held.size - this.#claiming));
   }
 
   #free(): Free {
@@ -200,24 +204,30 @@ export class Runner {
     const claimed = agentIds.slice(0, this.#capacity());
     if (claimed.length === 0 || this.#closing.signal.aborted) return;
     this.#claiming += claimed.length;
-    const startUntil = new Deadline(this.#parts.leaseTimes.startMs);
+    const startUntil = new Deadline(this.#services.leaseTimes.startMs);
     try {
-      for (const lease of await claim(this.#parts.leases, this.#parts.node, claimed, this.#parts.leaseTimes, this.#free())) {
-        if (this.#closing.signal.aborted) await release(this.#parts.leases, lease);
+      for (const lease of await claim(
+        this.#services.leases,
+        this.#services.serverId,
+        claimed,
+        this.#services.leaseTimes,
+        this.#free(),
+      )) {
+        if (this.#closing.signal.aborted) await release(this.#services.leases, lease);
         else this.#advance(lease, startUntil);
       }
     } catch (error) {
-      this.#parts.logger.warn(`an agent could not be claimed (${withCause(error)}); the next sweep tries again`);
+      this.#services.logger.warn(`an agent could not be claimed (${withCause(error)}); the next sweep tries again`);
     } finally {
       this.#claiming -= claimed.length;
     }
   }
 
   #advance(lease: Lease, startUntil: Deadline): void {
-    // A new epoch on this node ends what it still does under an older one.
+    // A new epoch on this server ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
     const loop = new Loop(
-      { ...this.#parts, sql: patient(this.#parts.sql), leases: patient(this.#parts.leases) },
+      { ...this.#services, sql: patient(this.#services.sql), leases: patient(this.#services.leases) },
       lease,
       startUntil,
     );
@@ -235,7 +245,7 @@ export class Runner {
 
   async #expire(): Promise<void> {
     if (this.#outage !== null) return;
-    for (const agentId of await expireApprovals(this.#parts)) await this.wake(agentId);
+    for (const agentId of await expireApprovals(this.#services)) await this.wake(agentId);
   }
 
   async #renew(): Promise<void> {
@@ -245,25 +255,25 @@ export class Runner {
   }
 
   /**
-   * The database is back: this node renews its leases before anything else is written, and claims none that has run out
-   * until the other nodes had the time to do the same.
+   * The database is back: this server renews its leases before anything else is written, and claims none that has run out
+   * until the other servers had the time to do the same.
    */
   async #comeBack(): Promise<void> {
-    this.#runOutFrom = performance.now() + this.#parts.leaseTimes.ttlMs;
+    this.#runOutFrom = performance.now() + this.#services.leaseTimes.ttlMs;
     await this.#renewals.renewAll();
   }
 
   #changed(): void {
-    const { current } = this.#parts.sql.outages;
+    const { current } = this.#services.sql.outages;
     const before = this.#outage;
     this.#outage = current === null ? null : { outage: current, loops: [...this.#held.values()].map(({ loop }) => loop) };
     if (current !== null)
-      this.#parts.logger.warn(`the database does not answer (${current.detail}): what happens is kept until it does`);
+      this.#services.logger.warn(`the database does not answer (${current.detail}): what happens is kept until it does`);
     else if (before !== null) {
-      this.#parts.logger.warn(
+      this.#services.logger.warn(
         `the database answers again, after ${Math.round((Date.now() - before.outage.since.getTime()) / 1_000)} s`,
       );
-      for (const { owner } of before.loops) void this.#tracked(reportOutage(this.#parts, owner, before.outage));
+      for (const { owner } of before.loops) void this.#tracked(reportOutage(this.#services, owner, before.outage));
     }
   }
 }

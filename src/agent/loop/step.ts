@@ -13,7 +13,7 @@ import { stepStarted } from "./commits/step-started.ts";
 import { turnEnded } from "./commits/turn-ended.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import type { Template } from "./template.ts";
 import type { AgentView } from "./view.ts";
 
@@ -43,17 +43,17 @@ export type StartedStep = { readonly answer: () => Promise<void> };
 
 /** Makes the steps of one agent, one at a time: their model calls, and what comes of them. */
 export class StepRunner {
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #scope: StepScope;
   #isStopping = false;
   #trouble: Trouble | null = null;
 
-  constructor(parts: AgentParts, scope: StepScope) {
-    this.#parts = parts;
+  constructor(services: AgentServices, scope: StepScope) {
+    this.#services = services;
     this.#scope = scope;
   }
 
-  /** The node closes: a call that breaks off is left to the next owner. */
+  /** The server closes: a call that breaks off is left to the next owner. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -95,15 +95,15 @@ export class StepRunner {
     const interrupt = this.#scope.interrupt.signal;
     const signal = AbortSignal.any([interrupt, owner.lost]);
     const bytes = await transcript.requestBytes(view, template.contextMessages);
-    const leave = await this.#parts.requests.enter(owner.lease.tenant, bytes, signal);
+    const leave = await this.#services.requests.enter(owner.lease.tenant, bytes, signal);
     if (leave === null) return { kind: "interrupted", texts: [] };
     try {
       const read = await transcript.modelMessages(view, template.contextMessages);
-      const code = ownCodeOf(this.#parts, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
+      const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok)
         return signal.aborted ? { kind: "interrupted", texts: [] } : { kind: "unasked", problem: messages.refusal };
-      const tools = [...toolboxOf(this.#parts.tools, template).enabled.values()];
+      const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
       const { systemPrompt: system, exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
       return await callModel(model, request, view.stepCount, owner, template, interrupt);
@@ -183,11 +183,11 @@ export class StepRunner {
   }
 
   #fallback({ fallbackModel }: Template): Model | null {
-    return fallbackModel === null ? null : (this.#parts.models.get(fallbackModel) ?? null);
+    return fallbackModel === null ? null : (this.#services.models.get(fallbackModel) ?? null);
   }
 
   #now(): Date {
-    return this.#parts.clock.now();
+    return this.#services.clock.now();
   }
 }
 

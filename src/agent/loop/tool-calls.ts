@@ -14,7 +14,7 @@ import { callsStarted } from "./commits/calls-started.ts";
 import { moved } from "./commits/commit.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import type { Template } from "./template.ts";
 import type { AgentView } from "./view.ts";
 
@@ -27,9 +27,9 @@ type StartedCall = StartingCall & { readonly call: CallView };
 /** The calls that are under way or ready to start are told of these. */
 export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
 
-/** The tool calls of one agent that are under way on this node, or ready to start. */
+/** The tool calls of one agent that are under way on this server, or ready to start. */
 export class ToolCalls {
-  readonly #parts: AgentParts;
+  readonly #services: AgentServices;
   readonly #scope: ToolCallScope;
   readonly #running = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ReadyCall>();
@@ -40,8 +40,8 @@ export class ToolCalls {
   /** Calls that hooks are looking at, in the background. */
   #judging: Promise<void> | null = null;
 
-  constructor(parts: AgentParts, scope: ToolCallScope) {
-    this.#parts = parts;
+  constructor(services: AgentServices, scope: ToolCallScope) {
+    this.#services = services;
     this.#scope = scope;
   }
 
@@ -70,7 +70,7 @@ export class ToolCalls {
     for (const id of callIds) this.#repeatable.add(id);
   }
 
-  /** The node closes: a call that waits for its place does not start any more. */
+  /** The server closes: a call that waits for its place does not start any more. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -96,7 +96,7 @@ export class ToolCalls {
     const { owner, wakeUp } = this.#scope;
     // What is judged is stored before if that may take its time: hooks, and a database that is away.
     const isHooked = calls.some(({ name }) => this.#isHooked(name, template));
-    if ((isHooked || this.#parts.sql.outages.current !== null) && !(await owner.flush())) return;
+    if ((isHooked || this.#services.sql.outages.current !== null) && !(await owner.flush())) return;
     if (!isHooked) return this.#judge(calls, view, template);
     this.#judging = owner.guard(this.#judge(calls, view, template)).finally(() => {
       this.#judging = null;
@@ -108,7 +108,7 @@ export class ToolCalls {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
     const isAsked = mayAsk(template.permission) || calls.some(namesSecret);
-    const stored = isAsked ? await storedRules(this.#parts.sql, this.#parts.tools, view) : [];
+    const stored = isAsked ? await storedRules(this.#services.sql, this.#services.tools, view) : [];
     const stop = this.#stopSignal();
     const judged = await Promise.all(calls.map((call) => judgeCall(call, this.#callScope(view, template), stored, stop)));
     // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
@@ -121,7 +121,7 @@ export class ToolCalls {
   }
 
   #isHooked(name: string, { hooks }: Template): boolean {
-    const tool = this.#parts.tools.get(name);
+    const tool = this.#services.tools.get(name);
     return tool !== undefined && hooksFor("preToolUse", tool, hooks).length > 0;
   }
 
@@ -133,7 +133,7 @@ export class ToolCalls {
     for (const { id } of calls) {
       const ready = this.#ready.get(id);
       if (ready === undefined) continue;
-      const permit = this.#parts.slots.tryTake();
+      const permit = this.#services.slots.tryTake();
       if (permit === null) this.#track(ready.call, this.#runLater(ready, view, template));
       else starting.push({ ready, permit });
     }
@@ -171,7 +171,7 @@ export class ToolCalls {
     const stop = this.#stopSignal();
     if (this.#running.size === 0) await owner.commit(moved(owner.current(view), { breakpoint: "PRE_TOOL" }));
     const began = performance.now();
-    const permit = await this.#parts.slots.take(stop);
+    const permit = await this.#services.slots.take(stop);
     if (stop.aborted) return permit?.release();
     if (permit === null) {
       const refusal = { type: "tool_busy", stage: "execution", waitedMs: Math.round(performance.now() - began) } as const;
@@ -185,7 +185,7 @@ export class ToolCalls {
   #track({ id: callId, name }: Pick<CallView, "id" | "name">, work: Promise<void>): void {
     const { owner, wakeUp } = this.#scope;
     // What was judged before it ran may lead elsewhere now (invariant 14): links, files, what hooks look at.
-    const mayHaveChanged = this.#parts.tools.get(name)?.readOnly !== true;
+    const mayHaveChanged = this.#services.tools.get(name)?.readOnly !== true;
     const running = owner.guard(work).finally(() => {
       this.#running.delete(callId);
       if (mayHaveChanged) this.forgetReady();
@@ -218,17 +218,17 @@ export class ToolCalls {
   }
 
   #callScope(view: AgentView, template: Template): CallScope {
-    return { services: this.#parts, template, agent: view, owner: this.#scope.owner };
+    return { services: this.#services, template, agent: view, owner: this.#scope.owner };
   }
 
-  /** Aborts when what begins now is interrupted, its lease is lost, or the node closes. */
+  /** Aborts when what begins now is interrupted, its lease is lost, or the server closes. */
   #stopSignal(): AbortSignal {
     const { owner, interrupt } = this.#scope;
     return AbortSignal.any([interrupt.signal, owner.lost, this.#stopping.signal]);
   }
 
   #now(): Date {
-    return this.#parts.clock.now();
+    return this.#services.clock.now();
   }
 }
 

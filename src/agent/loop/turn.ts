@@ -3,7 +3,7 @@ import { turnSealed } from "./commits/turn-sealed.ts";
 import { turnStarted } from "./commits/turn-started.ts";
 import { endsOfOpenTexts } from "./open-texts.ts";
 import type { Owner } from "./owner.ts";
-import type { AgentParts } from "./parts.ts";
+import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
 
 /** Begins a turn with the messages that wait: it is committed with the first thing that the turn does. */
@@ -16,7 +16,7 @@ export function startTurn(owner: Owner, view: AgentView): void {
 
 /** Ends a turn with all that is open in it. `note` says why, `events` are reported besides. */
 export async function sealTurn(
-  { sql, clock, templates }: Pick<AgentParts, "sql" | "clock" | "templates">,
+  { sql, clock, templates }: Pick<AgentServices, "sql" | "clock" | "templates">,
   owner: Owner,
   view: AgentView,
   { reason, note, events }: { readonly reason: DoneReason; readonly note: string; readonly events: readonly EventBody[] },

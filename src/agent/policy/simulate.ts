@@ -47,8 +47,8 @@ const BATCH = 2_000;
 /** Examples of each change of a tool. */
 const EXAMPLES = 3;
 
-/** The parts of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
-type SimulatedParts = Vocabulary & { readonly reads: Sql };
+/** The services of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
+type SimulationServices = Vocabulary & { readonly reads: Sql };
 
 type Row = {
   readonly id: string;
@@ -97,12 +97,12 @@ const READ: Statement<
  * Nothing is changed.
  */
 export async function simulate(
-  parts: SimulatedParts,
+  services: SimulationServices,
   proposed: Permission,
   calls: RecordedCalls,
   { after, most }: { readonly after: Place | null; readonly most: number },
 ): Promise<Simulation> {
-  const policies = new Policies(parts, proposed, calls.tenant);
+  const policies = new Policies(services, proposed, calls.tenant);
   const examinedByTool = new Map<string, number>();
   const changes = new Map<string, { change: VerdictChange; examples: ChangedCall[] }>();
   let examined = 0;
@@ -111,7 +111,7 @@ export async function simulate(
   let isMore = true;
   while (isMore && left > 0) {
     const limit = Math.min(BATCH, left);
-    const rows = await readPiece(() => read(parts, calls, place, limit));
+    const rows = await readPiece(() => read(services, calls, place, limit));
     isMore = rows.length === limit;
     left -= rows.length;
     const last = rows.at(-1);
@@ -124,7 +124,7 @@ export async function simulate(
       }
       examined += 1;
       examinedByTool.set(row.name, (examinedByTool.get(row.name) ?? 0) + 1);
-      const explanation = judgeAnew(parts, row, await policies.of(row));
+      const explanation = judgeAnew(services, row, await policies.of(row));
       if (explanation.verdict !== row.verdict) count(changes, row, explanation);
     }
   }
@@ -143,9 +143,9 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1;
 }
 
-async function read(parts: SimulatedParts, calls: RecordedCalls, after: Place | null, limit: number): Promise<Row[]> {
+async function read(services: SimulationServices, calls: RecordedCalls, after: Place | null, limit: number): Promise<Row[]> {
   const { tenant, createdBy, agentId, templateIds, names, createdAfter, createdBefore } = calls;
-  return parts.reads.query(READ, [
+  return services.reads.query(READ, [
     tenant,
     createdBy,
     agentId,
@@ -160,7 +160,7 @@ async function read(parts: SimulatedParts, calls: RecordedCalls, after: Place | 
 }
 
 /** The judgement of a recorded call by the policy of now. The answers that hooks gave then still hold. */
-function judgeAnew({ tools }: SimulatedParts, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
+function judgeAnew({ tools }: SimulationServices, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
   const explanation = judge({ agentId, name, readOnly: tools.get(name)?.readOnly ?? false, values }, policy);
   return hookVerdict !== null && isStricter(hookVerdict, explanation.verdict)
     ? { ...explanation, verdict: hookVerdict, decidedBy: "hook", place: "hook" }
@@ -181,13 +181,13 @@ function count(
 
 /** The policies of the agents of a simulation, each made once. */
 class Policies {
-  readonly #parts: SimulatedParts;
+  readonly #services: SimulationServices;
   readonly #proposed: Permission;
   readonly #tenant: string;
   readonly #known = new Map<string, Policy>();
 
-  constructor(parts: SimulatedParts, proposed: Permission, tenant: string) {
-    this.#parts = parts;
+  constructor(services: SimulationServices, proposed: Permission, tenant: string) {
+    this.#services = services;
     this.#proposed = proposed;
     this.#tenant = tenant;
   }
@@ -196,8 +196,8 @@ class Policies {
     const key = permission === null ? `template ${templateId}` : `agent ${agentId}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const stored = await storedRules(this.#parts.reads, this.#parts.tools, { tenant: this.#tenant, templateId });
-    const policy = agentPolicy({ permission: this.#proposed }, permission, stored, this.#parts);
+    const stored = await storedRules(this.#services.reads, this.#services.tools, { tenant: this.#tenant, templateId });
+    const policy = agentPolicy({ permission: this.#proposed }, permission, stored, this.#services);
     this.#known.set(key, policy);
     return policy;
   }

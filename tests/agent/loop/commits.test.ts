@@ -12,7 +12,7 @@ import { possibleCommits, type PossibleCommit } from "../../support/commits.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
-import { testParts } from "../../support/parts.ts";
+import { testParts } from "../../support/services.ts";
 
 /** The choices of a random run: which of the commits that are possible is made, and where messages arrive. */
 const RUN = fc.array(fc.record({ choice: fc.nat(1_000), arrives: fc.nat(4) }), { minLength: 5, maxLength: 60 });
@@ -132,11 +132,11 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
 
   it("leave the rows as `after` says, read back from a database", { timeout: 60_000 }, async () => {
     const { sql } = await testDatabase();
-    const parts = testParts(sql, playedModel());
+    const services = testParts(sql, playedModel());
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(RUN, async (run) => {
-        const { agentId, send } = await heldAgent(parts);
+        const { agentId, send } = await heldAgent(services);
         const claimed = async (): Promise<AgentView> => {
           await send("go");
           await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");
@@ -147,7 +147,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
           const drafts = events.map((body) => ({ at: new Date(), body }));
           const fence = { owner: "here", epoch: view.leaseEpoch };
           const part = { agentId, createdBy: view.createdBy, fence, events: drafts };
-          expect((await parts.log.commitHeld(view.tenant, part, change)).outcome, name).toBe("COMMITTED");
+          expect((await services.log.commitHeld(view.tenant, part, change)).outcome, name).toBe("COMMITTED");
           seen.add(name);
           const rows = normal(await readView(sql, agentId));
           expect(rows, name).toEqual(normal(after(view)));

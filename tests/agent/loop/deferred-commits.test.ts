@@ -5,16 +5,16 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/parts.ts";
+import { testParts } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 /** An agent of these parts that has one message, and its loop. */
 async function begun(...[model, tools, template]: DropFirst<Parameters<typeof testParts>>) {
   const { sql } = await testDatabase();
-  const parts = testParts(sql, model, tools, { permission: permissionOf({ mode: "auto" }), ...template });
-  const agent = await heldAgent(parts);
+  const services = testParts(sql, model, tools, { permission: permissionOf({ mode: "auto" }), ...template });
+  const agent = await heldAgent(services);
   await agent.send("go");
-  return { parts, hold: agent.hold, events: () => readAll(parts.log, everything("one")) };
+  return { services, hold: agent.hold, events: () => readAll(services.log, everything("one")) };
 }
 
 type DropFirst<List extends readonly unknown[]> = List extends readonly [unknown, ...infer Rest] ? Rest : never;
@@ -41,12 +41,12 @@ describe("what ends beside the loop, and is committed with what it does next", (
       () => calls("own", "own"),
       () => says("Done."),
     );
-    const { parts, hold, events } = await begun(model, [tool]);
+    const { services, hold, events } = await begun(model, [tool]);
     const ended = Promise.withResolvers<void>();
-    parts.log.onCommitted((_tenant, committed) => {
+    services.log.onCommitted((_tenant, committed) => {
       if (bodies(committed, "TOOL_END").length > 0) ended.resolve();
     });
-    const running = (await hold({ ...parts, slots })).run();
+    const running = (await hold({ ...services, slots })).run();
     await ended.promise;
     (await others)?.release();
     expect(await running).toBe("parked");

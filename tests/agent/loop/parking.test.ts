@@ -4,16 +4,16 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/parts.ts";
+import { testParts } from "../../support/services.ts";
 import { beforeCommit } from "../../support/writes.ts";
 
 it("an agent never parks past a message that arrives between its look and its parking (invariant 8)", async () => {
   const { sql } = await testDatabase();
-  const parts = testParts(
+  const services = testParts(
     sql,
     playedModel(() => says("Hello.")),
   );
-  const agent = await heldAgent(parts);
+  const agent = await heldAgent(services);
   await agent.send("first");
 
   // Before the commit that parks the agent is written, another message is committed.
@@ -26,11 +26,11 @@ it("an agent never parks past a message that arrives between its look and its pa
       isLate = true;
     },
   );
-  const loop = await agent.hold({ ...parts, sql: delayed, log: new EventLog(delayed) });
+  const loop = await agent.hold({ ...services, sql: delayed, log: new EventLog(delayed) });
   expect(await loop.run()).toBe("parked");
 
   expect(isLate).toBe(true);
-  const done = bodies(await readAll(parts.log, everything("one")), "DONE");
+  const done = bodies(await readAll(services.log, everything("one")), "DONE");
   expect(done).toMatchObject([
     { reason: "COMPLETED", turn: 1 },
     { reason: "COMPLETED", turn: 2 },

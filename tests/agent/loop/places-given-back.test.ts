@@ -4,7 +4,7 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/parts.ts";
+import { testParts } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 import { aroundWrites, goesTo } from "../../support/writes.ts";
 
@@ -30,16 +30,19 @@ it("a call gives its place back if its EXECUTING cannot be committed: nothing ru
     [tool],
     { permission: permissionOf({ mode: "auto" }) },
   );
-  const parts = { ...own, log: new EventLog(refusing) };
-  const agent = await heldAgent(parts);
+  const services = { ...own, log: new EventLog(refusing) };
+  const agent = await heldAgent(services);
   await agent.send("go");
   expect(await (await agent.hold()).run()).toBe("lost");
-  expect(parts.slots.load).toEqual({ running: 0, waiting: 0 });
+  expect(services.slots.load).toEqual({ running: 0, waiting: 0 });
   expect(runs).toBe(0);
 
   isRefusing = false;
   await agent.send("again");
   expect(await (await agent.hold()).run()).toBe("parked");
   expect(runs).toBe(1);
-  expect(bodies(await readAll(parts.log, everything("one")), "DONE").map(({ reason }) => reason)).toEqual(["ERROR", "COMPLETED"]);
+  expect(bodies(await readAll(services.log, everything("one")), "DONE").map(({ reason }) => reason)).toEqual([
+    "ERROR",
+    "COMPLETED",
+  ]);
 });

@@ -7,7 +7,7 @@ import { connect, ofType, textOf } from "../../support/client.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { calls, hangsAfter, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/parts.ts";
+import { testParts } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 /** As if the holder had died: its lease has run out, and a new epoch has begun. */

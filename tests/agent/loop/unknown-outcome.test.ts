@@ -177,8 +177,8 @@ describe("a call whose server died while it ran (invariant 5)", () => {
   it("that finds no place when it is to run again is sealed, not FAILED: it has run (invariant 5)", async () => {
     const { app, client, agent, runs } = await broken({ ...ASKS, toolLimits: { running: 1, waiting: 1, waitMs: 50 } });
     const { request, decide } = await asked(client, agent.id);
-    await expect.poll(() => app.parts.slots.load.running).toBe(0);
-    const slot = app.parts.slots.tryTake();
+    await expect.poll(() => app.services.slots.load.running).toBe(0);
+    const slot = app.services.slots.tryTake();
     expect(await decide({ decision: "RETRY", inputHash: request.inputHash })).toMatchObject({ userErrors: [] });
     const events = await client.until(agent.id, "DONE");
     slot?.release();

@@ -3,7 +3,7 @@ import { everything, bodies, readAll } from "../../support/log.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/parts.ts";
+import { testParts } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 const ITEM = { id: "1", title: "one", status: "pending", assignee: null, notes: null } as const;
@@ -33,12 +33,12 @@ it("an empty list takes the place of one that has items: the rows say what TODO_
     },
     () => says("Done."),
   );
-  const parts = testParts(sql, model, [tool], { permission: permissionOf({ mode: "auto" }) });
-  const agent = await heldAgent(parts);
+  const services = testParts(sql, model, [tool], { permission: permissionOf({ mode: "auto" }) });
+  const agent = await heldAgent(services);
   await agent.send("go");
   expect(await (await agent.hold()).run()).toBe("parked");
   expect(read).toEqual([0]);
-  const changes = bodies(await readAll(parts.log, everything("one")), "TODO_CHANGED");
+  const changes = bodies(await readAll(services.log, everything("one")), "TODO_CHANGED");
   expect(changes.map(({ previousTodos, todos }) => [previousTodos.length, todos.length])).toEqual([
     [0, 2],
     [2, 0],

@@ -84,7 +84,7 @@ describe("programs that tools start", () => {
     await expect.poll(() => groups.flat().filter(isAlive)).toEqual([]);
     expect(said.join("")).toContain(`PWD=${app.workspace}`);
     expect(said.join("")).not.toContain("secret");
-    expect(app.parts.groups.size).toBe(0);
+    expect(app.services.groups.size).toBe(0);
   });
 
   it("that do not exist exit with 127", async () => {

@@ -6,7 +6,7 @@ import { loadSettings } from "../src/config/settings.ts";
 export const TRIAL_LEASES = { ttlMs: 1_500, renewMs: 500, startMs: 1_000 };
 
 /** Runs a server of a trial in this process, until SIGTERM, and says its URL. */
-export async function runNode(overrides: Overrides = {}): Promise<void> {
+export async function runServer(overrides: Overrides = {}): Promise<void> {
   const settings = await loadSettings(readEnvironment({ ...process.env, PORT: "0" }));
   const app = await startApp(settings, { leaseTimes: TRIAL_LEASES, ...overrides });
   process.once("SIGTERM", () => void app.close());
@@ -14,4 +14,4 @@ export async function runNode(overrides: Overrides = {}): Promise<void> {
 }
 
 /** What a server of a trial says when it is ready. */
-export const NODE_READY = /http:\/\/127\.0\.0\.1:\d+\/graphql/;
+export const SERVER_READY = /http:\/\/127\.0\.0\.1:\d+\/graphql/;

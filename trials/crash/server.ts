@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { runNode } from "../node.ts";
+import { runServer } from "../run-server.ts";
 import { holdAt, holding, POINTS } from "./points.ts";
 
 /** A server of trial:crash. A line `hold AGENT POINT` makes it stop before or after that point of the agent's turn. */
@@ -9,4 +9,4 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (point !== undefined) holdAt(agentId, point);
   console.log(`will hold ${agentId}`);
 });
-await runNode({ sql: holding });
+await runServer({ sql: holding });

@@ -1,6 +1,6 @@
 import type { Sql } from "../../src/db/sql.ts";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
-import { runNode } from "../node.ts";
+import { runServer } from "../run-server.ts";
 
 /** The fault of trial:outage: nothing waits for the database to come back. */
 function impatient(sql: Sql): Sql {
@@ -15,4 +15,4 @@ function impatient(sql: Sql): Sql {
 }
 
 /** A server of trial:outage. */
-await runNode(process.env["TRIAL_FAULT"] === "impatient" ? { sql: impatient } : {});
+await runServer(process.env["TRIAL_FAULT"] === "impatient" ? { sql: impatient } : {});

@@ -1,6 +1,6 @@
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Sql } from "../../src/db/sql.ts";
-import { runNode } from "../node.ts";
+import { runServer } from "../run-server.ts";
 
 /** The fault of trial:neighbours: a renewal waits for every row, so that one locked row is everybody's. */
 function waitsForAll(sql: Sql): Sql {
@@ -17,4 +17,4 @@ function waitsForAll(sql: Sql): Sql {
 }
 
 /** A server of trial:neighbours, with the leases of production. */
-await runNode({ leaseTimes: LEASE_TIMES, ...(process.env["TRIAL_FAULT"] === "waits for all" ? { sql: waitsForAll } : {}) });
+await runServer({ leaseTimes: LEASE_TIMES, ...(process.env["TRIAL_FAULT"] === "waits for all" ? { sql: waitsForAll } : {}) });

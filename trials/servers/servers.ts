@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { createAgent, send, timelineOf, type TrialAgent } from "../agents.ts";
-import { NODE_READY } from "../node.ts";
+import { SERVER_READY } from "../run-server.ts";
 import { checkGapless, startPostgres } from "../postgres.ts";
 import { start, type TrialProcess } from "../processes.ts";
 import { countRuns } from "../run-once.ts";
@@ -10,7 +10,7 @@ import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { measureLatency } from "../latency.ts";
 
 /**
- * `npm run trial:nodes`: agents that speak and call tools without end, on three servers, whose owners are frozen for
+ * `npm run trial:servers`: agents that speak and call tools without end, on three servers, whose owners are frozen for
  * three leases and woken 50 times, and killed 50 times, while the bell's connections are cut every 2 s. No event of an
  * old epoch is in the log, no call ran twice, every agent goes on. Then, in a quiet phase at 200 events a second, how
  * long an event takes to a subscriber of another server, with the bell and without. With --planted writes are not fenced.
@@ -19,25 +19,25 @@ const SERVERS = 3;
 const AGENTS = 6;
 const LEASE_MS = 1_500;
 
-await trialInFolder("nodes", runNodes);
+await trialInFolder("servers", runServers);
 
-async function runNodes({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
+async function runServers({ isShort, isPlanted, fail }: TrialRun, folder: string): Promise<string> {
   const postgres = await startPostgres();
   let started = 0;
-  const newNode = async (): Promise<TrialNode> => {
+  const newServer = async (): Promise<TrialServer> => {
     started += 1;
     const name = `n${started}`;
     const env = {
       DATABASE_URL: postgres.url,
-      TRIPLANE_CONFIG: fileURLToPath(new URL("nodes.config.ts", import.meta.url)),
+      TRIPLANE_CONFIG: fileURLToPath(new URL("servers.config.ts", import.meta.url)),
       TRIPLANE_DATA_DIR: folder,
       TRIAL_FOLDER: folder,
       TRIAL_NAME: name,
       ...(isPlanted ? { TRIAL_FAULT: "unfenced" } : {}),
     };
-    return { name, process: await start("trials/nodes/node.ts", NODE_READY, env) };
+    return { name, process: await start("trials/servers/server.ts", SERVER_READY, env) };
   };
-  const nodes = await Promise.all(Array.from({ length: SERVERS }, newNode));
+  const servers = await Promise.all(Array.from({ length: SERVERS }, newServer));
   const database = new pg.Client({ connectionString: postgres.url });
   // A trial that breaks off ends the database first.
   database.on("error", () => {});
@@ -45,16 +45,16 @@ async function runNodes({ isShort, isPlanted, fail }: TrialRun, folder: string):
   const cutting = cutBells(database);
   const agents: TrialAgent[] = [];
   for (let index = 0; index < AGENTS; index += 1) {
-    const { process: node } = nodes[index % SERVERS] ?? nodes[0] ?? raise();
-    const agent = await createAgent(node.said);
-    await send(node.said, agent, "go");
+    const { process: server } = servers[index % SERVERS] ?? servers[0] ?? raise();
+    const agent = await createAgent(server.said);
+    await send(server.said, agent, "go");
     agents.push(agent);
   }
   const times = isShort ? 3 : 50;
   let freezes = 0;
   let kills = 0;
   for (let index = 0; index < times; index += 1) {
-    const frozen = await ownerOf(database, agents, nodes);
+    const frozen = await ownerOf(database, agents, servers);
     const held = await heldBy(database, frozen);
     frozen.process.child.kill("SIGSTOP");
     freezes += 1;
@@ -63,17 +63,17 @@ async function runNodes({ isShort, isPlanted, fail }: TrialRun, folder: string):
     frozen.process.child.kill("SIGCONT");
     if (held.length === 0) fail("a server without agents was frozen");
 
-    const killed = await ownerOf(database, agents, nodes);
-    nodes.splice(nodes.indexOf(killed), 1);
-    const next = newNode();
+    const killed = await ownerOf(database, agents, servers);
+    servers.splice(servers.indexOf(killed), 1);
+    const next = newServer();
     await killed.process.kill();
     kills += 1;
     await until("the agents of a killed server are taken", async () => (await heldBy(database, killed)).length === 0, 10_000);
-    nodes.push(await next);
+    servers.push(await next);
     // The first failure is enough.
-    if (isPlanted) await checkAgents(nodes[0]?.process.said ?? "", agents, fail);
+    if (isPlanted) await checkAgents(servers[0]?.process.said ?? "", agents, fail);
   }
-  const [reader] = nodes;
+  const [reader] = servers;
   const counts = await checkAgents(reader?.process.said ?? "", agents, fail);
   await checkGapless(postgres.url, fail);
   const { again } = await countRuns(folder);
@@ -93,7 +93,7 @@ async function runNodes({ isShort, isPlanted, fail }: TrialRun, folder: string):
   return `${freezes} freezes, ${kills} kills, ${counts}; ${heard.count} events at 200/s: p50 ${heard.p50.toFixed(1)}, p99 ${heard.p99.toFixed(1)} ms; without the bell p50 ${unheard.p50.toFixed(0)}, p99 ${unheard.p99.toFixed(0)} ms`;
 }
 
-type TrialNode = { readonly name: string; readonly process: TrialProcess };
+type TrialServer = { readonly name: string; readonly process: TrialProcess };
 
 /** Cuts the connections that listen, again and again. */
 function cutBells(database: pg.Client, everyMs = 2_000): { stop(): Promise<void> } {
@@ -125,14 +125,18 @@ async function speakerOf(database: pg.Client, { row }: TrialAgent): Promise<stri
 }
 
 /** A running server that holds agents. */
-async function ownerOf(database: pg.Client, agents: readonly TrialAgent[], nodes: readonly TrialNode[]): Promise<TrialNode> {
-  let owner: TrialNode | undefined;
+async function ownerOf(
+  database: pg.Client,
+  agents: readonly TrialAgent[],
+  servers: readonly TrialServer[],
+): Promise<TrialServer> {
+  let owner: TrialServer | undefined;
   await until(
     "an agent has an owner",
     async () => {
       const agent = agents[Math.floor(Math.random() * agents.length)];
       const name = agent === undefined ? null : await speakerOf(database, agent);
-      owner = nodes.find((node) => node.name === name);
+      owner = servers.find((server) => server.name === name);
       return owner !== undefined && (await heldBy(database, owner)).length > 0;
     },
     20_000,
@@ -141,7 +145,7 @@ async function ownerOf(database: pg.Client, agents: readonly TrialAgent[], nodes
 }
 
 /** The agents whose last words are this server's. */
-async function heldBy(database: pg.Client, { name }: TrialNode): Promise<readonly string[]> {
+async function heldBy(database: pg.Client, { name }: TrialServer): Promise<readonly string[]> {
   const { rows } = await database.query(
     `SELECT a.id FROM agent a, LATERAL (SELECT payload ->> 'delta' AS delta FROM event e WHERE e.agent_id = a.id AND e.kind = 'TEXT_CHUNK' ORDER BY e.seq DESC LIMIT 1) last
      WHERE last.delta LIKE '%<' || $1 || '>%'`,

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
-import { runNode } from "../node.ts";
+import { runServer } from "../run-server.ts";
 import { partOf, startProfile, type Part } from "./profile.ts";
 
 /** The functions that look for agents, and keep their leases; a loop that begins there is work, which nothing here names. */
@@ -24,10 +24,10 @@ const SWEEPS: readonly Part[] = [
 const RESOLUTION_MS = 10;
 
 /** The load of a server while it was looked at: shares of its time, ms, and MB. */
-export type NodeLoad = { readonly sweeps: number; readonly cpu: number; readonly lateMs: number; readonly residentMb: number };
+export type ServerLoad = { readonly sweeps: number; readonly cpu: number; readonly lateMs: number; readonly residentMb: number };
 
 /** A server of trial:scale, with the leases of production. Says what it did between the lines `profile` and `profiled`. */
-await runNode({
+await runServer({
   leaseTimes: process.env["TRIAL_FAULT"] === "renews all the time" ? { ...LEASE_TIMES, renewMs: 5 } : LEASE_TIMES,
 });
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -39,7 +39,7 @@ while ((await lines.next()).value === "profile") {
   await lines.next();
   const { user, system } = process.cpuUsage(before);
   const cpu = (user + system) / 1_000 / (performance.now() - began);
-  const load: NodeLoad = {
+  const load: ServerLoad = {
     sweeps: await stop(),
     cpu,
     lateMs: late.percentile(99) / 1e6 - RESOLUTION_MS,

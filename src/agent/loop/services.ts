@@ -12,13 +12,13 @@ import type { LeaseTimes } from "./lease.ts";
 import type { Template } from "./template.ts";
 
 /**
- * The parts of a server by which agents are advanced: those that each room needs, and the loop's own. `sql` has the
+ * The services of a server by which agents are advanced: those that each room needs, and the loop's own. `sql` has the
  * connections for what agents and commands write, and for what owners read.
  */
-export type AgentParts = CallServices &
+export type AgentServices = CallServices &
   WorkspacePlaces & {
     /** This process, among all that share the database. */
-    readonly node: string;
+    readonly serverId: string;
     /** Claims and renewals of leases, which wait for nothing else. */
     readonly leases: Sql;
     /** The connections for what people read. */
@@ -28,13 +28,13 @@ export type AgentParts = CallServices &
     readonly leaseTimes: LeaseTimes;
     readonly templates: ReadonlyMap<string, Template>;
     readonly models: ReadonlyMap<string, Model>;
-    /** The number of agents that this node advances at a time. */
+    /** The number of agents that this server advances at a time. */
     readonly agentLimit: number;
-    /** The places for running tools, of all agents of this node. */
+    /** The places for running tools, of all agents of this server. */
     readonly slots: ToolSlots;
     readonly images: Images;
     readonly transcripts: Transcripts;
-    /** The room for requests to models, of all agents of this node. */
+    /** The room for requests to models, of all agents of this server. */
     readonly requests: RequestRoom;
     /** The folder in which the server was started: relative paths of people start here. */
     readonly folder: string;

@@ -1,11 +1,11 @@
-import { runNode } from "../node.ts";
+import { runServer } from "../run-server.ts";
 
 /**
  * A server of trial:readers, with the times of production, or a quarter of them. The fault: readers may stall for as
  * long as they like.
  */
 const { TRIAL_FAULT, TRIAL_STALL_MS, TRIAL_GRACE_MS } = process.env;
-await runNode({
+await runServer({
   readerTimes:
     TRIAL_FAULT === "patient"
       ? { stallMs: 3_600_000, graceMs: 3_600_000 }

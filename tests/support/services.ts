@@ -2,7 +2,7 @@ import { Images } from "../../src/agent/conversation/images.ts";
 import { KeptOutputs } from "../../src/agent/calls/outputs.ts";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
-import type { AgentParts } from "../../src/agent/loop/parts.ts";
+import type { AgentServices } from "../../src/agent/loop/services.ts";
 import { RequestRoom } from "../../src/agent/conversation/request-room.ts";
 import { Transcripts } from "../../src/agent/conversation/transcript.ts";
 import { ToolSlots } from "../../src/agent/calls/slots.ts";
@@ -22,11 +22,11 @@ export function testParts(
   model: Model,
   tools: readonly Tool[] = [],
   template: Partial<ReturnType<typeof testTemplate>> = {},
-): AgentParts {
+): AgentServices {
   const log = new EventLog(sql);
   const images = new Images();
   return {
-    node: "here",
+    serverId: "here",
     sql,
     leases: sql,
     reads: sql,

@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/db/sql.ts";
-import { runNode } from "../node.ts";
+import { runServer } from "../run-server.ts";
 
 /** The fault of trial:failover: nobody looks whether the database is still the one of before. */
 function overlooks(sql: Sql): Sql {
@@ -10,4 +10,4 @@ function overlooks(sql: Sql): Sql {
 }
 
 /** A server of trial:failover. */
-await runNode(process.env["TRIAL_FAULT"] === "overlooks" ? { sql: overlooks } : {});
+await runServer(process.env["TRIAL_FAULT"] === "overlooks" ? { sql: overlooks } : {});
