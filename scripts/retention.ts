@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { KeptOutputs } from "../src/agent/calls/outputs.ts";
-import { listenerReaders } from "../src/deliveries/listeners.ts";
+import { ToolOutputs } from "../src/agent/calls/outputs.ts";
+import { knownListeners } from "../src/deliveries/listeners.ts";
 import { openDatabase } from "../src/db/database.ts";
 import { readEnvironment } from "../src/config/environment.ts";
 import { planRetention } from "../src/events/retention.ts";
@@ -17,7 +17,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
  */
 await command(async () => {
   const { retention, webhooks, listeners, environment } = await loadSettings(readEnvironment(process.env));
-  const readers = [...listenerReaders(listeners), ...webhooks.map(webhookConsumer)];
+  const consumers = [...knownListeners(listeners), ...webhooks.map(webhookConsumer)];
   const now = new Date();
   const days = (keptMs: number | null): string => (keptMs === null ? "for ever" : `for ${keptMs / DAY_MS} days`);
   console.error(
@@ -25,13 +25,13 @@ await command(async () => {
   );
   const database = await openDatabase(environment.database);
   try {
-    for (const removal of await planRetention(database.sql, { policy: retention, readers, now }))
+    for (const removal of await planRetention(database.sql, { policy: retention, consumers, now }))
       console.log(JSON.stringify(removal));
   } finally {
     await database.close();
   }
   const { outputsMs } = retention;
-  const outputs = new KeptOutputs(join(environment.dataFolder, "outputs"));
+  const outputs = new ToolOutputs(join(environment.dataFolder, "outputs"));
   console.log(
     JSON.stringify({ outputs: outputsMs === null ? 0 : await outputs.countOlder(new Date(now.getTime() - outputsMs)) }),
   );

@@ -6,7 +6,7 @@ import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices } from "./agent/loop/services.ts";
 import { Images } from "./agent/conversation/images.ts";
-import { KeptOutputs } from "./agent/calls/outputs.ts";
+import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
@@ -30,7 +30,7 @@ import { ADMITTED_MS } from "./server/context.ts";
 import { startServer } from "./server/server.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
-import { closedPlaces, realFolder } from "./config/server-places.ts";
+import { closedFolders, realFolder } from "./config/closed-folders.ts";
 import type { Settings } from "./config/settings.ts";
 
 /** The parts that tests put in the place of the application's. Nothing else can be replaced. */
@@ -107,12 +107,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     tools: settings.tools,
     agentLimit: settings.agentLimit,
     slots: new ToolSlots(settings.toolLimits),
-    outputs: new KeptOutputs(join(dataFolder, "outputs")),
+    outputs: new ToolOutputs(join(dataFolder, "outputs")),
     groups,
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),
-    closedPlaces: closedPlaces(settings.environment),
+    closedFolders: closedFolders(settings.environment),
     modes: settings.modes,
     workspaceRoots: settings.workspaceRoots,
     folder,

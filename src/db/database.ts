@@ -25,7 +25,7 @@ export type DatabaseConfig =
  * Typed reads for GraphQL. Transactions and raw statements are taken away: on the embedded database an interactive
  * transaction blocks every other query, and writes go through the log's functions.
  */
-export type Reader = Omit<
+export type PrismaReads = Omit<
   PrismaClient,
   "$transaction" | "$extends" | "$queryRaw" | "$queryRawUnsafe" | "$executeRaw" | "$executeRawUnsafe"
 >;
@@ -39,7 +39,7 @@ export type Database = {
   readonly leases: Sql;
   /** The connections for what people and followers read. */
   readonly reads: Sql;
-  readonly prisma: Reader;
+  readonly prisma: PrismaReads;
   /** The number of reads that left rows out since a newer version wrote values that this one does not know. */
   readonly unknownRows: () => number;
   /** The version of the schema that this server knows: its connections say it. */

@@ -19,7 +19,7 @@ export class OutageWatch {
   readonly #checks = new Set<() => Promise<void>>();
   readonly #listeners = new Set<() => void>();
   #current: Outage | null = null;
-  #isAway = false;
+  #isUnavailable = false;
   #watching: Promise<void> | null = null;
   readonly #givingUp = new AbortController();
 
@@ -34,8 +34,8 @@ export class OutageWatch {
   }
 
   /** True if there is no use in asking the database now. */
-  get isAway(): boolean {
-    return this.#isAway;
+  get isUnavailable(): boolean {
+    return this.#isUnavailable;
   }
 
   /** A statement met a database that does not answer. Looks whether that is an outage. */
@@ -89,7 +89,7 @@ export class OutageWatch {
     if (problem === null) return this.#check();
     this.#set({ since: new Date(), problem: shownProblem(problem.error), detail: messageOf(problem.error) });
     while (!signal.aborted && !(await this.#isBack())) {
-      this.#isAway = true;
+      this.#isUnavailable = true;
       await delay(PROBE_MS, undefined, { signal }).catch(() => {});
     }
     if (!signal.aborted) this.#set(null);
@@ -98,7 +98,7 @@ export class OutageWatch {
   /** True if the database answers, and what comes first then is done. */
   async #isBack(): Promise<boolean> {
     if ((await this.#problem()) !== null) return false;
-    this.#isAway = false;
+    this.#isUnavailable = false;
     await this.#check();
     const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
     return done.every(({ status }) => status === "fulfilled");

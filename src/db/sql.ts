@@ -32,7 +32,7 @@ export function watched(query: Sql["query"], outages: OutageWatch): Sql {
   return {
     outages,
     query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
-      if (outages.isAway) throw new StorageUnavailable(outages.current?.problem);
+      if (outages.isUnavailable) throw new StorageUnavailable(outages.current?.problem);
       try {
         return await query<Row>(statement, values);
       } catch (error) {

@@ -2,7 +2,7 @@ import type { Sql } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
-import { ConsumerPlaces } from "./places.ts";
+import { ConsumerOffsets } from "./offsets.ts";
 import type { Consumer } from "./consumer.ts";
 import { concerns } from "../events/scope.ts";
 import { Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
@@ -55,13 +55,13 @@ export class Consumers {
   /** Registers the consumers and begins to deliver. */
   static async start(services: ConsumerServices, consumers: readonly Consumer[], times: ConsumerTimes): Promise<Consumers> {
     const { serverId, sql, log, logger } = services;
-    const places = new ConsumerPlaces(sql, serverId, times.leaseMs);
+    const offsets = new ConsumerOffsets(sql, serverId, times.leaseMs);
     for (const { name } of consumers)
-      for (const { tenant, seenAt } of await places.register(name))
+      for (const { tenant, seenAt } of await offsets.register(name))
         logger.warn(
           `${name} was not configured since ${seenAt.toISOString()}: of tenant ${tenant} it gets what comes from now on, and not what it missed`,
         );
-    return new Consumers({ places, log, logger }, consumers, times);
+    return new Consumers({ offsets, log, logger }, consumers, times);
   }
 
   /** Stops trying; what was not delivered is delivered later, here or elsewhere. */
@@ -78,17 +78,17 @@ export class Consumers {
   }
 
   async #sweep(): Promise<void> {
-    const { places } = this.#services;
+    const { offsets } = this.#services;
     if (performance.now() - this.#seenAt >= SEEN_MS) {
-      await places.seen([...this.#consumers.keys()]);
+      await offsets.seen([...this.#consumers.keys()]);
       this.#seenAt = performance.now();
     }
-    const { wanted, idle } = await places.behind([...this.#consumers.values()]);
+    const { wanted, idle } = await offsets.behind([...this.#consumers.values()]);
     for (const { name, tenant } of wanted) {
       const consumer = this.#consumers.get(name);
       if (consumer !== undefined) this.#drain(consumer, tenant);
     }
-    await places.pass(idle);
+    await offsets.pass(idle);
   }
 
   /** Delivers what is there; what comes meanwhile is delivered after it. */
@@ -113,9 +113,9 @@ export class Consumers {
   async #drainOn(consumer: Consumer, tenant: string, drain: Drain): Promise<void> {
     do {
       drain.lookAgain();
-      const place = await this.#services.places.claim(consumer.name, tenant);
-      if (place === null) return;
-      await new Delivery(this.#services, this.#times, consumer, place, drain, this.#closing.signal).run();
+      const offset = await this.#services.offsets.claim(consumer.name, tenant);
+      if (offset === null) return;
+      await new Delivery(this.#services, this.#times, consumer, offset, drain, this.#closing.signal).run();
     } while (drain.isStale && !this.#closing.signal.aborted);
   }
 }

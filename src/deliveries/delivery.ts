@@ -4,7 +4,7 @@ import type { Logger } from "../lib/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
 import { CHANNELS } from "../events/channel.ts";
-import type { ConsumerPlace, ConsumerPlaces } from "./places.ts";
+import type { ConsumerOffset, ConsumerOffsets } from "./offsets.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
@@ -22,7 +22,7 @@ export type ConsumerTimes = {
 export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, firstRetryMs: 1_000, lastRetryMs: 300_000 };
 
 /** The services that a delivery works with. */
-export type DeliveryServices = { readonly places: ConsumerPlaces; readonly log: EventLog; readonly logger: Logger };
+export type DeliveryServices = { readonly offsets: ConsumerOffsets; readonly log: EventLog; readonly logger: Logger };
 
 /** Tells a delivery if more has come since it last read the log. */
 export class Drain {
@@ -57,7 +57,7 @@ const WINDOW = { waiting: 1_000, behind: 100_000 };
 /** An event is not given up before so many tries, however old it is: a server that was away begins anew. */
 const LEAST_TRIES = 5;
 
-/** An event that was read; null in its place when it is delivered. */
+/** An event that was read; null instead when it is delivered. */
 type Entry = { readonly position: number; event: TimelineEvent | null };
 
 /** The delivery of one tenant's events to one consumer, under one lease. */
@@ -90,7 +90,7 @@ export class Delivery {
     services: DeliveryServices,
     times: ConsumerTimes,
     consumer: Consumer,
-    { tenant, position }: ConsumerPlace,
+    { tenant, position }: ConsumerOffset,
     drain: Drain,
     closing: AbortSignal,
   ) {
@@ -114,7 +114,7 @@ export class Delivery {
       clearInterval(renewing);
       this.#lost.abort();
       await Promise.all(this.#inFlight);
-      await this.#services.places.release(this.#place);
+      await this.#services.offsets.release(this.#offset);
     }
   }
 
@@ -160,7 +160,7 @@ export class Delivery {
     );
   }
 
-  get #place(): ConsumerPlace {
+  get #offset(): ConsumerOffset {
     return { name: this.#consumer.name, tenant: this.#tenant, position: this.#position };
   }
 
@@ -209,7 +209,7 @@ export class Delivery {
 
   async #renew(): Promise<void> {
     try {
-      if (!(await this.#services.places.renew(this.#place))) this.#lost.abort();
+      if (!(await this.#services.offsets.renew(this.#offset))) this.#lost.abort();
     } catch (error) {
       this.#services.logger.warn(`the lease of ${this.#consumer.name} could not be renewed (${withCause(error)}); trying again`);
     }

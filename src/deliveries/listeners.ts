@@ -1,4 +1,4 @@
-import type { Reader } from "../events/retention.ts";
+import type { KnownConsumer } from "../events/retention.ts";
 import type { ApprovalDecision } from "../db/generated/enums.ts";
 import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
 import type { Consumer } from "./consumer.ts";
@@ -58,7 +58,7 @@ const CONCURRENCY = 8;
 const GIVE_UP_MS = 10 * 60_000;
 
 /** The listeners as retention knows them: their names and kinds. */
-export function listenerReaders(listeners: Listeners): readonly Reader[] {
+export function knownListeners(listeners: Listeners): readonly KnownConsumer[] {
   return Object.keys(listeners).map((kind) => ({ name: `on.${kind}`, kinds: [kind], tenant: null }));
 }
 

@@ -1,4 +1,4 @@
-import { patient } from "../db/patient.ts";
+import { retrying } from "../db/retry-while-unavailable.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import type { TimelineEvent } from "./event.ts";
 
@@ -50,5 +50,5 @@ export async function blockText(
 
 /** The blocks of a step that have begun and not ended: where a model call broke off with its server. Waits for the database. */
 export async function openBlocks(sql: Sql, agentId: string, step: number): Promise<OpenBlock[]> {
-  return patient(sql).query(OPEN_BLOCKS, [agentId, step]);
+  return retrying(sql).query(OPEN_BLOCKS, [agentId, step]);
 }

@@ -58,7 +58,9 @@ async function* readPages(
     let told: Told | null = null;
     const beganAt = performance.now();
     while (!signal.aborted) {
-      const read = await unlessAway(isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered));
+      const read = await nullIfUnavailable(
+        isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered),
+      );
       if (signal.aborted) return;
       // Events that were removed before they were read are never passed over in silence.
       if (read !== null && covered < read.head.floor) throw new CursorExpired();
@@ -101,7 +103,7 @@ function isOverdue(covered: number, told: Told | null, beganAt: number): boolean
 }
 
 /** The page that was read; null if the database is away: a follower only waits, since it knows where it is. */
-async function unlessAway(read: Promise<LogPage>): Promise<LogPage | null> {
+async function nullIfUnavailable(read: Promise<LogPage>): Promise<LogPage | null> {
   try {
     return await read;
   } catch (error) {

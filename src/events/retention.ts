@@ -101,10 +101,10 @@ type Log = { readonly tenant: string; readonly floor: number; readonly compacted
 type Next = { readonly last: number | null; readonly isWhole: boolean };
 
 /** A consumer that must have been delivered its events before they go: its name, and what it is delivered. */
-export type Reader = { readonly name: string; readonly kinds: readonly string[]; readonly tenant: string | null };
+export type KnownConsumer = { readonly name: string; readonly kinds: readonly string[]; readonly tenant: string | null };
 
 /** A run of retention: the policy, the time, and the consumers whose events must not go before they were delivered. */
-export type RetentionRun = { readonly policy: RetentionPolicy; readonly readers: readonly Reader[]; readonly now: Date };
+export type RetentionRun = { readonly policy: RetentionPolicy; readonly consumers: readonly KnownConsumer[]; readonly now: Date };
 
 /** The removals that the policy would make now. Changes nothing. */
 export async function planRetention(sql: Sql, run: RetentionRun): Promise<readonly Removal[]> {
@@ -169,12 +169,12 @@ async function eachOld(sql: Sql, statement: typeof COUNT, tenant: string, floor:
 const NEVER = new AbortController().signal;
 
 /** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
-async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, readers, now }: RetentionRun): Promise<number> {
+async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers, now }: RetentionRun): Promise<number> {
   const chunks: (readonly [number, number])[] = [];
   for await (const chunk of oldChunks(sql, tenant, floor, policy.eventsMs, now)) chunks.push(chunk);
   let end = chunks.at(-1)?.[1] ?? floor;
   if (end === floor) return floor;
-  for (const { name, kinds } of readers.filter((reader) => concerns(reader, tenant))) {
+  for (const { name, kinds } of consumers.filter((consumer) => concerns(consumer, tenant))) {
     const [first] = await sql.query(UNDELIVERED, [tenant, name, end, kinds]);
     if (first !== undefined) end = Math.min(end, first.position - 1);
   }

@@ -12,9 +12,9 @@ import { Tail, type TailBudget } from "./tail.ts";
 const POLL_MS = { heard: 1_000, unheard: 250 };
 
 /** The room of the tails of all tenants together, in bytes. */
-const KEPT_BYTES = 192 * 1024 * 1024;
+const MOST_BYTES = 192 * 1024 * 1024;
 
-type Kept = { readonly tail: Promise<Tail>; followers: number };
+type FollowedTail = { readonly tail: Promise<Tail>; followers: number };
 
 /**
  * The tails of the tenants that are followed on this server, brought up to date by own commits, by the bell, and, since
@@ -23,9 +23,9 @@ type Kept = { readonly tail: Promise<Tail>; followers: number };
 export class Tails {
   readonly #log: EventLog;
   readonly #logger: Logger;
-  readonly #keptBytes: number;
+  readonly #mostBytes: number;
   readonly #onShorter: () => Promise<void>;
-  readonly #kept = new Map<string, Kept>();
+  readonly #followed = new Map<string, FollowedTail>();
   /** The tails, the one that was used last at the end, with what each holds. */
   readonly #held = new Map<Tail, number>();
   #bytes = 0;
@@ -37,22 +37,22 @@ export class Tails {
   readonly #ends: readonly (() => void)[];
   readonly #polling: Promise<void>;
 
-  /** `onShorter` hears of a log that is shorter than it was; the tails of all tenants together hold `keptBytes` at most. */
+  /** `onShorter` hears of a log that is shorter than it was; the tails of all tenants together hold `mostBytes` at most. */
   constructor(
     log: EventLog,
     bell: Bell,
     logger: Logger,
     onShorter: () => Promise<void> = async () => {},
-    keptBytes = KEPT_BYTES,
+    mostBytes = MOST_BYTES,
   ) {
     this.#onShorter = onShorter;
-    this.#keptBytes = keptBytes;
+    this.#mostBytes = mostBytes;
     this.#log = log;
     this.#logger = logger;
     log.onCommitted((tenant, events) => this.#offer(tenant, events));
     this.#ends = [
       bell.listen((rings) => {
-        const tenants = rings.length === 0 ? this.#kept.keys() : rings.map(({ tenant }) => tenant);
+        const tenants = rings.length === 0 ? this.#followed.keys() : rings.map(({ tenant }) => tenant);
         for (const tenant of tenants) void this.#refresh(tenant);
       }),
       log.onOutage(() => this.#tell()),
@@ -69,7 +69,7 @@ export class Tails {
 
   /** The number of followers on this server now. */
   get followers(): number {
-    return [...this.#kept.values()].reduce((sum, { followers }) => sum + followers, 0);
+    return [...this.#followed.values()].reduce((sum, { followers }) => sum + followers, 0);
   }
 
   /** The memory that all tails hold now, in bytes. */
@@ -77,29 +77,29 @@ export class Tails {
     return this.#bytes;
   }
 
-  /** The tenant's tail, kept until `release` is called as often as `keep` was. */
+  /** The tenant's tail, followed until `release` is called as often as `keep` was. */
   async keep(tenant: string): Promise<{ readonly tail: Tail; readonly release: () => void }> {
     // It stays for others when the reader who came first has left.
-    const kept = this.#kept.get(tenant) ?? {
+    const followed = this.#followed.get(tenant) ?? {
       tail: forNobody(() => this.#log.head(tenant).then((head) => new Tail(this.#log, head, this.#budget))),
       followers: 0,
     };
-    this.#kept.set(tenant, kept);
-    kept.followers += 1;
+    this.#followed.set(tenant, followed);
+    followed.followers += 1;
     const release = (): void => {
-      kept.followers -= 1;
-      if (kept.followers > 0 || this.#kept.get(tenant) !== kept) return;
-      this.#kept.delete(tenant);
-      void kept.tail.then(
+      followed.followers -= 1;
+      if (followed.followers > 0 || this.#followed.get(tenant) !== followed) return;
+      this.#followed.delete(tenant);
+      void followed.tail.then(
         (tail) => tail.dropAll(),
         () => {},
       );
     };
     try {
-      const tail = await kept.tail;
+      const tail = await followed.tail;
       return { tail, release };
     } catch (error) {
-      if (this.#kept.get(tenant) === kept) this.#kept.delete(tenant);
+      if (this.#followed.get(tenant) === followed) this.#followed.delete(tenant);
       throw error;
     }
   }
@@ -122,7 +122,7 @@ export class Tails {
     const held = (this.#held.get(tail) ?? 0) + bytes;
     if (held === 0) this.#held.delete(tail);
     else this.#held.set(tail, held);
-    while (this.#bytes > this.#keptBytes) {
+    while (this.#bytes > this.#mostBytes) {
       const [oldest] = this.#held.keys();
       if (oldest === undefined) return;
       oldest.dropAll();
@@ -137,15 +137,15 @@ export class Tails {
   }
 
   #tell(): void {
-    for (const { tail } of this.#kept.values())
+    for (const { tail } of this.#followed.values())
       tail.then(
-        (kept) => kept.tell(),
+        (followed) => followed.tell(),
         () => {},
       );
   }
 
   #offer(tenant: string, events: readonly TimelineEvent[]): void {
-    void this.#kept.get(tenant)?.tail.then(
+    void this.#followed.get(tenant)?.tail.then(
       (tail) => tail.offer(events),
       () => {},
     );
@@ -154,7 +154,7 @@ export class Tails {
   async #refresh(tenant: string): Promise<void> {
     if (this.outage !== null) return;
     try {
-      await (await this.#kept.get(tenant)?.tail)?.refresh();
+      await (await this.#followed.get(tenant)?.tail)?.refresh();
     } catch (error) {
       this.#logger.warn(`the log of tenant ${tenant} could not be read (${withCause(error)}); the next poll tries again`);
     }
@@ -162,14 +162,14 @@ export class Tails {
 
   /** The last position of each tail now. */
   async #heads(): Promise<ReadonlyMap<string, number>> {
-    const tails = await Promise.allSettled([...this.#kept].map(async ([tenant, { tail }]) => [tenant, await tail] as const));
+    const tails = await Promise.allSettled([...this.#followed].map(async ([tenant, { tail }]) => [tenant, await tail] as const));
     return new Map(
       tails.flatMap((tail) => (tail.status === "fulfilled" ? [[tail.value[0], tail.value[1].head.position] as const] : [])),
     );
   }
 
   async #poll(): Promise<void> {
-    if (this.#kept.size === 0 || this.outage !== null) return;
+    if (this.#followed.size === 0 || this.outage !== null) return;
     const before = await this.#heads();
     const positions = await this.#log.positions([...before.keys()]);
     for (const [tenant, position] of positions) if (position > (before.get(tenant) ?? 0)) void this.#refresh(tenant);

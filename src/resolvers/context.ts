@@ -1,6 +1,6 @@
 import type { Actor } from "../agent/actors/actor.ts";
 import type { AgentServices } from "../agent/loop/services.ts";
-import type { Reader } from "../db/database.ts";
+import type { PrismaReads } from "../db/database.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
@@ -8,7 +8,7 @@ import type { ExpensiveReads } from "./expensive-reads.ts";
 /** The context of one operation. */
 export type Context = {
   readonly actor: Actor;
-  readonly prisma: Reader;
+  readonly prisma: PrismaReads;
   readonly services: AgentServices;
   readonly tails: Tails;
   readonly expensive: ExpensiveReads;

@@ -1,7 +1,7 @@
 import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { contentBlocks } from "../agent/conversation/answer.ts";
-import type { KeptBlock, KeptImage, SentImage } from "../agent/conversation/images.ts";
+import type { StoredBlock, StoredImage, SentImage } from "../agent/conversation/images.ts";
 import type { ContentBlock, ImageType } from "../agent/models/model.ts";
 import type { Context } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
@@ -35,27 +35,27 @@ export async function messagesOf(
   { cursor, ...selection }: Prisma.MessageFindManyArgs,
 ): Promise<Message[]> {
   checkPage(args);
-  const place = cursor === undefined ? null : await prisma.message.findUnique({ where: cursor, select: PLACE });
-  if (cursor !== undefined && place?.agentId !== agentId) return [];
+  const sortKey = cursor === undefined ? null : await prisma.message.findUnique({ where: cursor, select: SORT_KEY });
+  if (cursor !== undefined && sortKey?.agentId !== agentId) return [];
   const isBackwards = (selection.take ?? 0) < 0;
   return prisma.message.findMany({
     ...selection,
     skip: 0,
-    where: { agentId, ...(place === null ? {} : isBackwards ? before(place) : after(place)) },
+    where: { agentId, ...(sortKey === null ? {} : isBackwards ? before(sortKey) : after(sortKey)) },
     orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }],
   });
 }
 
-const PLACE = { agentId: true, ordinal: true, arrival: true } as const;
-type Place = Pick<Message, keyof typeof PLACE>;
+const SORT_KEY = { agentId: true, ordinal: true, arrival: true } as const;
+type SortKey = Pick<Message, keyof typeof SORT_KEY>;
 
 /** The messages behind the place: those that wait stand behind all others. */
-function after({ ordinal, arrival }: Place): Prisma.MessageWhereInput {
+function after({ ordinal, arrival }: SortKey): Prisma.MessageWhereInput {
   if (ordinal !== null) return { OR: [{ ordinal: { gt: ordinal } }, { ordinal: null }] };
   return { ordinal: null, arrival: { gt: arrival ?? 0 } };
 }
 
-function before({ ordinal, arrival }: Place): Prisma.MessageWhereInput {
+function before({ ordinal, arrival }: SortKey): Prisma.MessageWhereInput {
   if (ordinal !== null) return { ordinal: { lt: ordinal } };
   return { OR: [{ ordinal: { not: null } }, { arrival: { lt: arrival ?? 0 } }] };
 }
@@ -74,15 +74,15 @@ export async function messageContent(
   return Promise.all(blocks.map((block) => shown(context, tenant, block)));
 }
 
-async function shown({ services, images }: Context, tenant: string, block: KeptBlock | SentImage): Promise<ShownBlock> {
-  if (!isKeptImage(block)) return block;
+async function shown({ services, images }: Context, tenant: string, block: StoredBlock | SentImage): Promise<ShownBlock> {
+  if (!isStoredImage(block)) return block;
   const { media_type, bytes } = block.source;
   if (bytes > images.left) return { type: "image", source: { type: "left_out", media_type, bytes } };
   images.left -= bytes;
   return services.images.read(services.reads, tenant, block);
 }
 
-function isKeptImage(block: KeptBlock | SentImage): block is KeptImage {
+function isStoredImage(block: StoredBlock | SentImage): block is StoredImage {
   return block.type === "image" && block.source.type === "kept";
 }
 

@@ -1,7 +1,7 @@
 import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
-import { MOST_CALLS, simulate, type Place, type Simulation } from "../agent/policy/simulate.ts";
+import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -62,17 +62,17 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
         createdAfter: createdAfter ?? null,
         createdBefore: createdBefore ?? null,
       },
-      { after: request.after === null ? null : placeOf(request.after), most },
+      { after: request.after === null ? null : callCursorOf(request.after), most },
     ),
   );
   return { ...simulation, endCursor: simulation.next === null ? null : cursorOf(simulation.next) };
 }
 
-function cursorOf({ createdAt, id }: Place): string {
+function cursorOf({ createdAt, id }: CallCursor): string {
   return Buffer.from(`${createdAt.toISOString()} ${id}`).toString("base64");
 }
 
-function placeOf(cursor: string): Place {
+function callCursorOf(cursor: string): CallCursor {
   const [time = "", id = ""] = Buffer.from(cursor, "base64").toString("utf8").split(" ");
   const createdAt = new Date(time);
   if (Number.isNaN(createdAt.getTime()) || !ROW_ID.test(id))

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { patiently } from "../db/patient.ts";
+import { retryWhileUnavailable } from "../db/retry-while-unavailable.ts";
 import { readFor } from "../db/reader-limits.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
@@ -179,7 +179,7 @@ function firstOf(page: LogPage, first: number): LogPage {
 const AGAIN_MS = 100;
 
 /** A page in the place of one whose rows cannot be read, and the end of that. Its cursor is that before the page. */
-export async function whileAway(
+export async function waitWhileUnavailable(
   { services }: Context,
   page: object,
 ): Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }> {
@@ -218,7 +218,7 @@ function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): Asyn
   /** Why nothing more is shown; null while they are admitted. */
   let refusal: { readonly error: unknown } | null = null;
   const check = async (): Promise<void> => {
-    if (!(await patiently(context.services.sql, context.isStillAdmitted)))
+    if (!(await retryWhileUnavailable(context.services.sql, context.isStillAdmitted)))
       refusal = {
         error: clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token"),
       };

@@ -2,7 +2,7 @@ import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../agent/policy/rule-values.ts";
 import { approvalByRow, approvals, decideApproval, decideApprovals, type DecideRequest } from "../resolvers/approval.ts";
 import type { Json } from "../lib/json.ts";
-import { visibleJson } from "../lib/visible.ts";
+import { visibleJson } from "../lib/escape-hidden.ts";
 import { globalId } from "../lib/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
@@ -25,10 +25,10 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
   }),
 });
 
-const standing = { state: true, decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
+const finalFields = { state: true, decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
 
 /** The decision that stands; null while the approval is open, whoever has spoken. */
-function standingDecision<Row>({
+function finalDecision<Row>({
   state,
   decisions: [decision],
 }: {
@@ -107,25 +107,25 @@ export const Approval = builder.prismaNode("Approval", {
       type: ApprovalDecision,
       nullable: true,
       description: "The decision that stands; null while it is open.",
-      select: standing,
-      resolve: (approval) => standingDecision(approval)?.decision ?? null,
+      select: finalFields,
+      resolve: (approval) => finalDecision(approval)?.decision ?? null,
     }),
     decidedBy: t.field({
       type: ActorRef,
       nullable: true,
-      select: standing,
+      select: finalFields,
       resolve: (approval) => {
-        const decision = standingDecision(approval);
+        const decision = finalDecision(approval);
         return decision === null ? null : { id: decision.actorId, kind: decision.actorKind };
       },
     }),
     decidedAt: t.field({
       type: "DateTime",
       nullable: true,
-      select: standing,
-      resolve: (approval) => standingDecision(approval)?.decidedAt ?? null,
+      select: finalFields,
+      resolve: (approval) => finalDecision(approval)?.decidedAt ?? null,
     }),
-    note: t.string({ nullable: true, select: standing, resolve: (approval) => standingDecision(approval)?.note ?? null }),
+    note: t.string({ nullable: true, select: finalFields, resolve: (approval) => finalDecision(approval)?.note ?? null }),
     requestedAt: t.expose("requestedAt", { type: "DateTime" }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
     closedAt: t.expose("closedAt", { type: "DateTime", nullable: true }),

@@ -23,8 +23,8 @@ const MOST = { rows: 50_000, depth: 20, selections: 20_000 };
 /** The rows that a connection answers if nobody says how many. */
 const USUAL_PAGE = 20;
 
-/** The place of a selection: its depth, and the number of times that it is answered. */
-type Place = { readonly depth: number; readonly times: number };
+/** The level of a selection: its depth, and the number of times that it is answered. */
+type Level = { readonly depth: number; readonly times: number };
 
 /**
  * A rule of validation: an operation that asks for more rows than MOST, or goes deeper, is refused before anything is
@@ -53,7 +53,7 @@ class Count {
   }
 
   /** Counts a selection; `within` are the fragments that it stands in, since a document may spread one into itself. */
-  add(selections: SelectionSetNode, type: GraphQLOutputType, place: Place, within: readonly string[]): void {
+  add(selections: SelectionSetNode, type: GraphQLOutputType, level: Level, within: readonly string[]): void {
     for (const selection of selections.selections) {
       if (this.problem !== null) return;
       this.#selections += 1;
@@ -61,25 +61,25 @@ class Count {
         return this.#refuse(`it has more than ${MOST.selections} selections, with its fragments`);
       switch (selection.kind) {
         case Kind.FIELD:
-          this.#addField(selection, type, place, within);
+          this.#addField(selection, type, level, within);
           break;
         case Kind.INLINE_FRAGMENT: {
           const { typeCondition, selectionSet } = selection;
-          this.add(selectionSet, this.#named(typeCondition?.name.value) ?? type, place, within);
+          this.add(selectionSet, this.#named(typeCondition?.name.value) ?? type, level, within);
           break;
         }
         case Kind.FRAGMENT_SPREAD: {
           const name = selection.name.value;
           const fragment = this.#context.getFragment(name);
           if (fragment === null || fragment === undefined || within.includes(name)) break;
-          this.add(fragment.selectionSet, this.#named(fragment.typeCondition.name.value) ?? type, place, [...within, name]);
+          this.add(fragment.selectionSet, this.#named(fragment.typeCondition.name.value) ?? type, level, [...within, name]);
           break;
         }
       }
     }
   }
 
-  #addField(field: FieldNode, parent: GraphQLOutputType, { depth, times }: Place, within: readonly string[]): void {
+  #addField(field: FieldNode, parent: GraphQLOutputType, { depth, times }: Level, within: readonly string[]): void {
     const named = getNamedType(parent);
     const definition = "getFields" in named ? named.getFields()[field.name.value] : undefined;
     // What the schema does not have is refused by another rule.

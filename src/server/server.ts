@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
-import { whileAway } from "../resolvers/timeline.ts";
+import { waitWhileUnavailable } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
@@ -42,7 +42,7 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   const mask = maskError(logger);
-  const subscribe = subscribePages(mask, whileAway);
+  const subscribe = subscribePages(mask, waitWhileUnavailable);
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
   const ready = askedRarely(probes.ready);

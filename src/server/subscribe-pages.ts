@@ -26,7 +26,7 @@ export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | Async
  * A page in the place of one that needs rows while the database is away: a page that says so, null if there is no
  * outage, and the end of it.
  */
-export type WhileAway = (
+export type WaitWhileUnavailable = (
   context: Context,
   page: object,
 ) => Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }>;
@@ -40,14 +40,16 @@ const TRIES = 20;
  * subscription ends after it: going on would skip that page silently, since the client has no cursor of it, and would
  * take the next one for its continuation (invariant 2). Errors are shown as `mask` makes them.
  */
-export function subscribePages(mask: (error: unknown) => GraphQLError, whileAway: WhileAway): Subscribe {
+export function subscribePages(mask: (error: unknown) => GraphQLError, waitWhileUnavailable: WaitWhileUnavailable): Subscribe {
   return async (args) => {
     const validated = validateSubscriptionArgs(args);
     if (!("schema" in validated)) return { errors: validated };
     const context = args.contextValue as Context;
     const source = await readAsOne(context, () => createSourceEventStream(validated));
     if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
-    return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask, (page) => whileAway(context, page));
+    return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask, (page) =>
+      waitWhileUnavailable(context, page),
+    );
   };
 }
 
@@ -64,7 +66,7 @@ function answers(
   source: AsyncIterator<object>,
   execute: (page: object) => Answer,
   mask: (error: unknown) => GraphQLError,
-  whileAway: (page: object) => ReturnType<WhileAway>,
+  waitWhileUnavailable: (page: object) => ReturnType<WaitWhileUnavailable>,
 ): AsyncIterableIterator<ExecutionResult> {
   let hasFailed = false;
   /** A page whose answer needs the database, which is away. */
@@ -83,8 +85,8 @@ function answers(
           const page = next.value;
           const value = await execute(page);
           const { tries, isTold } = held ?? { tries: 0, isTold: false };
-          if (isAway(value) && tries < TRIES) {
-            const { notice, over } = await whileAway(page);
+          if (isUnavailable(value) && tries < TRIES) {
+            const { notice, over } = await waitWhileUnavailable(page);
             held = { page, tries: tries + 1, isTold: isTold || notice !== null };
             if (notice !== null && !isTold) return { done: false, value: await execute(notice) };
             await over();
@@ -145,7 +147,7 @@ function executing(
   };
 }
 
-function isAway({ errors }: ExecutionResult): boolean {
+function isUnavailable({ errors }: ExecutionResult): boolean {
   return errors?.some(({ extensions }) => extensions["code"] === "STORAGE_UNAVAILABLE") === true;
 }
 

@@ -45,7 +45,7 @@ export function makeYoga(
       boundedDocuments,
       boundedAnswers,
       endedReads,
-      pageKept,
+      cachedPage,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
     parserAndValidationCache: documentCaches(),
@@ -103,7 +103,7 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
 }
 
 /** The page of GraphiQL has some megabytes, and changes only with the server: browsers keep it for an hour. */
-const pageKept: Plugin = {
+const cachedPage: Plugin = {
   onResponse: ({ response }) => {
     if (response.headers.get("content-type")?.startsWith("text/html") === true)
       response.headers.set("cache-control", "private, max-age=3600");

@@ -1,4 +1,4 @@
-import { applyRetention, type Reader, type RetentionPolicy } from "../events/retention.ts";
+import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
 import type { AgentServices } from "../agent/loop/services.ts";
@@ -12,15 +12,15 @@ const FIRST_MS = 60_000;
 export class RetentionSweep {
   readonly #services: AgentServices;
   readonly #policy: RetentionPolicy;
-  readonly #readers: readonly Reader[];
+  readonly #consumers: readonly KnownConsumer[];
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
-  /** `readers` are delivered events, which do not go before that. */
-  constructor(services: AgentServices, policy: RetentionPolicy, readers: readonly Reader[], everyMs: number) {
+  /** `consumers` are delivered events, which do not go before that. */
+  constructor(services: AgentServices, policy: RetentionPolicy, consumers: readonly KnownConsumer[], everyMs: number) {
     this.#services = services;
     this.#policy = policy;
-    this.#readers = readers;
+    this.#consumers = consumers;
     const rhythm = {
       pauseMs: () => everyMs,
       firstMs: Math.random() * Math.min(FIRST_MS, everyMs),
@@ -41,7 +41,7 @@ export class RetentionSweep {
   async #tidy(): Promise<void> {
     const { sql, clock, outputs } = this.#services;
     const now = clock.now();
-    await applyRetention(sql, { policy: this.#policy, readers: this.#readers, now }, this.#closing.signal);
+    await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers, now }, this.#closing.signal);
     const { outputsMs } = this.#policy;
     if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
   }

@@ -65,7 +65,7 @@ describe("outputs that are too long", () => {
     }
     expect(whole).toBe(lines);
     // The folder is the server's own, also where it lies in a workspace.
-    const tools = new Workspace(app.workspace, () => null, app.services.closedPlaces);
+    const tools = new Workspace(app.workspace, () => null, app.services.closedFolders);
     expect(() => tools.resolve(".data/outputs/x.txt")).toThrow(/server's own/);
     expect(tools.isClosed(join(app.workspace, ".data/outputs"))).toBe(true);
     await rm(join(app.workspace, ".data/outputs"), { recursive: true });

@@ -83,8 +83,8 @@ describe("what is the server's own", () => {
   it("is closed to tools wherever it lies, but for a workspace of an agent's own below it", async () => {
     const root = fileURLToPath(new URL("../..", import.meta.url));
     const app = await startTestApp({ config: { defaultWorkspace: undefined as never } });
-    const { closedPlaces, ownWorkspaces } = app.services;
-    const whole = new Workspace(root.replace(/\/$/, ""), () => null, closedPlaces);
+    const { closedFolders, ownWorkspaces } = app.services;
+    const whole = new Workspace(root.replace(/\/$/, ""), () => null, closedFolders);
     for (const path of ["src/app.ts", "package.json", ".env", "prisma/schema.prisma"])
       expect(() => whole.resolve(path), path).toThrow(/server's own/);
     expect(whole.resolve("examples/workspace")).toContain("examples");
@@ -110,7 +110,7 @@ describe("the server's own folders", () => {
   });
 
   it("stay closed to an agent that has one of before; an agent's own folder below the data is open", () => {
-    const places = { closedPlaces: ["/data", "/data/outputs", "/app/src"], ownWorkspaces: "/data/workspaces" };
+    const places = { closedFolders: ["/data", "/data/outputs", "/app/src"], ownWorkspaces: "/data/workspaces" };
     const isClosed = (root: string): boolean => agentWorkspace(places, root).isClosed(root);
     expect(isClosed("/data/outputs")).toBe(true);
     expect(isClosed("/data")).toBe(true);

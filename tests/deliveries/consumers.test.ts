@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GiveUp, type Consumer } from "../../src/deliveries/consumer.ts";
-import { ConsumerPlaces } from "../../src/deliveries/places.ts";
+import { ConsumerOffsets } from "../../src/deliveries/offsets.ts";
 import { Consumers } from "../../src/deliveries/consumers.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";
@@ -173,7 +173,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
       kinds: ["STEP_COMPLETE"] as const,
       tenant: index === 0 ? "acme" : "nobody",
     }));
-    const { wanted, idle } = await new ConsumerPlaces(sql, "here", 30_000).behind(consumers);
+    const { wanted, idle } = await new ConsumerOffsets(sql, "here", 30_000).behind(consumers);
     expect(wanted.map(({ name, tenant }) => [name, tenant])).toEqual([["webhook 0", "acme"]]);
     expect(idle).toHaveLength(500);
   });

@@ -97,7 +97,7 @@ it("a compaction that broke off loses nothing: what it has removed is known to b
   const policy = { eventsMs: null, deltasMs: 1, outputsMs: null };
   const later = new Date(at.getTime() + 60_000);
   const signal = new AbortController().signal;
-  await applyRetention(breaking, { policy, readers: [], now: later }, signal).catch(() => {});
+  await applyRetention(breaking, { policy, consumers: [], now: later }, signal).catch(() => {});
   expect(isCompacted).toBe(true);
   expect(await log.compareNewest()).toEqual([]);
 });

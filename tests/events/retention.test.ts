@@ -37,15 +37,17 @@ describe("retention", () => {
     for (let index = 0; index < 12; index += 1)
       await say(index < 11 ? 40 : 1, ...Array.from({ length: 1_000 }, () => delta("x")));
     const policy = { ...NONE, eventsMs: 30 * DAY };
-    const plan = await planRetention(sql, { policy, readers: [], now: NOW });
+    const plan = await planRetention(sql, { policy, consumers: [], now: NOW });
     expect(plan).toEqual([{ tenant: "one", floor: 0, newFloor: 11_000, events: 11_000, deltas: 0 }]);
     expect((await log.head("one")).floor).toBe(0);
-    expect(await applyRetention(sql, { policy, readers: [], now: NOW }, GOING)).toEqual(plan);
+    expect(await applyRetention(sql, { policy, consumers: [], now: NOW }, GOING)).toEqual(plan);
     expect((await log.head("one")).floor).toBe(11_000);
     expect((await log.read(everything("one"), 11_000)).events[0]?.position).toBe(11_001);
     expect(await readAll(log, everything("one"))).toHaveLength(1_000);
     // What a node that died left of an earlier time goes along.
-    expect(await applyRetention(sql, { policy, readers: [], now: NOW }, GOING)).toMatchObject([{ events: 0, newFloor: 11_000 }]);
+    expect(await applyRetention(sql, { policy, consumers: [], now: NOW }, GOING)).toMatchObject([
+      { events: 0, newFloor: 11_000 },
+    ]);
   });
 
   it("is not stopped by an event from the future, which goes when what comes after it goes", async () => {
@@ -56,9 +58,9 @@ describe("retention", () => {
     await say(-365, delta("nobody knows how old"));
     await say(1, delta("new"));
     const policy = { ...NONE, eventsMs: 30 * DAY };
-    expect(await planRetention(sql, { policy, readers: [], now: NOW })).toMatchObject([{ newFloor: 3, events: 3 }]);
+    expect(await planRetention(sql, { policy, consumers: [], now: NOW })).toMatchObject([{ newFloor: 3, events: 3 }]);
     const later = new Date(NOW.getTime() + 30 * DAY);
-    expect(await planRetention(sql, { policy, readers: [], now: later })).toMatchObject([{ newFloor: 5, events: 5 }]);
+    expect(await planRetention(sql, { policy, consumers: [], now: later })).toMatchObject([{ newFloor: 5, events: 5 }]);
   });
 
   it("leaves the deltas of complete texts to their end, and keeps those of texts that have no other place", async () => {
@@ -66,14 +68,16 @@ describe("retention", () => {
     await say(10, delta("Hel"), delta("lo."), end("Hello."), delta("long", 1), end(null, 1), delta("broken off", 2));
     await say(1, delta("new", 3), end("new", 3));
     const policy = { ...NONE, deltasMs: 5 * DAY };
-    expect(await planRetention(sql, { policy, readers: [], now: NOW })).toMatchObject([{ deltas: 2 }]);
+    expect(await planRetention(sql, { policy, consumers: [], now: NOW })).toMatchObject([{ deltas: 2 }]);
     const later = new Date(NOW.getTime() + 10 * DAY);
-    expect(await planRetention(sql, { policy, readers: [], now: later })).toMatchObject([{ deltas: 3, events: 0, newFloor: 0 }]);
-    expect(await applyRetention(sql, { policy, readers: [], now: later }, GOING)).toMatchObject([{ deltas: 3 }]);
+    expect(await planRetention(sql, { policy, consumers: [], now: later })).toMatchObject([
+      { deltas: 3, events: 0, newFloor: 0 },
+    ]);
+    expect(await applyRetention(sql, { policy, consumers: [], now: later }, GOING)).toMatchObject([{ deltas: 3 }]);
     const events = await readAll(log, everything("one"));
     expect(deltas(events)).toEqual(["long", "broken off"]);
     expect(events.map(({ position }) => position)).toEqual([3, 4, 5, 6, 8]);
-    expect(await applyRetention(sql, { policy, readers: [], now: later }, GOING)).toMatchObject([{ deltas: 0 }]);
+    expect(await applyRetention(sql, { policy, consumers: [], now: later }, GOING)).toMatchObject([{ deltas: 0 }]);
   });
 
   it("keeps what was not delivered yet, and the whole of a text that is read from its deltas", async () => {
@@ -82,15 +86,15 @@ describe("retention", () => {
     await say(40, delta("a", 7), delta("b", 7), start, delta("long"));
     await say(1, end(null));
     await say(1, delta("x", 9));
-    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, readers: [], now: NOW };
+    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, consumers: [], now: NOW };
     expect(await planRetention(sql, run)).toMatchObject([{ newFloor: 2, events: 2 }]);
     await sql.query({ name: "c", text: "INSERT INTO consumer (name, tenant, position) VALUES ('webhook.slow', 'one', 0)" }, []);
-    const readers = [{ name: "webhook.slow", kinds: ["TEXT_CHUNK"], tenant: null }];
-    expect(await applyRetention(sql, { ...run, readers }, GOING)).toMatchObject([{ newFloor: 0, events: 0 }]);
+    const consumers = [{ name: "webhook.slow", kinds: ["TEXT_CHUNK"], tenant: null }];
+    expect(await applyRetention(sql, { ...run, consumers }, GOING)).toMatchObject([{ newFloor: 0, events: 0 }]);
     const others = [{ name: "webhook.slow", kinds: ["TEXT_CHUNK"], tenant: "two" }];
-    expect(await planRetention(sql, { ...run, readers: others })).toMatchObject([{ newFloor: 2 }]);
+    expect(await planRetention(sql, { ...run, consumers: others })).toMatchObject([{ newFloor: 2 }]);
     await sql.query({ name: "d", text: "UPDATE consumer SET position = 1" }, []);
-    expect(await applyRetention(sql, { ...run, readers }, GOING)).toMatchObject([{ newFloor: 1, events: 1 }]);
+    expect(await applyRetention(sql, { ...run, consumers }, GOING)).toMatchObject([{ newFloor: 1, events: 1 }]);
     expect((await log.head("one")).floor).toBe(1);
   });
 
@@ -104,14 +108,14 @@ describe("retention", () => {
         { ...other, events: Array.from({ length: 1_000 }, () => ({ at: daysAgo(1), body: delta("x") })) },
       ]);
     await say(1, end(null));
-    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, readers: [], now: NOW };
+    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, consumers: [], now: NOW };
     expect(await applyRetention(sql, run, GOING)).toMatchObject([{ newFloor: 1, events: 1 }]);
   });
 
   it("lets an agent of which every event is gone go on with its next seq, and the log with its next position", async () => {
     const { sql, log, say } = await oldLog();
     await say(40, delta("a"), delta("b"));
-    await applyRetention(sql, { policy: { ...NONE, eventsMs: DAY }, readers: [], now: NOW }, GOING);
+    await applyRetention(sql, { policy: { ...NONE, eventsMs: DAY }, consumers: [], now: NOW }, GOING);
     expect(await readAll(log, everything("one"))).toEqual([]);
     expect(await log.head("one")).toMatchObject({ floor: 2, position: 2 });
     await say(0, delta("c"));
@@ -125,7 +129,7 @@ describe("retention", () => {
     const ahead = follow(tails, { scope: everything("one"), after: 4, until: null });
     await ahead.next();
     const late = follow(tails, { scope: everything("one"), after: 1, until: null });
-    await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, readers: [], now: NOW }, GOING);
+    await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, consumers: [], now: NOW }, GOING);
     expect((await late.next()).value?.events.map(({ position }) => position)).toEqual([3, 4]);
     // Written by another node, and compacted before this one has read it.
     const other = new EventLog(sql);
@@ -133,7 +137,7 @@ describe("retention", () => {
     await other.append("one", [
       { ...agent, events: [delta("d"), end("d"), delta("e", 1)].map((body) => ({ at: daysAgo(40), body })) },
     ]);
-    await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, readers: [], now: NOW }, GOING);
+    await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, consumers: [], now: NOW }, GOING);
     const { tail, release } = await tails.keep("one");
     await tail.refresh();
     release();

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { describe, expect, it, vi } from "vitest";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
-import { whileAway } from "../../src/resolvers/timeline.ts";
+import { waitWhileUnavailable } from "../../src/resolvers/timeline.ts";
 import { schema } from "../../src/schema/index.ts";
 import { makeContext, pageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
@@ -16,7 +16,7 @@ import { silentBell } from "../../src/events/bell.ts";
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { onTestFinished } from "vitest";
 
-const subscribe = subscribePages(maskError(silentLogger), whileAway);
+const subscribe = subscribePages(maskError(silentLogger), waitWhileUnavailable);
 const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
 /** A subscriber below the transports, and how often an event's `delta` was resolved for it or for others. */

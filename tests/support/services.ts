@@ -1,5 +1,5 @@
 import { Images } from "../../src/agent/conversation/images.ts";
-import { KeptOutputs } from "../../src/agent/calls/outputs.ts";
+import { ToolOutputs } from "../../src/agent/calls/outputs.ts";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
 import type { AgentServices } from "../../src/agent/loop/services.ts";
@@ -41,12 +41,12 @@ export function testParts(
     modes: new Map(),
     agentLimit: 100,
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
-    outputs: new KeptOutputs("/nowhere"),
+    outputs: new ToolOutputs("/nowhere"),
     images,
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),
     groups: new ProcessGroups(),
-    closedPlaces: [],
+    closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     workspaceRoots: null,
     folder: "/tmp",

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { patient } from "../../src/db/patient.ts";
+import { retrying } from "../../src/db/retry-while-unavailable.ts";
 import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { TRIAL_VERSION } from "../postgres.ts";
@@ -14,7 +14,7 @@ const agents = TRIAL_AGENTS.split(",");
 const { commits: sql } = openPools({ url, connections: 6, version: TRIAL_VERSION });
 const log = new EventLog(sql);
 // The connections are made before the word to go.
-await Promise.all(agents.map(() => patient(sql).query({ name: "warm", text: "SELECT 1" }, [])));
+await Promise.all(agents.map(() => retrying(sql).query({ name: "warm", text: "SELECT 1" }, [])));
 console.log("ready");
 for await (const line of createInterface({ input: process.stdin })) if (line === "go") break;
 await Promise.all(agents.map(write));

@@ -41,7 +41,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
     TRIPLANE_CONFIG: fileURLToPath(new URL("readers.config.ts", import.meta.url)),
     TRIAL_STALL_MS: String(times.stallMs),
     TRIAL_GRACE_MS: String(times.graceMs),
-    ...(isPlanted ? { TRIAL_FAULT: "patient" } : {}),
+    ...(isPlanted ? { TRIAL_FAULT: "waits for stalled readers" } : {}),
   });
   const url = server.said;
   const pools = openPools({ url: postgres.url, connections: 2, version: TRIAL_VERSION });

@@ -7,7 +7,7 @@ import { runServer } from "../run-server.ts";
 const { TRIAL_FAULT, TRIAL_STALL_MS, TRIAL_GRACE_MS } = process.env;
 await runServer({
   readerTimes:
-    TRIAL_FAULT === "patient"
+    TRIAL_FAULT === "waits for stalled readers"
       ? { stallMs: 3_600_000, graceMs: 3_600_000 }
       : { stallMs: Number(TRIAL_STALL_MS), graceMs: Number(TRIAL_GRACE_MS) },
 });

@@ -8,7 +8,7 @@ import { decisionProblem } from "./check.ts";
 import { answerClosed, answerRepeated } from "./closed.ts";
 import { decided } from "./decided.ts";
 import type { Decided, DecideApproval } from "./decision.ts";
-import { judgeEdit, type EditedInput } from "./edited-input.ts";
+import { checkEdit, type EditedInput } from "./edited-input.ts";
 import { expireApproval } from "./expire.ts";
 import type { ApprovalServices } from "./services.ts";
 
@@ -84,5 +84,5 @@ async function editOf(
     const message = `the template ${templateId} of this agent is not configured`;
     return refused({ code: "NOT_FOUND", field: ["input"], message });
   }
-  return judgeEdit(services, { id, tenant, workspace, permission, template }, call, input);
+  return checkEdit(services, { id, tenant, workspace, permission, template }, call, input);
 }

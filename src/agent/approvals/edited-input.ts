@@ -4,8 +4,8 @@ import type { CommandRefusal } from "../actors/refusal.ts";
 import type { ApprovalServices } from "./services.ts";
 import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusal.ts";
-import { keptValues, type RuleValues } from "../policy/rule-values.ts";
-import { judgeUnmade, type JudgedAgent } from "../calls/dry-run.ts";
+import { storedValues, type RuleValues } from "../policy/rule-values.ts";
+import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";
 
 /** An input that may run, with its hash and its normalised values. */
 export type EditedInput = { readonly input: JsonObject; readonly inputHash: string; readonly values: RuleValues };
@@ -14,13 +14,13 @@ export type EditedInput = { readonly input: JsonObject; readonly inputHash: stri
  * The input that a person gives in the place of the one that was asked for, with defaults applied and its hash: what
  * they may not let run is refused now, with the reason. Hooks are asked when the call starts, as for every call.
  */
-export async function judgeEdit(
+export async function checkEdit(
   services: ApprovalServices,
-  agent: JudgedAgent,
+  agent: DryRunAgent,
   call: { readonly id: string; readonly name: string },
   input: Json,
 ): Promise<Result<EditedInput, CommandRefusal>> {
-  const judged = await judgeUnmade(services, agent, { callId: call.id, name: call.name, input });
+  const judged = await dryRun(services, agent, { callId: call.id, name: call.name, input });
   if (!judged.ok) {
     const { refusal } = judged;
     const message = refusal.type === "invalid_params" ? issueLines(refusal.issues).join("\n") : refusalText(refusal);
@@ -32,6 +32,6 @@ export async function judgeEdit(
   return accepted({
     input: edited.bound.input,
     inputHash: inputHash(edited, agent.workspace),
-    values: keptValues(values ?? {}),
+    values: storedValues(values ?? {}),
   });
 }

@@ -10,7 +10,7 @@ import type { Refusal } from "./refusal.ts";
 import { validate } from "./stages/validation.ts";
 
 /** The agent of a call that is judged, as its row and its template say. */
-export type JudgedAgent = {
+export type DryRunAgent = {
   readonly id: string;
   readonly tenant: string;
   readonly workspace: string;
@@ -22,9 +22,9 @@ export type JudgedAgent = {
 export type UnmadeCall = { readonly callId: string; readonly name: string; readonly input: Json };
 
 /** Takes an unmade call through discovery, validation, rules, lists and modes. Hooks are not asked: they may have effects. */
-export async function judgeUnmade(
+export async function dryRun(
   services: JudgeServices,
-  { id: agentId, tenant, workspace, permission, template }: JudgedAgent,
+  { id: agentId, tenant, workspace, permission, template }: DryRunAgent,
   call: UnmadeCall,
 ): Promise<Result<Judged, Refusal>> {
   const discovered = discover({ tenant, agentId, form: "json", ...call }, toolboxOf(services.tools, template));

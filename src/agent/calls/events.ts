@@ -1,5 +1,5 @@
 import type { EventBody, ToolCallSnapshot } from "../../events/event.ts";
-import { visibleLine } from "../../lib/visible.ts";
+import { visibleLine } from "../../lib/escape-hidden.ts";
 import { marked } from "../../lib/text.ts";
 import type { ApprovalView, CallView } from "./call.ts";
 

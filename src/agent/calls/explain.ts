@@ -5,7 +5,7 @@ import type { Explanation } from "../policy/permission.ts";
 import { refusalText } from "./refusal.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { JudgeServices } from "./services.ts";
-import { judgeUnmade, type JudgedAgent } from "./dry-run.ts";
+import { dryRun, type DryRunAgent } from "./dry-run.ts";
 
 /** Why a call would be allowed, asked or denied; `hooks` are those that would be asked besides, which only tighten. */
 export type CallExplanation = Explanation & { readonly values: RuleValues | null; readonly hooks: readonly string[] };
@@ -16,11 +16,11 @@ export type CallExplanation = Explanation & { readonly values: RuleValues | null
  */
 export async function explainCall(
   services: JudgeServices,
-  agent: JudgedAgent,
+  agent: DryRunAgent,
   name: string,
   input: Json,
 ): Promise<Result<CallExplanation, string>> {
-  const judged = await judgeUnmade(services, agent, { callId: "explained", name, input });
+  const judged = await dryRun(services, agent, { callId: "explained", name, input });
   if (!judged.ok) return refused(refusalText(judged.refusal));
   const { call, explanation, values } = judged.value;
   const hooks = hooksFor("preToolUse", call.tool, agent.template.hooks).map(({ place }) => place);

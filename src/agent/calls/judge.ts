@@ -4,7 +4,7 @@ import { shownProblem } from "../../db/error-class.ts";
 import { agentPolicy, agentWorkspace } from "../policy/agent-policy.ts";
 import { hookVerdict } from "../policy/policy.ts";
 import type { Explanation, StoredRule } from "../policy/permission.ts";
-import { keptValues, type RuleValues } from "../policy/rule-values.ts";
+import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { argumentsProblem } from "./arguments.ts";
@@ -140,7 +140,7 @@ async function withRepeats(call: CallView, { services, agent, owner }: CallScope
 
 /** The input that was judged, was shown and would run, with the values that the rules saw of it. */
 export function judgedFacts({ validated, values }: JudgedCall): CallFacts {
-  return { effectiveInput: validated.bound.input, ruleValues: values === null ? null : keptValues(values) };
+  return { effectiveInput: validated.bound.input, ruleValues: values === null ? null : storedValues(values) };
 }
 
 /** The columns of a judged call: what the gate saw and said. */

@@ -9,7 +9,7 @@ export type OutputPiece = { readonly text: string; readonly nextOffset: number |
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** The whole outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
-export class KeptOutputs {
+export class ToolOutputs {
   readonly #folder: string;
 
   constructor(folder: string) {

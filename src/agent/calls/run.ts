@@ -1,4 +1,4 @@
-import { ENDED } from "../../lib/ended.ts";
+import { ENDED } from "../../lib/abort-reason.ts";
 import type { Json } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
 import { hookAnswer } from "../tools/hook.ts";
@@ -6,7 +6,7 @@ import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { readToolResult, RESULT_FORM, type ToolResult } from "../tools/tool-result.ts";
 import { hookCall, hooksFor } from "./hooks.ts";
 import type { ReadyCall } from "./judge.ts";
-import type { KeptOutputs } from "./outputs.ts";
+import type { ToolOutputs } from "./outputs.ts";
 import type { Refusal } from "./refusal.ts";
 import type { CallScope } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
@@ -104,7 +104,7 @@ async function throughPostHooks(
 
 /** Keeps an output of which the model reads only a part; null if it reads all. If that fails it is reported, and the part stays. */
 async function keep(
-  outputs: KeptOutputs,
+  outputs: ToolOutputs,
   callId: string,
   whole: string | null,
 ): Promise<{ bytes: number | null; warnings: readonly CallWarning[] }> {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { isInside } from "../../lib/inside.ts";
+import { isInside } from "../../lib/path-inside.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
@@ -123,7 +123,7 @@ function checkPermission(
  * wanted: the configuration's default, or an empty folder of the agent's own.
  */
 async function findWorkspace(
-  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces, closedPlaces }: AgentServices,
+  { workspaceRoots: roots, folder, defaultWorkspace, ownWorkspaces, closedFolders }: AgentServices,
   wanted: string | null,
   agentId: string,
 ): Promise<Result<string, CommandRefusal>> {
@@ -138,7 +138,7 @@ async function findWorkspace(
   const real = await realpath(resolve(folder, wanted ?? defaultWorkspace ?? "")).catch(() => null);
   if (real === null || !(await stat(real)).isDirectory()) return invalid("INVALID", "workspace", problem);
   if (wanted !== null && !isInRoots(roots, real)) return invalid("INVALID", "workspace", problem);
-  if (real !== defaultWorkspace && closedPlaces.some((place) => isInside(place, real)))
+  if (real !== defaultWorkspace && closedFolders.some((place) => isInside(place, real)))
     return invalid("INVALID", "workspace", `${JSON.stringify(wanted)} is the server's own: name another folder${where}`);
   return accepted(real);
 }

@@ -3,7 +3,7 @@ import type { EventBody } from "../../events/event.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
-import { keepImage } from "../conversation/images.ts";
+import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { findAgent, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
@@ -67,7 +67,7 @@ async function tryToSend(
   keyed: KeyedRequest,
 ): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
   const { actor } = keyed;
-  const kept = images.map(({ mediaType, data }) => keepImage(mediaType, data));
+  const kept = images.map(({ mediaType, data }) => storedImage(mediaType, data));
   const content = [...kept.map(({ block }) => block), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
   const bytes = byteLength(JSON.stringify(content));
   const added = kept.reduce((sum, { block }) => sum + block.source.bytes, bytes);

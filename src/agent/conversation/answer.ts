@@ -1,7 +1,7 @@
 import { toJson, type Json } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { parseArguments } from "../calls/arguments.ts";
-import type { KeptBlock, KeptImage, SentImage } from "./images.ts";
+import type { StoredBlock, StoredImage, SentImage } from "./images.ts";
 import type { StopReason, ThinkingBlock, TokenUsage } from "../models/model.ts";
 
 /** A longer name is cut: no tool has one. */
@@ -11,7 +11,7 @@ const NAME_CHARACTERS = 200;
 export type AnsweredCall = { readonly providerId: string; readonly name: string; readonly requestedInput: Json };
 
 /** A block of a model's answer. */
-type AnswerBlock = Exclude<KeptBlock, KeptImage>;
+type AnswerBlock = Exclude<StoredBlock, StoredImage>;
 
 /** A model's whole answer. */
 export type Answer = {
@@ -75,6 +75,6 @@ function toolName(name: string): string {
  * The content blocks of a stored message; one of before may have its images in it. Rows are written by the loop and by
  * sendMessage only, so that their form is known.
  */
-export function contentBlocks(content: unknown): readonly (KeptBlock | SentImage)[] {
-  return (toJson(content) ?? []) as unknown as readonly (KeptBlock | SentImage)[];
+export function contentBlocks(content: unknown): readonly (StoredBlock | SentImage)[] {
+  return (toJson(content) ?? []) as unknown as readonly (StoredBlock | SentImage)[];
 }

@@ -4,7 +4,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ContentBlock, ImageType } from "../models/model.ts";
 
 /** An image of a message as its row names it: the image itself is a row of its own, which forks share. */
-export type KeptImage = {
+export type StoredImage = {
   readonly type: "image";
   readonly source: {
     readonly type: "kept";
@@ -19,14 +19,14 @@ export type KeptImage = {
 export type SentImage = Extract<ContentBlock, { type: "image" }>;
 
 /** A block of a message as its row has it. */
-export type KeptBlock = Exclude<ContentBlock, SentImage> | KeptImage;
+export type StoredBlock = Exclude<ContentBlock, SentImage> | StoredImage;
 
 /**
  * The blocks of a message that is being stored, or was stored since images have rows of their own. Such rows are written by
  * the loop and by sendMessage only, so that their form is known.
  */
-export function keptBlocks(content: unknown): readonly KeptBlock[] {
-  return content as readonly KeptBlock[];
+export function storedBlocks(content: unknown): readonly StoredBlock[] {
+  return content as readonly StoredBlock[];
 }
 
 /** A row of the table of images, on its way there: `data` in base64. */
@@ -44,7 +44,7 @@ const READ: Statement<{ data: string }, [tenant: string, digest: string]> = {
 };
 
 /** The image as its message's row names it, and as its own row holds it. */
-export function keepImage(mediaType: ImageType, base64: string): { readonly block: KeptImage; readonly row: ImageRow } {
+export function storedImage(mediaType: ImageType, base64: string): { readonly block: StoredImage; readonly row: ImageRow } {
   const data = Buffer.from(base64, "base64");
   const digest = createHash("sha256").update(data).digest("hex");
   return {
@@ -58,7 +58,7 @@ export class Images {
   readonly #read = new LRUCache<string, string>({ maxSize: CACHE_CHARACTERS, sizeCalculation: (data) => data.length + 1 });
 
   /** The image with its data. Rejects if the tenant has none of that digest. */
-  async read(sql: Sql, tenant: string, { source }: KeptImage): Promise<SentImage> {
+  async read(sql: Sql, tenant: string, { source }: StoredImage): Promise<SentImage> {
     const key = `${source.digest} ${tenant}`;
     let data = this.#read.get(key);
     if (data === undefined) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { EventBody } from "../../events/event.ts";
 import { aborted } from "../../lib/aborted.ts";
-import { ENDED } from "../../lib/ended.ts";
+import { ENDED } from "../../lib/abort-reason.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
 import { AnswerBuilder, type Answer, type SaidBlock } from "./answer.ts";
 import type { ConversationOwner } from "./owner.ts";

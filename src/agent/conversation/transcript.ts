@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { OwnerChange } from "../../db/change.ts";
 import type { MessageKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import { IMAGE_BYTES, keptBlocks, type Images, type KeptBlock } from "./images.ts";
+import { IMAGE_BYTES, storedBlocks, type Images, type StoredBlock } from "./images.ts";
 import type { ContentBlock, ModelMessage } from "../models/model.ts";
 
 /** The most bytes of one window, without its images: more than any model reads. */
@@ -19,7 +19,7 @@ const MOVED = 8;
 export type TranscriptMessage = {
   readonly ordinal: number;
   readonly kind: MessageKind;
-  readonly content: readonly KeptBlock[];
+  readonly content: readonly StoredBlock[];
   readonly bytes: number;
 };
 
@@ -161,7 +161,7 @@ export class Transcript {
 
   async #read({ kind, content }: TranscriptMessage): Promise<ReadMessage> {
     const { sql, tenant } = this.#of;
-    const read = async (block: KeptBlock): Promise<ContentBlock> =>
+    const read = async (block: StoredBlock): Promise<ContentBlock> =>
       block.type === "image" ? this.#images.read(sql, tenant, block) : block;
     return { kind, content: await Promise.all(content.map((block) => read(block))) };
   }
@@ -169,7 +169,7 @@ export class Transcript {
 
 /** A message as its row has it on its way into the transcript. */
 function messageOf({ ordinal, kind, content, bytes }: NonNullable<OwnerChange["messages"]>[number]): TranscriptMessage {
-  return { ordinal: ordinal ?? 0, kind, content: keptBlocks(content), bytes: bytes ?? 0 };
+  return { ordinal: ordinal ?? 0, kind, content: storedBlocks(content), bytes: bytes ?? 0 };
 }
 
 function bytesOf(messages: readonly TranscriptMessage[]): number {
@@ -210,7 +210,7 @@ export function withinImageBudget(messages: readonly TranscriptMessage[]): reado
   const budgeted = messages.toReversed().map((message) => {
     const { ordinal, kind, bytes } = message;
     if (message.content.every((block) => block.type !== "image")) return message;
-    const content = message.content.toReversed().map((block): KeptBlock => {
+    const content = message.content.toReversed().map((block): StoredBlock => {
       if (block.type !== "image") return block;
       left -= block.source.bytes;
       return left >= 0 ? block : { type: "text", text: "[an image that was sent earlier]" };

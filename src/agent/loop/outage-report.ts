@@ -1,5 +1,5 @@
 import type { Outage } from "../../db/outage.ts";
-import { patiently } from "../../db/patient.ts";
+import { retryWhileUnavailable } from "../../db/retry-while-unavailable.ts";
 import type { EventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
@@ -24,7 +24,7 @@ export async function reportOutage(services: AgentServices, owner: Owner, outage
   };
   try {
     const part = { agentId, createdBy, events: [{ at: services.clock.now(), body }] };
-    await patiently(services.sql, () => services.log.append(tenant, [part]));
+    await retryWhileUnavailable(services.sql, () => services.log.append(tenant, [part]));
   } catch (error) {
     services.logger.error(`an outage could not be reported for agent ${agentId}`, error);
   }

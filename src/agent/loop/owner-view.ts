@@ -14,7 +14,7 @@ export class OwnerView {
   #rows: AgentView | null = null;
   #timesForgotten = 0;
   /** State and breakpoint with all that is on its way; null before the first read. */
-  #standing: StateAndBreakpoint | null = null;
+  #stateAndBreakpoint: StateAndBreakpoint | null = null;
   /** The same after the last commit that was answered. */
   #committed: StateAndBreakpoint | null = null;
   #isUncertain = false;
@@ -25,13 +25,13 @@ export class OwnerView {
   }
 
   /** State and breakpoint of the agent, with all that is on its way; null before the first read. */
-  get standing(): StateAndBreakpoint | null {
-    return this.#standing;
+  get stateAndBreakpoint(): StateAndBreakpoint | null {
+    return this.#stateAndBreakpoint;
   }
 
   /** The rows as they were seen, with the agent where it stands now: the next commit moves it from there. */
   current(seen: AgentView): AgentView {
-    return { ...seen, ...this.#standing };
+    return { ...seen, ...this.#stateAndBreakpoint };
   }
 
   /** Somebody else may have changed the rows. */
@@ -45,32 +45,32 @@ export class OwnerView {
     let timesForgotten = this.#timesForgotten;
     const rows = await readBetweenWrites(() => (timesForgotten = this.#timesForgotten));
     if (timesForgotten === this.#timesForgotten) this.#rows = rows;
-    if (this.#standing === null || this.#isUncertain)
-      this.#standing = this.#committed = { state: rows.state, breakpoint: rows.breakpoint };
+    if (this.#stateAndBreakpoint === null || this.#isUncertain)
+      this.#stateAndBreakpoint = this.#committed = { state: rows.state, breakpoint: rows.breakpoint };
     this.#isUncertain = false;
     return rows;
   }
 
   /** A commit is on its way. */
   moved(columns: AgentPatch | undefined): void {
-    if (this.#standing !== null) this.#standing = standingAfter(this.#standing, columns);
+    if (this.#stateAndBreakpoint !== null) this.#stateAndBreakpoint = stateAndBreakpointAfter(this.#stateAndBreakpoint, columns);
   }
 
   /** A commit was answered: the rows say what it makes of them, unless somebody else signalled meanwhile. */
   settled(columns: AgentPatch | undefined, after: Reducer, signal: number | null): void {
-    if (this.#committed !== null) this.#committed = standingAfter(this.#committed, columns);
+    if (this.#committed !== null) this.#committed = stateAndBreakpointAfter(this.#committed, columns);
     if (this.#rows === null || signal !== this.#rows.signal) this.forget();
     else this.#rows = { ...after(this.#rows), ...this.#committed };
   }
 
   /** A commit changed nothing, or nobody knows: its move did not happen. The next read says where the agent stands. */
   refused(): void {
-    this.#standing = this.#committed;
+    this.#stateAndBreakpoint = this.#committed;
     this.#isUncertain = true;
     this.forget();
   }
 }
 
-function standingAfter({ state, breakpoint }: StateAndBreakpoint, columns: AgentPatch | undefined): StateAndBreakpoint {
+function stateAndBreakpointAfter({ state, breakpoint }: StateAndBreakpoint, columns: AgentPatch | undefined): StateAndBreakpoint {
   return { state: columns?.state ?? state, breakpoint: columns?.breakpoint ?? breakpoint };
 }

@@ -121,7 +121,7 @@ export class Owner implements CallOwner, ConversationOwner {
 
   /** The breakpoint of the agent now. */
   get breakpoint(): Breakpoint | null {
-    return this.#view.standing?.breakpoint ?? null;
+    return this.#view.stateAndBreakpoint?.breakpoint ?? null;
   }
 
   // --- committing ---
@@ -224,9 +224,9 @@ export class Owner implements CallOwner, ConversationOwner {
 
   /** Moves to a breakpoint with what is written next, at the latest when the loop of events turns. */
   sendMove(breakpoint: Breakpoint): void {
-    const { standing } = this.#view;
-    if (standing === null || this.lost.aborted) return;
-    const { patch, events } = move(standing, { breakpoint });
+    const { stateAndBreakpoint } = this.#view;
+    if (stateAndBreakpoint === null || this.lost.aborted) return;
+    const { patch, events } = move(stateAndBreakpoint, { breakpoint });
     this.#view.moved(patch);
     for (const body of events) this.#outbox.send({ at: this.#services.clock.now(), body }, patch);
   }

@@ -1,5 +1,5 @@
 import type { Outage } from "../../db/outage.ts";
-import { patient } from "../../db/patient.ts";
+import { retrying } from "../../db/retry-while-unavailable.ts";
 import type { Ring } from "../../events/bell.ts";
 import { Deadline } from "../../lib/deadline.ts";
 import { every } from "../../lib/every.ts";
@@ -227,7 +227,7 @@ export class Runner {
     // A new epoch on this server ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
     const loop = new Loop(
-      { ...this.#services, sql: patient(this.#services.sql), leases: patient(this.#services.leases) },
+      { ...this.#services, sql: retrying(this.#services.sql), leases: retrying(this.#services.leases) },
       lease,
       startUntil,
     );

@@ -7,7 +7,7 @@ import type { Images } from "../conversation/images.ts";
 import type { RequestRoom } from "../conversation/request-room.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
-import type { WorkspacePlaces } from "../workspace/roots.ts";
+import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { LeaseTimes } from "./lease.ts";
 import type { Template } from "./template.ts";
 
@@ -16,7 +16,7 @@ import type { Template } from "./template.ts";
  * connections for what agents and commands write, and for what owners read.
  */
 export type AgentServices = CallServices &
-  WorkspacePlaces & {
+  WorkspaceFolders & {
     /** This process, among all that share the database. */
     readonly serverId: string;
     /** Claims and renewals of leases, which wait for nothing else. */

@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { hearingFetch } from "./hearing-fetch.ts";
+import { activityFetch } from "./activity-fetch.ts";
 import {
   ModelError,
   NO_TOKENS,
@@ -64,7 +64,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
     async *stream(request, signal, heard) {
       try {
         const stream = await client
-          .withOptions({ fetch: hearingFetch(heard) })
+          .withOptions({ fetch: activityFetch(heard) })
           .messages.create({ ...body(request, name, options), stream: true }, { signal });
         yield* translate(stream);
       } catch (error) {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import OpenAI from "openai";
-import { hearingFetch } from "./hearing-fetch.ts";
+import { activityFetch } from "./activity-fetch.ts";
 import {
   ModelError,
   NO_TOKENS,
@@ -54,7 +54,7 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price }: OpenAi
     async *stream(request, signal, heard) {
       try {
         const stream = await client
-          .withOptions({ fetch: hearingFetch(heard) })
+          .withOptions({ fetch: activityFetch(heard) })
           .chat.completions.create(
             { ...body(request), ...limit, model, stream: true, stream_options: { include_usage: true } },
             { signal },

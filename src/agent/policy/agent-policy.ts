@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import { isInside } from "../../lib/inside.ts";
+import { isInside } from "../../lib/path-inside.ts";
 import { Workspace } from "../workspace/workspace.ts";
-import { closingRule } from "./policy.ts";
+import { denyingRule } from "./policy.ts";
 import type { Permission, Permissions, Policy, StoredRule } from "./permission.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
 
@@ -37,17 +37,17 @@ function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary)
 }
 
 /** The folders and files of the server, of which agents may work in none but their own. */
-export type ServerPlaces = {
+export type ServerFolders = {
   /**
    * Real paths of folders and files that are the server's own: its data, configuration, environment and sources. Tools do
    * not reach them, even if they lie in an agent's workspace.
    */
-  readonly closedPlaces: readonly string[];
+  readonly closedFolders: readonly string[];
   readonly ownWorkspaces: string;
 };
 
 /** The folder of an agent, as the gate sees it: without what is the server's own. */
-export function agentWorkspace(places: ServerPlaces, root: string): Workspace {
+export function agentWorkspace(places: ServerFolders, root: string): Workspace {
   return new Workspace(root, () => null, closedIn(root, places));
 }
 
@@ -56,18 +56,18 @@ export function agentWorkspace(places: ServerPlaces, root: string): Workspace {
  * agents that were created in one before that was refused; but no workspace opens the server's data, save those below it
  * that are agents' own.
  */
-function closedIn(root: string, { closedPlaces, ownWorkspaces }: ServerPlaces): readonly string[] {
+function closedIn(root: string, { closedFolders, ownWorkspaces }: ServerFolders): readonly string[] {
   const data = dirname(ownWorkspaces);
   const isOpen = (place: string): boolean => isInside(place, root) && (isInside(ownWorkspaces, root) || !isInside(data, place));
-  return closedPlaces.filter((place) => !isOpen(place));
+  return closedFolders.filter((place) => !isOpen(place));
 }
 
 /** The same as tools are given it: also without what the policy's deny rules close, whatever tool reaches for it. */
-export function guardedWorkspace(places: ServerPlaces, root: string, permissions: Permissions): Workspace {
+export function guardedWorkspace(places: ServerFolders, root: string, permissions: Permissions): Workspace {
   return new Workspace(
     root,
     (names, access) => {
-      const rule = closingRule(permissions, names, access);
+      const rule = denyingRule(permissions, names, access);
       return rule === null ? null : `the rule ${rule.source} forbids it`;
     },
     closedIn(root, places),

@@ -13,14 +13,16 @@ import {
   type StoredRule,
   type Verdict,
 } from "./permission.ts";
-import { closesPath, ruleMatches, type Rule } from "./rule.ts";
+import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { namesOf } from "./rule-values.ts";
 
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
-  return policy.bounds.map((bound) => judgeBy(call, bound, [])).reduce(stricter, judgeBy(call, policy.permission, policy.stored));
+  return policy.bounds
+    .map((bound) => evaluate(call, bound, []))
+    .reduce(stricter, evaluate(call, policy.permission, policy.stored));
 }
 
 /** The stricter of two explanations, with what both considered. */
@@ -53,8 +55,8 @@ export function mayAsk({ mode, ask, requireApprovalTools }: Permission): boolean
 }
 
 /** The deny rule of a policy that closes a file of these names for this access; null if none does. */
-export function closingRule({ permission, bounds }: Permissions, names: readonly string[], access: Access): Rule | null {
-  for (const { deny } of [permission, ...bounds]) for (const rule of deny) if (closesPath(rule, names, access)) return rule;
+export function denyingRule({ permission, bounds }: Permissions, names: readonly string[], access: Access): Rule | null {
+  for (const { deny } of [permission, ...bounds]) for (const rule of deny) if (deniesPath(rule, names, access)) return rule;
   return null;
 }
 
@@ -87,7 +89,7 @@ const LAYERS: readonly ((asked: Asked) => Said)[] = [
   mode,
 ];
 
-function judgeBy(call: PolicyCall, permission: Permission, stored: readonly StoredRule[]): Explanation {
+function evaluate(call: PolicyCall, permission: Permission, stored: readonly StoredRule[]): Explanation {
   const asked = { call, permission, stored, secrets: secretParameters(call) };
   const considered: Consideration[] = [];
   for (const layer of LAYERS) {
@@ -107,7 +109,7 @@ function denyRules({ call, permission: { deny } }: Asked): Said {
     call,
     // What a rule closes is left out of a search; what it says of other parameters as well can only be asked beforehand.
     (rule) =>
-      ruleMatches(rule, call.name, call.values, rule.closedPath === null ? "reaches" : "names") || reachesClosed(rule, call),
+      ruleMatches(rule, call.name, call.values, rule.deniedPath === null ? "reaches" : "names") || reachesDenied(rule, call),
     (rule) => decided("deny", `deny ${rule.source}`, rule.place, denyReason(rule, call.name)),
   );
 }
@@ -261,10 +263,10 @@ function secretParameters({ values }: PolicyCall): string[] {
 }
 
 /** True if the call names a file that the rule closes, through whatever tool. */
-function reachesClosed(rule: Rule, { values }: PolicyCall): boolean {
-  if (rule.closedPath === null) return false;
+function reachesDenied(rule: Rule, { values }: PolicyCall): boolean {
+  if (rule.deniedPath === null) return false;
   return Object.values(values).some((list) =>
-    list.some((value) => value.kind === "file" && closesPath(rule, namesOf(value), value.access)),
+    list.some((value) => value.kind === "file" && deniesPath(rule, namesOf(value), value.access)),
   );
 }
 

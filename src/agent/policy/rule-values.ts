@@ -57,7 +57,7 @@ function withoutNulls(input: JsonObject): JsonObject {
 }
 
 /** The values as they are kept with the record of the call. */
-export function keptValues(values: RuleValues): RuleValues {
+export function storedValues(values: RuleValues): RuleValues {
   return Object.fromEntries(
     Object.entries(values).map(([parameter, list]) => [
       parameter,

@@ -24,7 +24,7 @@ type PathPattern = { readonly source: string; readonly isMatch: (name: string) =
 export type Extent = "covers" | "names" | "reaches";
 
 /** A file or folder that a deny rule closes, through whatever tool it is reached. */
-type ClosedPath = { readonly isMatch: (name: string) => boolean; readonly closes: "everything" | "writing" };
+type DeniedPath = { readonly isMatch: (name: string) => boolean; readonly closes: "everything" | "writing" };
 
 /** A permission rule, parsed: which tools it speaks of, and which of their calls. */
 export type Rule = {
@@ -34,7 +34,7 @@ export type Rule = {
   readonly isForTool: (tool: string) => boolean;
   readonly conditions: readonly Condition[];
   /** The path that it closes as a deny rule; null if it speaks of calls and not of a path alone. */
-  readonly closedPath: ClosedPath | null;
+  readonly deniedPath: DeniedPath | null;
 };
 
 /** The problem with a rule, and at which of its characters, from 1. */
@@ -94,8 +94,8 @@ function isWithin(folder: string, path: string): boolean {
 }
 
 /** True if a deny rule closes a file of these names for this access. */
-export function closesPath({ closedPath }: Rule, names: readonly string[], access: Access): boolean {
-  return closedPath !== null && (access === "write" || closedPath.closes === "everything") && names.some(closedPath.isMatch);
+export function deniesPath({ deniedPath }: Rule, names: readonly string[], access: Access): boolean {
+  return deniedPath !== null && (access === "write" || deniedPath.closes === "everything") && names.some(deniedPath.isMatch);
 }
 
 class Problem extends Error {
@@ -112,10 +112,10 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   const name = open < 0 ? source : source.slice(0, open);
   const spoken = toolsNamed(name, tools);
   const isForTool = textMatcher(name);
-  if (open < 0) return { source, place, isForTool, conditions: [], closedPath: null };
+  if (open < 0) return { source, place, isForTool, conditions: [], deniedPath: null };
   if (!source.endsWith(")")) throw new Problem(source.length, `expected ")" at the end`);
   const inner = source.slice(open + 1, -1);
-  if (/^\s*\*{1,2}\s*$/.test(inner)) return { source, place, isForTool, conditions: [], closedPath: null };
+  if (/^\s*\*{1,2}\s*$/.test(inner)) return { source, place, isForTool, conditions: [], deniedPath: null };
   const written = splitConditions(inner, open + 1);
   const parts = written.map((text) => readCondition(text, spoken));
   const repeated = parts.find((part, index) => parts.slice(0, index).some(({ parameter }) => parameter === part.parameter));
@@ -129,7 +129,7 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
     place,
     isForTool,
     conditions,
-    closedPath: conditions.length === 1 && only !== undefined ? closedPathOf(only, able) : null,
+    deniedPath: conditions.length === 1 && only !== undefined ? deniedPathOf(only, able) : null,
   };
 }
 
@@ -211,7 +211,7 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
 }
 
 /** A rule that names a path alone closes the path: for everything, where one of its tools reads there. */
-function closedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): ClosedPath | null {
+function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): DeniedPath | null {
   if (path === null) return null;
   const uses = tools.flatMap((tool) => useOf(tool, parameter) ?? []);
   return { isMatch: path.isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };

@@ -21,7 +21,7 @@ export type RecordedCalls = {
 };
 
 /** A place among recorded calls: everything up to it has been looked at. */
-export type Place = { readonly createdAt: Date; readonly id: string };
+export type CallCursor = { readonly createdAt: Date; readonly id: string };
 
 /** A call that would have been judged otherwise: what it was then, and how it would be explained. */
 export type ChangedCall = Explanation & { readonly callId: string; readonly before: Verdict };
@@ -38,7 +38,7 @@ export type Simulation = {
   readonly changes: readonly VerdictChange[];
   readonly examples: readonly ChangedCall[];
   /** The place at which to go on; null if nothing is left. */
-  readonly next: Place | null;
+  readonly next: CallCursor | null;
 };
 
 /** The most calls of one simulation, and of one read. Between reads others have their turn. */
@@ -100,7 +100,7 @@ export async function simulate(
   services: SimulationServices,
   proposed: Permission,
   calls: RecordedCalls,
-  { after, most }: { readonly after: Place | null; readonly most: number },
+  { after, most }: { readonly after: CallCursor | null; readonly most: number },
 ): Promise<Simulation> {
   const policies = new Policies(services, proposed, calls.tenant);
   const examinedByTool = new Map<string, number>();
@@ -124,7 +124,7 @@ export async function simulate(
       }
       examined += 1;
       examinedByTool.set(row.name, (examinedByTool.get(row.name) ?? 0) + 1);
-      const explanation = judgeAnew(services, row, await policies.of(row));
+      const explanation = reevaluate(services, row, await policies.of(row));
       if (explanation.verdict !== row.verdict) count(changes, row, explanation);
     }
   }
@@ -143,7 +143,7 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1;
 }
 
-async function read(services: SimulationServices, calls: RecordedCalls, after: Place | null, limit: number): Promise<Row[]> {
+async function read(services: SimulationServices, calls: RecordedCalls, after: CallCursor | null, limit: number): Promise<Row[]> {
   const { tenant, createdBy, agentId, templateIds, names, createdAfter, createdBefore } = calls;
   return services.reads.query(READ, [
     tenant,
@@ -160,7 +160,7 @@ async function read(services: SimulationServices, calls: RecordedCalls, after: P
 }
 
 /** The judgement of a recorded call by the policy of now. The answers that hooks gave then still hold. */
-function judgeAnew({ tools }: SimulationServices, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
+function reevaluate({ tools }: SimulationServices, { agentId, name, values, hookVerdict }: Row, policy: Policy): Explanation {
   const explanation = judge({ agentId, name, readOnly: tools.get(name)?.readOnly ?? false, values }, policy);
   return hookVerdict !== null && isStricter(hookVerdict, explanation.verdict)
     ? { ...explanation, verdict: hookVerdict, decidedBy: "hook", place: "hook" }

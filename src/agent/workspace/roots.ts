@@ -1,7 +1,7 @@
-import { isInside } from "../../lib/inside.ts";
+import { isInside } from "../../lib/path-inside.ts";
 
 /** The folders in which agents of a server may work. */
-export type WorkspacePlaces = {
+export type WorkspaceFolders = {
   /** Real paths of the folders in which agents may work; null if any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;
   /** The folder of agents for whom none is named: one for all, or, if this is null, one for each below `ownWorkspaces`. */
@@ -15,6 +15,6 @@ export function isInRoots(roots: readonly string[] | null, path: string): boolea
 }
 
 /** True if an agent may work in a folder: inside of the roots, in the default, or in one of its own. */
-export function isAllowedWorkspace({ workspaceRoots, defaultWorkspace, ownWorkspaces }: WorkspacePlaces, path: string): boolean {
+export function isAllowedWorkspace({ workspaceRoots, defaultWorkspace, ownWorkspaces }: WorkspaceFolders, path: string): boolean {
   return isInRoots(workspaceRoots, path) || path === defaultWorkspace || isInside(ownWorkspaces, path);
 }

@@ -1,7 +1,7 @@
 import { constants, lstatSync, realpathSync } from "node:fs";
 import { open, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { isInside } from "../../lib/inside.ts";
+import { isInside } from "../../lib/path-inside.ts";
 import { messageOf } from "../../lib/text.ts";
 import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 

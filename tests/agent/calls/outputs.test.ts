@@ -2,13 +2,13 @@ import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { KeptOutputs } from "../../../src/agent/calls/outputs.ts";
+import { ToolOutputs } from "../../../src/agent/calls/outputs.ts";
 
 it("kept outputs are removed when they are older than the policy keeps them, and no others", async () => {
   const folder = await mkdtemp(join(tmpdir(), "triplane-outputs-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const outputs = new KeptOutputs(folder);
-  expect(await new KeptOutputs(join(folder, "nowhere")).removeOlder(new Date())).toBe(0);
+  const outputs = new ToolOutputs(folder);
+  expect(await new ToolOutputs(join(folder, "nowhere")).removeOlder(new Date())).toBe(0);
   await outputs.keep("old", "the old output");
   await outputs.keep("new", "the new output");
   const old = new Date("2026-01-01T00:00:00Z");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { KeptBlock } from "../../../src/agent/conversation/images.ts";
+import type { StoredBlock } from "../../../src/agent/conversation/images.ts";
 import {
   contextWindow,
   modelMessages,
@@ -72,7 +72,7 @@ describe("modelMessages", () => {
 });
 
 it("old images give way to a text where the newest fill the request", () => {
-  const image: KeptBlock = {
+  const image: StoredBlock = {
     type: "image",
     source: { type: "kept", media_type: "image/png", digest: "d", bytes: 6 * 1024 * 1024 },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { closesPath, parseRule, ruleMatches } from "../../../src/agent/policy/rule.ts";
+import { deniesPath, parseRule, ruleMatches } from "../../../src/agent/policy/rule.ts";
 import type { RuleValue, RuleValues } from "../../../src/agent/policy/rule-values.ts";
 import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 
@@ -91,7 +91,7 @@ describe("what a rule speaks of", () => {
     ["fs_write(path:{.env,secrets/key.txt})", ["config/.env", "secrets/key.txt"], true],
     ["fs_write(path:{.env,secrets/key.txt})", ["a/secrets/key.txt"], false],
   ])("%s closes %j: %s, each alternative by itself", (source, names, isClosed) => {
-    for (const name of names) expect(closesPath(rule(source), [name], "write")).toBe(isClosed);
+    for (const name of names) expect(deniesPath(rule(source), [name], "write")).toBe(isClosed);
   });
 
   const search = (pattern: string, ...folders: string[]): readonly RuleValue[] => [{ kind: "search", pattern, folders }];

@@ -5,7 +5,7 @@ import type { Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Permitted } from "./permission.ts";
-import { keptValues } from "../../policy/rule-values.ts";
+import { storedValues } from "../../policy/rule-values.ts";
 import type { Validated } from "./validation.ts";
 
 /**
@@ -43,7 +43,7 @@ export function confirm(
   const { approvalId, inputHash: allowedHash, values } = allowance;
   if (allowedHash !== hash)
     return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
-  if (values !== null && canonicalize(values) !== canonicalize(keptValues(permitted.values ?? {})))
+  if (values !== null && canonicalize(values) !== canonicalize(storedValues(permitted.values ?? {})))
     return refused({ inputHash: hash, reason: `the paths of what was allowed lead elsewhere by now: ${permitted.reason}` });
   return accepted({ call, inputHash: hash, by: { approvalId, inputHash: hash } });
 }

@@ -1,5 +1,5 @@
 import { aborted } from "../../../lib/aborted.ts";
-import { ENDED } from "../../../lib/ended.ts";
+import { ENDED } from "../../../lib/abort-reason.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { messageOf } from "../../../lib/text.ts";
 import { hookCall, type Around } from "../hooks.ts";

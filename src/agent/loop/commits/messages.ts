@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { OwnerChange } from "../../../db/change.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { Answer } from "../../conversation/answer.ts";
-import type { KeptBlock } from "../../conversation/images.ts";
+import type { StoredBlock } from "../../conversation/images.ts";
 import type { AgentView } from "../view.ts";
 import type { Reducer } from "./commit.ts";
 
@@ -32,7 +32,7 @@ export function joined(joins: Joins): Reducer {
 /** The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined before. */
 export function resultsMessage(view: AgentView, at: Date): NewMessages {
   if (view.calls.length === 0 || view.lastMessageKind !== "ASSISTANT") return [];
-  const content = view.calls.map((call): KeptBlock => ({
+  const content = view.calls.map((call): StoredBlock => ({
     type: "tool_result",
     tool_use_id: call.providerId,
     content: call.output ?? "",
@@ -63,7 +63,7 @@ export function transcriptColumns(transcriptLength: number): { transcriptLength:
 function agentMessage(
   view: AgentView,
   kind: "ASSISTANT" | "TOOL_RESULTS",
-  content: readonly KeptBlock[],
+  content: readonly StoredBlock[],
   at: Date,
 ): NewMessages[number] {
   return {

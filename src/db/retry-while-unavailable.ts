@@ -6,7 +6,10 @@ import { StorageUnavailable } from "./storage-error.ts";
 const AGAIN_MS = 100;
 
 /** The result of `work`, done again if the database does not answer: for reads, and for what may be done twice. */
-export async function patiently<Result>({ outages }: Pick<Sql, "outages">, work: () => Promise<Result>): Promise<Result> {
+export async function retryWhileUnavailable<Result>(
+  { outages }: Pick<Sql, "outages">,
+  work: () => Promise<Result>,
+): Promise<Result> {
   for (;;) {
     try {
       return await work();
@@ -18,7 +21,7 @@ export async function patiently<Result>({ outages }: Pick<Sql, "outages">, work:
   }
 }
 
-/** The same statements, each done patiently. */
-export function patient(sql: Sql): Sql {
-  return { ...sql, query: (statement, values) => patiently(sql, () => sql.query(statement, values)) };
+/** The same statements, each done retryWhileUnavailable. */
+export function retrying(sql: Sql): Sql {
+  return { ...sql, query: (statement, values) => retryWhileUnavailable(sql, () => sql.query(statement, values)) };
 }

@@ -11,7 +11,7 @@ const REGISTER: Statement<object, [name: string]> = {
   text: `WITH mark AS (INSERT INTO consumer (name, tenant, position, seen_at) VALUES ($1, '', 0, clock_timestamp()) ON CONFLICT DO NOTHING RETURNING name)
     INSERT INTO consumer (name, tenant, position) SELECT mark.name, l.tenant, ${POSITION} FROM mark, tenant_log l ON CONFLICT DO NOTHING`,
 };
-/** Its places in the logs that went on for so long after it was last seen. */
+/** Its offsets in the logs that went on for so long after it was last seen. */
 const RETURN: Statement<ReturnedConsumer, [name: string]> = {
   name: "return_consumer",
   text: `WITH mark AS (SELECT name, seen_at FROM consumer WHERE name = $1 AND tenant = '' AND seen_at < clock_timestamp() - make_interval(days => ${AWAY_DAYS}) FOR UPDATE)
@@ -43,18 +43,18 @@ const RELEASE: Statement<object, [name: string, tenant: string, serverId: string
   text: `UPDATE consumer SET lease_owner = NULL, lease_until = NULL, position = greatest(position, $4) WHERE name = $1 AND tenant = $2 AND lease_owner = $3`,
 };
 /**
- * The most places that one look is about, as many again in logs that do not concern their consumer; and the most positions of
+ * The most offsets that one look is about, as many again in logs that do not concern their consumer; and the most positions of
  * each log that it looks through.
  */
-const LOOK = { places: 500, positions: 2_000 };
-/** The most places of one look that are delivered from. */
+const LOOK = { offsets: 500, positions: 2_000 };
+/** The most offsets of one look that are delivered from. */
 const DELIVERED = 100;
 /**
- * Places that are behind their logs, and that nobody looks after, with the end of the log. `isWanted` if there may be
- * something for the consumer: a place that is far behind is delivered from, since that reads on to the end.
+ * Offsets that are behind their logs, and that nobody looks after, with the end of the log. `isWanted` if there may be
+ * something for the consumer: an offset that is far behind is delivered from, since that reads on to the end.
  */
 const BEHIND: Statement<
-  LookedPlace,
+  OffsetBehind,
   [names: readonly string[], leaseMs: number, kinds: readonly string[], tenants: readonly (string | null)[]]
 > = {
   name: "consumers_behind",
@@ -70,11 +70,11 @@ const BEHIND: Statement<
            b.concerned AND (b.position IS NULL OR b.position < greatest(b.floor, b.head - ${LOOK.positions}) OR EXISTS (
              SELECT FROM event e WHERE e.tenant = b.tenant AND e.position > b.position AND e.position <= b.head AND e.kind = ANY (string_to_array(b.kinds, ','))
            )) AS "isWanted"
-    FROM behind b WHERE b.turn <= ${LOOK.places}`,
+    FROM behind b WHERE b.turn <= ${LOOK.offsets}`,
 };
 /**
- * Moves places over what is not for their consumers, if they are still where they were, and nobody has them by now; never
- * beyond the log as it is now. The first place in a log that does not concern a consumer is at its end.
+ * Moves offsets over what is not for their consumers, if they are still where they were, and nobody has them by now; never
+ * beyond the log as it is now. The first offset in a log that does not concern a consumer is at its end.
  */
 const PASS: Statement<
   object,
@@ -98,8 +98,8 @@ const PASS: Statement<
     ) UPDATE consumer c SET position = free.head FROM free WHERE c.name = free.name AND c.tenant = free.tenant`,
 };
 
-/** A place that was looked at: null for one that is not known yet; and how far its log goes. */
-type LookedPlace = {
+/** An offset that was looked at: null for one that is not known yet; and how far its log goes. */
+type OffsetBehind = {
   readonly name: string;
   readonly tenant: string;
   readonly position: number | null;
@@ -107,17 +107,17 @@ type LookedPlace = {
   readonly isWanted: boolean;
 };
 
-/** The places that a look found: at most DELIVERED to deliver from, and others behind a log with nothing for their consumer. */
-export type PlacesBehind = { readonly wanted: readonly LookedPlace[]; readonly idle: readonly LookedPlace[] };
+/** The offsets that a look found: at most DELIVERED to deliver from, and others behind a log with nothing for their consumer. */
+export type OffsetsBehind = { readonly wanted: readonly OffsetBehind[]; readonly idle: readonly OffsetBehind[] };
 
-/** The place of a consumer in the log of a tenant: everything up to `position` is delivered, or given up. */
-export type ConsumerPlace = { readonly name: string; readonly tenant: string; readonly position: number };
+/** The offset of a consumer in the log of a tenant: everything up to `position` is delivered, or given up. */
+export type ConsumerOffset = { readonly name: string; readonly tenant: string; readonly position: number };
 
 /** A log in which a consumer that came back after long begins anew. */
 export type ReturnedConsumer = { readonly tenant: string; readonly seenAt: Date };
 
-/** The places that consumers have come to, and the servers that deliver to them now, as the rows of the table `consumer` say. */
-export class ConsumerPlaces {
+/** The offsets that consumers have come to, and the servers that deliver to them now, as the rows of the table `consumer` say. */
+export class ConsumerOffsets {
   readonly #sql: Sql;
   readonly #serverId: string;
   readonly #leaseMs: number;
@@ -142,10 +142,10 @@ export class ConsumerPlaces {
   }
 
   /**
-   * Places that are behind their logs, and that nobody looks after, in no order: those from which there may be something to
+   * Offsets that are behind their logs, and that nobody looks after, in no order: those from which there may be something to
    * deliver, and others.
    */
-  async behind(consumers: readonly Pick<Consumer, "name" | "kinds" | "tenant">[]): Promise<PlacesBehind> {
+  async behind(consumers: readonly Pick<Consumer, "name" | "kinds" | "tenant">[]): Promise<OffsetsBehind> {
     const looked = await this.#sql.query(BEHIND, [
       consumers.map(({ name }) => name),
       this.#leaseMs,
@@ -158,8 +158,8 @@ export class ConsumerPlaces {
     };
   }
 
-  /** Moves places over what is not for their consumers, so that nobody has to take them for that. */
-  async pass(idle: PlacesBehind["idle"]): Promise<void> {
+  /** Moves offsets over what is not for their consumers, so that nobody has to take them for that. */
+  async pass(idle: OffsetsBehind["idle"]): Promise<void> {
     if (idle.length === 0) return;
     await this.#sql.query(PASS, [
       idle.map(({ name }) => name),
@@ -170,19 +170,19 @@ export class ConsumerPlaces {
     ]);
   }
 
-  /** Takes the place, for the time of a lease; null if another server has it. */
-  async claim(name: string, tenant: string): Promise<ConsumerPlace | null> {
+  /** Takes the offset, for the time of a lease; null if another server has it. */
+  async claim(name: string, tenant: string): Promise<ConsumerOffset | null> {
     const [claimed] = await this.#sql.query(CLAIM, [name, tenant, this.#serverId, this.#leaseMs]);
     return claimed === undefined ? null : { name, tenant, position: claimed.position };
   }
 
-  /** Keeps the place, and remembers how far it is. False if it is another server's by now. */
-  async renew({ name, tenant, position }: ConsumerPlace): Promise<boolean> {
+  /** Keeps the offset, and remembers how far it is. False if it is another server's by now. */
+  async renew({ name, tenant, position }: ConsumerOffset): Promise<boolean> {
     return (await this.#sql.query(RENEW, [name, tenant, this.#serverId, this.#leaseMs, position])).length > 0;
   }
 
-  /** Gives the place back, and remembers how far it is. */
-  async release({ name, tenant, position }: ConsumerPlace): Promise<void> {
+  /** Gives the offset back, and remembers how far it is. */
+  async release({ name, tenant, position }: ConsumerOffset): Promise<void> {
     await this.#sql.query(RELEASE, [name, tenant, this.#serverId, position]);
   }
 }

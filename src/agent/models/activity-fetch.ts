@@ -1,5 +1,5 @@
 /** `fetch` that calls `heard` when the answer begins and for each piece of its body: pings and comments count as well. */
-export function hearingFetch(heard: () => void): typeof fetch {
+export function activityFetch(heard: () => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     heard();

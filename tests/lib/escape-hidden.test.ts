@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../src/lib/json.ts";
-import { visibleJson, visibleLine } from "../../src/lib/visible.ts";
+import { visibleJson, visibleLine } from "../../src/lib/escape-hidden.ts";
 
 describe("text that people decide on", () => {
   it.each([
