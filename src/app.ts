@@ -59,7 +59,7 @@ export type App = {
   close(): Promise<void>;
 };
 
-/** Builds the parts and joins them, from the database to the server. They are closed in the opposite order, also if one fails. */
+/** Builds the parts and joins them, from the database to the server. They are closed in the opposite order, even if one fails. */
 export async function startApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
   await using starting = new AsyncDisposableStack();
   const startedAt = Date.now();

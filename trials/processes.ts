@@ -20,7 +20,7 @@ export type TrialProcess = {
 };
 
 const running = new Set<ChildProcess>();
-// Also where the trial itself breaks off.
+// Even if the trial itself breaks off.
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 type Hear = (line: string) => void;
@@ -99,7 +99,7 @@ export async function endAll(): Promise<void> {
   }
 }
 
-/** The token of the trial itself, where the servers ask for one. */
+/** The token of the trial itself, if the servers ask for one. */
 export const TRIAL_TOKEN = "trial";
 
 /** An operation over HTTP; rejects if it answers errors. */

@@ -2,7 +2,7 @@ import { resume, type ResumeOptions } from "./resume.ts";
 import type { Request, Result, Transport } from "./transport.ts";
 
 /**
- * A subscription that resumes, as an async iterable of its results. It ends where the server ends it, and throws what
+ * A subscription that resumes, as an async iterable of its results. It ends if the server ends it, and throws what
  * `resume` fails with. What comes while nobody asks is kept, in order.
  */
 export async function* iterate<Data>(

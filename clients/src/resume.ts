@@ -37,7 +37,7 @@ export type ResumeOptions = {
   readonly sinceVariable?: string;
 };
 
-/** As ResumeOptions, where one link or exchange serves many operations: the status says whose it is. */
+/** As ResumeOptions, if one link or exchange serves many operations: the status says whose it is. */
 export type ManyResumeOptions<Operation> = Omit<ResumeOptions, "onStatus"> & {
   readonly onStatus?: (status: ResumeStatus, operation: Operation) => void;
 };
@@ -67,8 +67,8 @@ const FINAL_CODES: ReadonlySet<unknown> = new Set([
 
 /**
  * Subscribes, and stays subscribed: after each loss of the connection it subscribes again `since` the last page's
- * `cursor`, so that every event comes once and in order, whatever happens in between. Ends with `complete` where the
- * server ends the stream (`until`), with a `ResumeError` where it cannot go on, and where the server refuses the
+ * `cursor`, so that every event comes once and in order, whatever happens in between. Ends with `complete` if the
+ * server ends the stream (`until`), with a `ResumeError` if it cannot go on, and if the server refuses the
  * operation with its errors as a result. Returns the end of the subscription.
  */
 export function resume<Data>(

@@ -19,7 +19,7 @@ export type Result<Data> = {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** The receiver of results. After `error` or `complete` nothing comes any more. */
+/** The receiver of results. After `error` or `complete` nothing comes. */
 export type Sink<Value> = {
   next(value: Value): void;
   error(error: unknown): void;
@@ -28,7 +28,7 @@ export type Sink<Value> = {
 
 /**
  * A transport of subscriptions. `subscribe` makes one attempt and repeats nothing by itself: it says `complete`
- * only where the server did, and `error` where the connection was lost. It returns the end of the attempt.
+ * only if the server did, and `error` if the connection was lost. It returns the end of the attempt.
  */
 export type Transport = {
   subscribe(request: Request, sink: Sink<Result<unknown>>): () => void;

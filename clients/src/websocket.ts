@@ -8,7 +8,7 @@ export type WebSocketOptions = Omit<
   "url" | "webSocketImpl" | "retryAttempts" | "retryWait" | "shouldRetry" | "generateID" | "lazy" | "on" | "onNonLazyError"
 > & {
   readonly url: string;
-  /** Where the platform has none of its own. */
+  /** If the platform has none of its own. */
   readonly webSocketImpl?: unknown;
 };
 
@@ -20,7 +20,7 @@ type SocketClass = new (
   addEventListener(type: "close" | "error", listener: (event: CloseEventLike) => void): void;
 };
 
-/** The frequency with which the connection is tried, and how long it may take to open and to answer, in ms, where nothing else is said. */
+/** The frequency with which the connection is tried, and how long it may take to open and to answer, in ms, if nothing else is said. */
 const KEEP_ALIVE_MS = 12_000;
 
 /**
@@ -80,7 +80,7 @@ function lostWhileNeeded(base: SocketClass, isNeeded: () => boolean): SocketClas
 
     constructor(url: string, protocols?: string | string[]) {
       super(url, protocols);
-      // Where a socket is closed before it opens, the package `ws` has an error for whoever still listens.
+      // If a socket is closed before it opens, the package `ws` has an error for whoever still listens.
       this.addEventListener("error", () => {});
       this.addEventListener("close", (event) => this.#listener?.(this.#asLost(event)));
       Object.defineProperty(this, "onclose", {

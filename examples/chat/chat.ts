@@ -8,14 +8,14 @@ import type { ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
 
 const HELP = `npm run chat -- [options]
-  --agent ID        an agent that is there; a new one where omitted
+  --agent ID        an agent that is there; a new one if omitted
   --since CURSOR    show what happened after this cursor first; 0 is the beginning
   --template NAME   what a new agent is made from (assistant)
-  --workspace DIR   the folder in which a new agent works; the server's own where omitted
+  --workspace DIR   the folder in which a new agent works; the server's own if omitted
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
-  --token TOKEN     where the server asks for one
+  --token TOKEN     if the server asks for one
 
-Type a message and press Enter, also while the agent works. Where it asks, press y or n.
+Type a message and press Enter, also while the agent works. If it asks, press y or n.
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
 Lines from a pipe go one after the other: a message when the agent is idle, y or n when it asks.`;
 
@@ -284,7 +284,7 @@ class Chat {
   }
 }
 
-/** Whether the text allows or denies; null where it is no answer. */
+/** Whether the text allows or denies; null if it is no answer. */
 function answerOf(text: string): boolean | null {
   if (/^y(es)?$/i.test(text)) return true;
   return /^no?$/i.test(text) ? false : null;

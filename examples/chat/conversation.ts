@@ -24,7 +24,7 @@ export type Question = {
   readonly inputText: string;
 };
 
-/** The next events; `caughtUp` where they were the last for now. */
+/** The next events; `caughtUp` if they were the last for now. */
 type Page = { readonly events: readonly ChatEvent[]; readonly caughtUp: boolean };
 
 /** One agent on one server, as a person talks with it. The connection may be lost in between. */
@@ -71,7 +71,7 @@ export class Conversation {
     }
   }
 
-  /** Answers the message's id. The key makes it one message, also where it goes twice over a connection that breaks. */
+  /** Answers the message's id. The key makes it one message, even if it goes twice over a connection that breaks. */
   async send(text: string): Promise<string> {
     const input = { agentId: this.agent.id, text, idempotencyKey: randomUUID() };
     const { sendMessage } = await mutate<{ sendMessage: Payload & { message: { id: string } } }>(this.#client, SEND, input);

@@ -9,7 +9,7 @@ import { defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } 
 
 const HELP = `npm run demo -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
-  --token TOKEN     where the server asks for one
+  --token TOKEN     if the server asks for one
   --workspace DIR   the folder in which the agent works (examples/workspace)
   --message TEXT    what to ask for
   --yes | --no      answer every approval

@@ -12,7 +12,7 @@ export function socketUrl(text: string): string {
   return url.href.replace(/^http/, "ws");
 }
 
-/** The address where nothing else is said. */
+/** The address if nothing else is said. */
 export function defaultUrl(): string {
   return `http://127.0.0.1:${process.env["PORT"] ?? "4000"}/graphql`;
 }

@@ -21,7 +21,7 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   "25006": "outage",
   // The server ended a connection that was idle in a transaction.
   "25P03": "outage",
-  // Who connects is not known, or not any more: a password that was changed.
+  // Who connects is not known, or no longer: a password that was changed.
   "28": "outage",
   // The database is not there: it is restored, or renamed.
   "3D": "outage",
@@ -39,7 +39,7 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
 const CONNECTION_ENDED =
   /^(Connection terminated|Connection ended|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|PGlite is clos)/;
 
-/** The pool's message where all its connections are at work for too long: the database may be well. */
+/** The pool's message if all its connections are at work for too long: the database may be well. */
 const NO_CONNECTION_FREE = "timeout exceeded when trying to connect";
 
 /** The meaning of a statement's error, whoever raised it: PostgreSQL, the socket or the driver. */

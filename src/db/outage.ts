@@ -62,7 +62,7 @@ export class OutageWatch {
     return () => this.#firsts.delete(task);
   }
 
-  /** Does `task` each time when the database answers after a connection was lost: it may be another server by now. */
+  /** Does `task` each time when the database answers after a connection was lost: it may be another server now. */
   onReconnect(task: () => Promise<void>): void {
     this.#checks.add(task);
   }
@@ -78,7 +78,7 @@ export class OutageWatch {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The server closes: nobody waits for the database any more. */
+  /** The server closes: nobody waits for the database from now on. */
   giveUp(): void {
     this.#givingUp.abort();
   }

@@ -78,7 +78,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
 
 /**
  * Asks by a connection of its own, since those of the pools may all be at work. Rejects if the database does not answer,
- * and where it answers but takes no writes: a standby, or a primary that was demoted.
+ * and if it answers but takes no writes: a standby, or a primary that was demoted.
  */
 async function probe(url: string, applicationName: string): Promise<void> {
   const client = new pg.Client({

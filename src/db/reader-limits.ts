@@ -97,7 +97,7 @@ export function forNobody<Result>(work: () => Result): Result {
   return current.exit(work);
 }
 
-/** PostgreSQL ends a statement of this connection, where it still runs. */
+/** PostgreSQL ends a statement of this connection, if it still runs. */
 const CANCEL = "SELECT pg_cancel_backend($1)";
 
 type Query = { readonly text: string };
@@ -107,7 +107,7 @@ type Ask = (config: Query, values?: unknown[]) => Promise<pg.QueryResult>;
  * Bounds what readers may use of a pool: one tenant's leave connections to others, and statements are cancelled in the
  * database when the reader that they are for has left, or has read too much. The cancelling goes through another pool,
  * since this one may have no connection to spare; `tell` hears when it fails: that statement ends by its own time limit.
- * Prisma takes a connection where it reads several rows by their ids in a transaction, and asks the pool otherwise: both
+ * Prisma takes a connection if it reads several rows by their ids in a transaction, and asks the pool otherwise: both
  * are bounded.
  */
 export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message: string) => void): void {
@@ -116,9 +116,7 @@ export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message:
   const cancel = (process: number): void => {
     cancelling
       .query(CANCEL, [process])
-      .catch((error: unknown) =>
-        tell(`a statement that no reader waits for any more could not be cancelled (${messageOf(error)})`),
-      );
+      .catch((error: unknown) => tell(`a statement that no reader waits for could not be cancelled (${messageOf(error)})`));
   };
   const connect = async (): Promise<pg.PoolClient> => {
     const operation = current.getStore();

@@ -5,7 +5,7 @@ export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";
 }
 
-/** The error of a statement as its callers should meet it: StorageUnavailable where the database cannot answer now. */
+/** The error of a statement as its callers should meet it: StorageUnavailable if the database cannot answer now. */
 export function storageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || errorClass(error) === "refused") return error;
   return new StorageUnavailable(shownProblem(error), { cause: error });

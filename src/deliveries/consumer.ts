@@ -11,7 +11,7 @@ export type Consumer = {
   readonly concurrency: number;
   /** An event that is as old as this, in ms, is given up and reported, once it has been tried a few times. */
   readonly giveUpMs: number;
-  /** Rejects if it failed and shall be tried again; with GiveUp where that is of no use. */
+  /** Rejects if it failed and shall be tried again; with GiveUp if that is of no use. */
   deliver(event: TimelineEvent, signal: AbortSignal): Promise<void>;
 };
 

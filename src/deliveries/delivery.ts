@@ -223,7 +223,7 @@ export class Delivery {
       const tried = await this.#tries
         .run("", async () => {
           const isDone = await this.#try(event, tries);
-          // Where they come in order, the others wait as well.
+          // If they come in order, the others wait as well.
           if (!isDone && isOrdered) await this.#pause(tries);
           return isDone;
         })

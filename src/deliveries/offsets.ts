@@ -73,7 +73,7 @@ const BEHIND: Statement<
     FROM behind b WHERE b.turn <= ${LOOK.offsets}`,
 };
 /**
- * Moves offsets over what is not for their consumers, if they are still where they were, and nobody has them by now; never
+ * Moves offsets over what is not for their consumers, if they are still where they were, and nobody has taken them; never
  * beyond the log as it is now. The first offset in a log that does not concern a consumer is at its end.
  */
 const PASS: Statement<
@@ -176,7 +176,7 @@ export class ConsumerOffsets {
     return claimed === undefined ? null : { name, tenant, position: claimed.position };
   }
 
-  /** Keeps the offset, and remembers how far it is. False if it is another server's by now. */
+  /** Keeps the offset, and remembers how far it is. False if another server has taken it. */
   async renew({ name, tenant, position }: ConsumerOffset): Promise<boolean> {
     return (await this.#sql.query(RENEW, [name, tenant, this.#serverId, this.#leaseMs, position])).length > 0;
   }

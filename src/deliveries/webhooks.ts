@@ -112,7 +112,7 @@ async function post(
 
 class PrivateTarget extends Error {
   constructor(host: string) {
-    super(`${host} lies in a private network: set allowPrivateTarget where that is meant`);
+    super(`${host} lies in a private network: set allowPrivateTarget if that is meant`);
   }
 }
 

@@ -31,7 +31,7 @@ export function formatCursor(head: LogIdentity, position: number): string {
   return `1.${digestOf(head.logId)}.${head.epoch}.${position.toString(16).padStart(14, "0")}`;
 }
 
-/** The parts of a cursor, or a refusal where the text is none. */
+/** The parts of a cursor, or a refusal if the text is none. */
 export function parseCursor(text: string): Result<ParsedCursor, CursorRefusal> {
   if (text === EARLIEST) return accepted({ kind: "earliest" });
   const [, logDigest, epoch, position] = FORM.exec(text) ?? [];

@@ -127,7 +127,7 @@ export type EventBody =
       readonly approvalState: ApprovalState;
       /** The number of people who must still allow it. */
       readonly missingDecisions: number;
-      /** The hash of the input that was allowed; another than the request's where the person changed it. Null for a denial. */
+      /** The hash of the input that was allowed; another than the request's if the person changed it. Null for a denial. */
       readonly allowedHash: string | null;
     }
   | {

@@ -296,7 +296,7 @@ export class EventLog {
 
   /**
    * Compares the newest events that this server knows with those that the database has, after a connection was lost: it may
-   * lead to another server by now. Logs that lost commits are marked. Gives their tenants.
+   * lead to another server now. Logs that lost commits are marked. Gives their tenants.
    */
   compareNewest(): Promise<readonly string[]> {
     return this.#newest.compare(this.#sql);

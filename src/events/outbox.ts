@@ -20,7 +20,7 @@ export type OutboxOwner = {
 /** Events that are neither committed nor lost, and the kind of the first of them. */
 export type WaitingOfAgent = { readonly events: number; readonly first: EventKind | null };
 
-/** Why an outbox takes nothing any more: another owner, or what the database said. */
+/** Why an outbox takes nothing more: another owner, or what the database said. */
 export type LossReason = "FENCED" | Error;
 
 /** Events that go together, with the columns of the agent that change with them. */
@@ -82,7 +82,7 @@ export class Outbox {
     await this.#turn;
   }
 
-  /** Sends an event, with columns of the agent that it reports. Returns at once. Text goes on in the event that waits, where one does. */
+  /** Sends an event, with columns of the agent that it reports. Returns at once. Text goes on in the event that waits, if one does. */
   send(event: EventDraft, patch: AgentPatch = {}): void {
     if (this.#open !== null) {
       const { events } = this.#open;

@@ -67,7 +67,7 @@ export class Tail {
     return this.#head;
   }
 
-  /** Takes events that this server committed. Where they do not join the head, the hole is read from the log. */
+  /** Takes events that this server committed. If they do not join the head, the hole is read from the log. */
   offer(events: readonly TimelineEvent[]): void {
     const [first] = events;
     if (first === undefined || first.position <= this.#head.position) return;
@@ -83,7 +83,7 @@ export class Tail {
   }
 
   /**
-   * A page of the scope after `after`: from memory where it is covered, else from the log, in the turns of the tenant's
+   * A page of the scope after `after`: from memory if it is covered, else from the log, in the turns of the tenant's
    * readers, since each follower does that for itself.
    */
   async read(scope: Scope, after: number): Promise<LogPage> {
@@ -96,7 +96,7 @@ export class Tail {
   /**
    * The next page for a follower that is at the head: at once if there is one, else when there is something of its
    * scope, or empty after SKIPPED_POSITIONS or `patience` ms, or when `signal` aborts. A follower may be ahead of the
-   * tail, where it has read the log itself: then only what comes after it counts.
+   * tail, if it has read the log itself: then only what comes after it counts.
    */
   next(scope: Scope, after: number, patience: number, signal: AbortSignal): Promise<LogPage> {
     if (this.#head.position > after || signal.aborted) return this.read(scope, after);
@@ -171,7 +171,7 @@ export class Tail {
     if (Math.floor(before / SKIP_CHECK) !== Math.floor(last.position / SKIP_CHECK)) this.#wakeSkipped();
   }
 
-  /** Where the log has holes, since what was there has been removed, nothing before their end is kept in memory. */
+  /** If the log has holes, since what was there has been removed, nothing before their end is kept in memory. */
   #startAfter(position: number, events: readonly TimelineEvent[]): void {
     this.#head = { ...this.#head, position };
     this.dropAll();

@@ -116,7 +116,7 @@ export class Tails {
     return this.#log.outage;
   }
 
-  /** Those that were not used for longest are emptied where all hold too much: their followers read the log. */
+  /** Those that were not used for longest are emptied if all hold too much: their followers read the log. */
   #moved(tail: Tail, bytes: number): void {
     this.#bytes += bytes;
     const held = (this.#held.get(tail) ?? 0) + bytes;

@@ -14,18 +14,18 @@ import { checkPage } from "./page.ts";
 import { payloadOf, type Payload } from "./payload.ts";
 import { visibleAgents } from "./visibility.ts";
 
-/** Snapshots of one answer where it is not said how many. */
+/** Snapshots of one answer if it is not said how many. */
 const SNAPSHOTS = 20;
 
 /** The columns and relations that Prisma must read for what was asked. */
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
 
-/** The agent of a Relay id, where the actor may see it. */
+/** The agent of a Relay id, if the actor may see it. */
 export async function agent(context: Context, id: string, selection: AgentSelection): Promise<Agent | null> {
   return agentByRow(context, rowId("Agent", id), selection);
 }
 
-/** The agent of a row id, where there is one that the actor may see. */
+/** The agent of a row id, if there is one that the actor may see. */
 export async function agentByRow(context: Context, id: string | null, selection: AgentSelection): Promise<Agent | null> {
   if (id === null) return null;
   await context.snapshot();

@@ -61,7 +61,7 @@ export async function approvalByRow(
 /** The decision of a person, as clients send it. */
 export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly approvalId: string };
 
-/** The payload names the approval also if the decision was refused, but not to an actor who may not see it. */
+/** The payload names the approval even if the decision was refused, but not to an actor who may not see it. */
 export async function decideApproval(context: Context, request: DecideRequest): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
   const result = await decide(context.services, context.actor, { ...request, approvalId });

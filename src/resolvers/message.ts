@@ -64,7 +64,7 @@ function before({ ordinal, arrival }: SortKey): Prisma.MessageWhereInput {
 type ShownBlock = ContentBlock | { readonly type: "image"; readonly source: LeftOut };
 type LeftOut = { readonly type: "left_out"; readonly media_type: ImageType; readonly bytes: number };
 
-/** The content blocks of a message. What its model thought is left out where the template does not expose it. */
+/** The content blocks of a message. What its model thought is left out if the template does not expose it. */
 export async function messageContent(
   context: Context,
   { content, tenant, agent }: Pick<Message, "content" | "tenant"> & { readonly agent: { readonly templateId: string } },

@@ -2,7 +2,7 @@ import { clientError } from "./errors.ts";
 
 /** The most entries of one page of a connection. */
 export const MAX_PAGE = 100;
-/** Entries of a page where the client does not say. */
+/** Entries of a page if the client does not say. */
 export const DEFAULT_PAGE = 50;
 
 /** The arguments of a connection. */

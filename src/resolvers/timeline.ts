@@ -44,7 +44,7 @@ export type TimelineArguments = {
 /** Most events of one polled page. */
 const MAX_EVENTS = 500;
 
-/** The polling twin of the subscriptions: the events after `since`, from the beginning where it is omitted. */
+/** The polling twin of the subscriptions: the events after `since`, from the beginning if it is omitted. */
 export async function timeline(context: Context, args: TimelineArguments): Promise<TimelinePage> {
   checkPage(args, MAX_EVENTS);
   const scope = await scopeOf(context, args);
@@ -118,7 +118,7 @@ export async function receivedText(context: Context, { body }: EventView<BodyOf<
   return message === null ? "" : messageText(message);
 }
 
-/** The messages that a turn answers, from their rows where the event could not hold them. */
+/** The messages that a turn answers, from their rows if the event could not hold them. */
 export async function answeredMessages(
   { prisma }: Context,
   { event, body }: EventView<BodyOf<"DONE">>,

@@ -194,7 +194,7 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
     templateId: t.id({ required: true }),
     workspace: t.string({
       description:
-        "The folder in which the agent works, absolute or relative to where the server was started. Where omitted: the configuration's default, or else an empty folder of the agent's own.",
+        "The folder in which the agent works, absolute or relative to where the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own.",
     }),
     model: t.string({ description: "Name of a configured model. The template's if omitted." }),
     toolTimeoutMs: t.int({ description: "After so long a tool call fails. The template's if omitted." }),

@@ -60,13 +60,13 @@ eventType("PERMISSION_DECIDED").implement({
     }),
     allowedHash: t.string({
       nullable: true,
-      description: "The hash of the input that was allowed; not the request's where the person changed it.",
+      description: "The hash of the input that was allowed; not the request's if the person changed it.",
       resolve: ({ body }) => body.allowedHash,
     }),
   }),
 });
 
 eventType("PERMISSION_CLOSED").implement({
-  description: "Nothing is to be decided any more: EXPIRED, SEALED with its turn, or STALE because something else would run now.",
+  description: "Nothing is left to decide: EXPIRED, SEALED with its turn, or STALE because something else would run now.",
   interfaces: [TimelineEvent, ApprovalEvent],
 });

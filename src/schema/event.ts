@@ -101,7 +101,7 @@ eventType("TEXT_CHUNK_END").implement({
 });
 
 eventType("THINK_CHUNK_START").implement({
-  description: "The model begins to think. Only where the template exposes thinking, as the two kinds after it.",
+  description: "The model begins to think. Only if the template exposes thinking, as the two kinds after it.",
   interfaces: [TimelineEvent, BlockEvent],
 });
 
@@ -227,7 +227,7 @@ eventType("STORAGE_FAILURE").implement({
 });
 
 eventType("INTERRUPT_REQUESTED").implement({
-  description: "Somebody asked for the end of the running turn: nothing of it starts any more.",
+  description: "Somebody asked for the end of the running turn: nothing more of it starts.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     requestedBy: t.field({ type: ActorRef, resolve: ({ body }) => body.requestedBy }),

@@ -14,7 +14,7 @@ export const Message = builder.prismaNode("Message", {
     content: t.field({
       type: "JSON",
       description:
-        'Its content blocks, in Anthropic\'s form: text, images, tool calls and results, and what the model thought where the template exposes that. An answer carries 15 MB of images at most; the `source` of others is `{ type: "left_out", media_type, bytes }`: ask for their messages by `node`.',
+        'Its content blocks, in Anthropic\'s form: text, images, tool calls and results, and what the model thought if the template exposes that. An answer carries 15 MB of images at most; the `source` of others is `{ type: "left_out", media_type, bytes }`: ask for their messages by `node`.',
       select: { content: true, tenant: true, agent: { select: { templateId: true } } },
       resolve: (row, _args, context) => messageContent(context, row),
     }),

@@ -16,7 +16,7 @@ export const PermissionInput = builder.inputType("PermissionInput", {
     deny: t.stringList({ description: "Rules such as fs_read(path:.env)." }),
     allow: t.stringList(),
     ask: t.stringList(),
-    allowTools: t.stringList({ description: "Where given, every other tool is denied." }),
+    allowTools: t.stringList({ description: "If given, every other tool is denied." }),
     denyTools: t.stringList(),
     autoAllowTools: t.stringList(),
     requireApprovalTools: t.stringList(),

@@ -89,7 +89,7 @@ const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: 
     piece: t.field({
       type: OutputPiece,
       nullable: true,
-      description: "At most 256 KB of it from an offset on; null if another server has the file, or nobody any more.",
+      description: "At most 256 KB of it from an offset on; null if another server has the file, or no server has it.",
       args: { offset: t.arg.int({ defaultValue: 0 }), bytes: t.arg.int({ defaultValue: 65_536 }) },
       resolve: ({ callId }, { offset, bytes }, context) => outputPiece(context, callId, offset ?? 0, bytes ?? 65_536),
     }),
@@ -108,7 +108,7 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     attempt: t.exposeInt("attempt", { description: "How often it began to execute." }),
     input: t.field({
       type: "JSON",
-      description: "What was validated, judged and run; what the model asked for where it did not come so far.",
+      description: "What was validated, judged and run; what the model asked for if it did not come so far.",
       select: { effectiveInput: true, requestedInput: true },
       resolve: (call) => call.effectiveInput ?? call.requestedInput,
     }),

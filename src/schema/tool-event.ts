@@ -27,7 +27,7 @@ eventType("TOOL_START").implement({
 });
 
 eventType("TOOL_END").implement({
-  description: "A tool call has its final state. Exactly one a call, also where it failed, was denied or sealed.",
+  description: "A tool call has its final state. Exactly one a call, even if it failed, was denied or sealed.",
   interfaces: [TimelineEvent, ToolEvent],
 });
 

@@ -33,7 +33,7 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
       return shown(
         error,
         "STORAGE_UNAVAILABLE",
-        "The database does not answer. A mutation may have been done all the same: send it again, with the same idempotencyKey where it takes one.",
+        "The database does not answer. A mutation may have been done all the same: send it again, with the same idempotencyKey if it takes one.",
         503,
       );
     logger.error("an operation failed", cause);

@@ -31,12 +31,12 @@ export type WaitWhileUnavailable = (
   page: object,
 ) => Promise<{ readonly notice: object | null; readonly over: () => Promise<void> }>;
 
-/** A page that the database does not answer for is tried so often, each time when there is no outage any more. */
+/** A page that the database does not answer for is tried so often, each time when the outage is over. */
 const TRIES = 20;
 
 /**
  * Answers subscriptions page by page. Subscribers who are given the same page, ask for the same of it and may see the
- * same share one execution: it is done in a context without an actor. Where a page cannot be answered as a whole, the
+ * same share one execution: it is done in a context without an actor. If a page cannot be answered as a whole, the
  * subscription ends after it: going on would skip that page silently, since the client has no cursor of it, and would
  * take the next one for its continuation (invariant 2). Errors are shown as `mask` makes them.
  */

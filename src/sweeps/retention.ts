@@ -26,7 +26,7 @@ export class RetentionSweep {
       firstMs: Math.random() * Math.min(FIRST_MS, everyMs),
       task: () => this.#tidy(),
       onFailure: (error: unknown) =>
-        services.logger.warn(`what is not kept any more could not be removed (${withCause(error)}); trying again later`),
+        services.logger.warn(`what is no longer kept could not be removed (${withCause(error)}); trying again later`),
     };
     const keepsAll = Object.values(policy).every((kept) => kept === null);
     this.#running = keepsAll ? Promise.resolve() : every(rhythm, this.#closing.signal);

@@ -70,7 +70,7 @@ describe("forkAgent", () => {
     });
   });
 
-  it("is refused where there is nothing to fork from, elsewhere, and for those who may not", async () => {
+  it("is refused if there is nothing to fork from, elsewhere, and for those who may not", async () => {
     const [anna, otto, vera] = [tokenActor("anna", ["user"]), tokenActor("otto", ["user"]), tokenActor("vera", ["viewer"])];
     const app = await startTestApp({ config: { actors: [anna.actor, otto.actor, vera.actor] } });
     const client = connect(app.url, anna.token);

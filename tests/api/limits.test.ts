@@ -38,7 +38,7 @@ describe("outputs that are too long", () => {
       run: () => ({ output, details: null }),
     });
 
-  it("the model reads the head, or the tail where the tool says so, and the whole is kept and read in pieces", async () => {
+  it("the model reads the head, or the tail if the tool says so, and the whole is kept and read in pieces", async () => {
     const { app, client, agent } = await turnWith([
       speaks("reads", "head", lines),
       speaks("commands", "tail", lines),
@@ -64,7 +64,7 @@ describe("outputs that are too long", () => {
       offset = piece?.nextOffset ?? null;
     }
     expect(whole).toBe(lines);
-    // The folder is the server's own, also where it lies in a workspace.
+    // The folder is the server's own, even if it lies in a workspace.
     const tools = new Workspace(app.workspace, () => null, app.services.closedFolders);
     expect(() => tools.resolve(".data/outputs/x.txt")).toThrow(/server's own/);
     expect(tools.isClosed(join(app.workspace, ".data/outputs"))).toBe(true);

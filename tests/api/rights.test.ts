@@ -80,7 +80,7 @@ describe("actors", () => {
     ]);
   });
 
-  it("decide on what they asked for only where the template says so", async () => {
+  it("decide on what they asked for only if the template says so", async () => {
     const app = await startTestApp({
       config: { actors: [tokenActor("ada", ["admin"]).actor] },
       script: SCRIPT,

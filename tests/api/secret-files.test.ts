@@ -97,7 +97,7 @@ describe("what is the server's own", () => {
 });
 
 describe("the server's own folders", () => {
-  it("are no workspaces, even where a root contains them", async () => {
+  it("are no workspaces, even if a root contains them", async () => {
     const app = await startTestApp();
     const client = connect(app.url);
     for (const path of [".data", ".data/outputs", ".data/workspaces", ".data/workspaces/other"]) {

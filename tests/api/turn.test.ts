@@ -221,7 +221,7 @@ describe("a turn", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("ends with MAX_STEPS where the model never stops", async () => {
+  it("ends with MAX_STEPS if the model never stops", async () => {
     const app = await startTestApp({
       script: { replies: [{ when: {}, call: [{ tool: "todo_read" }] }] },
       template: { maxSteps: 4 },
@@ -235,7 +235,7 @@ describe("a turn", () => {
     expect(messages.nodes.at(-1)?.kind).toBe("TOOL_RESULTS");
   });
 
-  it("ends with ERROR where the model fails, closes its text as aborted, and works again", async () => {
+  it("ends with ERROR if the model fails, closes its text as aborted, and works again", async () => {
     const app = await startTestApp({
       script: {
         replies: [

@@ -20,7 +20,7 @@ describe("messages that nobody takes", () => {
     const agent = await client.createAgent();
     await client.send(agent.id, "hold");
     await client.until(agent.id, "TOOL_START");
-    // Also where they come all at once.
+    // Even if they come all at once.
     const sent = await Promise.all(
       Array.from({ length: 120 }, async (_, index) => {
         const { sendMessage } = await client.get(SendMessageDocument, { input: { agentId: agent.id, text: `message ${index}` } });

@@ -114,7 +114,7 @@ describe("resume", () => {
     await refused;
   });
 
-  it("tries again what passes, and gives up where the server refuses again and again", async () => {
+  it("tries again what passes, and gives up if the server refuses again and again", async () => {
     const { transport, attempts } = playedTransport();
     const stream = iterate(transport, { query: WATCH }, { waitMs: () => 0 });
     const next = stream.next();
@@ -181,7 +181,7 @@ describe("a transport", () => {
     await expectLostAgain(transport, () => server.requests.length);
   });
 
-  it("over SSE gives up where the server refuses with a status again and again", async () => {
+  it("over SSE gives up if the server refuses with a status again and again", async () => {
     const { port, requests } = await statusServer(403);
     const transport = overSse({ url: `http://127.0.0.1:${port}` });
     onTestFinished(() => transport.dispose());

@@ -107,7 +107,7 @@ describe("migrate", () => {
     expect(await reader.query("SELECT more FROM agent")).toEqual([]);
   });
 
-  it("builds an index beside everything else, and anew where it was begun and is not valid", async () => {
+  it("builds an index beside everything else, and anew if it was begun and is not valid", async () => {
     const url = await testDatabaseUrl();
     const index = {
       name: "20991231000000_index",

@@ -122,7 +122,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     await expect.poll(() => seen).toEqual([1, 2, 3]);
   });
 
-  it("asks for nothing where there is nothing for it: its place moves on without a lease (issue 12, scale of the loop)", async () => {
+  it("asks for nothing if there is nothing for it: its place moves on without a lease (issue 12, scale of the loop)", async () => {
     const { sql, log, append, serve, reads } = await world();
     const claims: string[] = [];
     const watching = { ...sql, query: counted(sql, "claim_consumer", claims) };
@@ -136,7 +136,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     expect(claims).toEqual([]);
     expect(reads()).toBe(0);
     await first.close();
-    // What is for it is found by a look as well, where the server that committed it has died.
+    // What is for it is found by a look as well, if the server that committed it has died.
     await append(4, 4);
     await serve(async (step) => void seen.push(step), { tenant: "acme" }, TIMES, watching);
     await expect.poll(() => seen).toEqual([4]);
@@ -146,7 +146,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     expect(seen).toEqual([4]);
   });
 
-  it("never passes over what is for it, and reads on to the end where it is far behind", async () => {
+  it("never passes over what is for it, and reads on to the end if it is far behind", async () => {
     const { sql, append, serve } = await world();
     const seen: number[] = [];
     const first = await serve(async () => {});
@@ -418,7 +418,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     await expect.poll(() => seen.size, { timeout: 10_000 }).toBe(1_600);
   });
 
-  it("no more are tried at once than the consumer takes, also where all come again", async () => {
+  it("no more are tried at once than the consumer takes, even if all come again", async () => {
     const { append, serve } = await world();
     let now = 0;
     let most = 0;

@@ -70,7 +70,7 @@ describe("npm run chat", () => {
     },
   );
 
-  it("interrupts with Ctrl-C what is under way, and ends where nothing is", async () => {
+  it("interrupts with Ctrl-C what is under way, and ends if nothing is", async () => {
     const app = await startTestApp({
       model: playedModel(
         () => hangsAfter("I was about"),
@@ -90,7 +90,7 @@ describe("npm run chat", () => {
     expect(await chat.exited).toBe(0);
   });
 
-  it("takes a pipe line by line, answers what was asked last, and says so where a question is left open", async () => {
+  it("takes a pipe line by line, answers what was asked last, and says so if a question is left open", async () => {
     const workspace = await exampleWorkspace();
     const server = await startTestApp({ script: await assistantScript(), config: { workspaceRoots: [workspace] } });
     const piped = (input: string, ...args: string[]) => {

@@ -41,7 +41,7 @@ describe("npm run demo", () => {
     expect(unasked.output).toContain("give --yes or --no");
   }, 60_000);
 
-  it("ends with a clear message where it cannot work", async () => {
+  it("ends with a clear message if it cannot work", async () => {
     const run = async (...args: string[]) => {
       const demo = runFile("examples/demo/demo.ts", args);
       return { code: await demo.exited, output: demo.output() };

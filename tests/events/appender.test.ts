@@ -42,7 +42,7 @@ async function busyTenant() {
 }
 
 describe("the pace of text (issue 12, scale of the loop)", () => {
-  it("is not slowed where nothing else is written", async () => {
+  it("is not slowed if nothing else is written", async () => {
     const { appender, text, pauses } = await busyTenant();
     for (const delta of ["a", "b", "c"]) await appender.append("one", text(delta));
     expect(pauses).toEqual([]);

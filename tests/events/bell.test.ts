@@ -11,7 +11,7 @@ function bellOf(url: string, node: string, times?: BellTimes): Bell {
   return bell;
 }
 
-it("a connection of which nothing comes any more does not count as heard: it is made anew, and rings are heard again", async () => {
+it("a connection of which nothing comes does not count as heard: it is made anew, and rings are heard again", async () => {
   const url = new URL(await testDatabaseUrl());
   const proxy = await cuttingProxy(Number(url.port));
   const behind = new URL(url);

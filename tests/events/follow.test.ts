@@ -145,7 +145,7 @@ describe("follow", () => {
     await pages.return();
   });
 
-  it("reads the log where the tail has dropped what a slow reader still needs (invariant 10)", async () => {
+  it("reads the log if the tail has dropped what a slow reader still needs (invariant 10)", async () => {
     const { sql } = await testDatabase();
     const { log, tails } = node(sql);
     const agent = await insertAgent(log, "one");
@@ -158,7 +158,7 @@ describe("follow", () => {
     await slow.return();
   });
 
-  it("waits where the database is away, and goes on where it was (invariant 2)", async () => {
+  it("waits if the database is away, and goes on where it was (invariant 2)", async () => {
     const { sql } = await testDatabase();
     let isAway = false;
     const query: Sql["query"] = (statement, values) =>

@@ -89,7 +89,7 @@ describe("outbox", () => {
     ).toEqual(["before", "TEXT_CHUNK_END", "after"]);
   });
 
-  it("keeps its events where the database refuses a commit, and is lost where the outcome is unknown", async () => {
+  it("keeps its events if the database refuses a commit, and is lost if the outcome is unknown", async () => {
     let fails: object | null = null;
     const failing = (sql: Sql): Sql =>
       aroundWrites(sql, ({ change }, write) => (fails !== null && change !== null ? Promise.reject(fails) : write()));

@@ -181,7 +181,7 @@ describe("outgoing webhooks", () => {
 });
 
 describe("listeners", () => {
-  it("a rule-based approver decides as a service actor, and is called again where it failed", async () => {
+  it("a rule-based approver decides as a service actor, and is called again if it failed", async () => {
     let failures = 2;
     const on: Listeners = {
       PERMISSION_REQUIRED: async ({ request }, { decide, matches }) => {

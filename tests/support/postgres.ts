@@ -57,7 +57,7 @@ const MEMORY = "/dev/shm";
 const ROOM_BYTES = 3 * 1024 ** 3;
 
 /**
- * Memory, where the system has a folder of it with room, or else the folder for temporary files. Each test makes and drops a
+ * Memory, if the system has a folder of it with room, or else the folder for temporary files. Each test makes and drops a
  * database of some 400 files, and ext4 looks past every file that was removed of late for each new one: 0.4 s a test.
  */
 async function quickFolder(): Promise<string> {

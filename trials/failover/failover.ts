@@ -13,7 +13,7 @@ import { watchAll, type Watchers } from "../watchers.ts";
  * `npm run trial:failover`: while agents run tools on two servers, the database becomes read-only and takes writes again;
  * a dump holds a snapshot and a lock of every table while another server starts and migrates; a synchronous standby is
  * promoted, which loses nothing, and nobody says a word; then one that had not received the newest commits is promoted:
- * both servers refuse to serve the tenant until `npm run restored`. Nothing is lost, doubled, sealed or run twice where the
+ * both servers refuse to serve the tenant until `npm run restored`. Nothing is lost, doubled, sealed or run twice if the
  * database kept what it acknowledged. With --planted nobody looks whether commits were lost.
  */
 const AGENTS = 10;

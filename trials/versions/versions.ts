@@ -14,7 +14,7 @@ import { layOutNext, layOutPrevious } from "./lay-out.ts";
  * `npm run trial:versions`: two upgrades under load.
  *
  * The first is from the version before, started by its own `src/main.ts`: while it is connected this version does not start
- * where a migration says that it must not, and names it; afterwards it starts and goes on with the agents; the older one,
+ * if a migration says that it must not, and names it; afterwards it starts and goes on with the agents; the older one,
  * started anew, refuses the newer schema.
  *
  * The second is to a next version, laid out with a kind of event, a state, an approval kind, an error code and a need of

@@ -42,7 +42,7 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
     onError: (error) => setProblem(error.message),
   });
 
-  /** Refusals come as data. True where there is none. */
+  /** Refusals come as data. True if there is none. */
   const attempt = async (work: Promise<Refusals>): Promise<boolean> => {
     const refusals = await work.catch((error: unknown) => [{ message: String(error) }]);
     setProblem(refusals?.map(({ message }) => message).join("; ") || null);

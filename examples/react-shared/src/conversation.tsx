@@ -19,7 +19,7 @@ const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: Appro
 
 /** What a person can do. */
 export type Actions = {
-  /** False where it could not be sent: the text stays. */
+  /** False if it could not be sent: the text stays. */
   readonly send: (text: string) => Promise<boolean>;
   readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string) => void;
   readonly interrupt: () => void;

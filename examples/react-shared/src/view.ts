@@ -72,7 +72,7 @@ function afterEvent(view: View, event: WatchedEvent): View {
   }
 }
 
-/** After the end of a turn nothing of it can be decided any more. */
+/** After the end of a turn nothing of it can be decided. */
 function closed(item: Item): Item {
   return item.kind === "approval" && item.decision === null ? { ...item, decision: "closed with the turn" } : item;
 }

@@ -35,11 +35,11 @@ export function App({ status }: { readonly status: ResumeStatus | null }): React
     (view = EMPTY, page) => after(view, page.timeline),
   );
 
-  // After an error urql has no data any more: what was seen stays.
+  // After an error urql no longer has data: what was seen stays.
   const [view, keep] = useState(EMPTY);
   if (watched.data !== undefined && watched.data !== view) keep(watched.data);
 
-  /** Refusals come as data. True where there is none. */
+  /** Refusals come as data. True if there is none. */
   const attempt = async <Data,>(work: Promise<OperationResult<Data>>, refusalsOf: (data: Data) => Refusals): Promise<boolean> => {
     const { data: answer, error } = await work;
     const refusals = answer === undefined || answer === null ? [] : (refusalsOf(answer) ?? []);

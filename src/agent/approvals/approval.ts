@@ -10,7 +10,7 @@ export type DecisionRow = {
   readonly actorId: string;
   readonly onBehalfOf: string | null;
   readonly decision: ApprovalDecision;
-  /** The hash of the input that was allowed, where it is not the one that was shown. */
+  /** The hash of the input that was allowed, if it is not the one that was shown. */
   readonly inputHash: string | null;
 };
 
@@ -46,7 +46,7 @@ const FIND: Statement<{ found: FoundApproval }, [id: string, kinds: readonly str
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.kind::text = ANY ($2)`,
 };
 
-/** The approval, where the actor may see it. One that they may not see is answered like one that does not exist. */
+/** The approval, if the actor may see it. One that they may not see is answered like one that does not exist. */
 export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<Result<FoundApproval, CommandRefusal>> {
   const [row] = await sql.query(FIND, [id, Object.keys(ApprovalKind)]);
   if (row !== undefined && maySee(actor, row.found)) return accepted(row.found);

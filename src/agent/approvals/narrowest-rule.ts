@@ -55,7 +55,7 @@ function literal(name: string): string {
   return name.replace(/[*?[]/g, (character) => `[${character}]`);
 }
 
-/** Quoted where the bare text would be read otherwise. */
+/** Quoted if the bare text would be read otherwise. */
 function quoted(pattern: string): string {
   const isPlain = /^[^\s,()[\]{}"\\]+$/.test(pattern);
   return isPlain ? pattern : JSON.stringify(pattern);

@@ -5,7 +5,7 @@ import { messageOf } from "../../lib/text.ts";
 const NESTING = 100;
 
 /**
- * The arguments as a JSON object, or as their text where they are none, have NUL in them, or are nested too deeply:
+ * The arguments as a JSON object, or as their text if they are none, have NUL in them, or are nested too deeply:
  * never repaired, since repaired calls would run.
  */
 export function parseArguments(args: string): Json {

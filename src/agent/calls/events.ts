@@ -16,7 +16,7 @@ export function startEvents(call: CallView): EventBody[] {
 type Tracing = { readonly trace: boolean } | null | undefined;
 
 /**
- * The events of a call's final state; TOOL_START is among them where the call never executed (invariant 6). For a
+ * The events of a call's final state; TOOL_START is among them if the call never executed (invariant 6). For a
  * template that traces, the end of its pipeline comes first.
  */
 export function endEvents(call: CallView, template: Tracing): EventBody[] {

@@ -11,7 +11,7 @@ import { dryRun, type DryRunAgent } from "./dry-run.ts";
 export type CallExplanation = Explanation & { readonly values: RuleValues | null; readonly hooks: readonly string[] };
 
 /**
- * The explanation of a call that nobody has made. Refuses with the text that the model would read where the call does
+ * The explanation of a call that nobody has made. Refuses with the text that the model would read if the call does
  * not come as far as permission.
  */
 export async function explainCall(

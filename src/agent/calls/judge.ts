@@ -106,7 +106,7 @@ async function throughStages(
   if (verdict.kind === "answered")
     return call.state === "PENDING"
       ? { ...judged(), kind: "answered", result: verdict.result }
-      : deny("a hook answers this call by now, so that what was allowed is not what would happen");
+      : deny("a hook now answers this call, so that what was allowed is not what would happen");
 
   const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
   if (!confirmed.ok) return { ...judged(), kind: "asked", ...confirmed.refusal };

@@ -3,7 +3,7 @@ import type { EventBody } from "../../events/event.ts";
 
 /** The owner of an agent, as its calls know it: they say by it what happens. */
 export type CallOwner = {
-  /** Aborts when the lease is lost: nothing of a call has an effect any more. */
+  /** Aborts when the lease is lost: nothing of a call has an effect from then on. */
   readonly lost: AbortSignal;
   /** True if the agent has used up its share of the room for what is not committed yet. */
   readonly isFull: boolean;

@@ -11,7 +11,7 @@ import type { TodoList, ToolContext } from "../tools/tool.ts";
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
 const CUSTOM_EVENT_BYTES = 16 * 1024;
 
-/** The call of a context; when `ended` aborts, nothing of it has an effect any more. */
+/** The call of a context; when `ended` aborts, nothing of it has an effect from then on. */
 export type RunningCall = {
   readonly callId: string;
   readonly toolName: string;
@@ -33,7 +33,7 @@ export function toolContext(
     callId,
     workspace,
     start: (file, args, options = {}) => {
-      if (ended.aborted) throw new Error("the call has ended: nothing is started for it any more");
+      if (ended.aborted) throw new Error("the call has ended: nothing more is started for it");
       const group = services.groups.start(file, args, {
         folder: options.folder === undefined ? workspace.root : workspace.resolve(options.folder),
         env: { ...inherited(), ...options.env },
@@ -87,7 +87,7 @@ function todoList(sql: Sql, agent: Pick<CallingAgent, "id" | "tenant">, owner: C
       if (ended.aborted) throw new Error("the call has ended: its result is dropped");
       const rows = todos.map((item, place) => ({ ...item, place, agentId: agent.id, tenant: agent.tenant }));
       const isCommitted = await owner.commitTodos(rows, { kind: "TODO_CHANGED", previousTodos, todos });
-      if (!isCommitted) throw new Error("the list could not be saved: this server does not hold the agent any more");
+      if (!isCommitted) throw new Error("the list could not be saved: this server no longer holds the agent");
     },
   };
 }

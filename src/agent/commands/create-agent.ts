@@ -119,7 +119,7 @@ function checkPermission(
 }
 
 /**
- * The real path of the wanted folder, which must exist, inside of one of the roots where there are any. Where none is
+ * The real path of the wanted folder, which must exist, inside of one of the roots if there are any. If none is
  * wanted: the configuration's default, or an empty folder of the agent's own.
  */
 async function findWorkspace(

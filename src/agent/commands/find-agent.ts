@@ -15,7 +15,7 @@ const FIND: Statement<FoundAgent, [agentId: string]> = {
   text: `SELECT id, tenant, created_by AS "createdBy" FROM agent WHERE id = $1`,
 };
 
-/** The agent, where the actor may see it. One that they may not see is answered like one that does not exist. */
+/** The agent, if the actor may see it. One that they may not see is answered like one that does not exist. */
 export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promise<Result<FoundAgent, CommandRefusal>> {
   const [agent] = await sql.query(FIND, [agentId]);
   if (agent === undefined || !maySee(actor, agent))

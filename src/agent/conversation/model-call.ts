@@ -24,7 +24,7 @@ export type ModelCallOptions = Pick<
 >;
 
 /**
- * The end of a model call. `texts` closes what was said in the log: as kept where it was answered, as aborted where it
+ * The end of a model call. `texts` closes what was said in the log: as kept if it was answered, as aborted if it
  * broke off or was refused, and then it goes to no model.
  */
 export type ModelOutcome =
@@ -162,7 +162,7 @@ class Speech {
   }
 }
 
-/** The events of the call until `signal` aborts, even where the model does not heed it. Silence for `idleMs` is an error. */
+/** The events of the call until `signal` aborts, even if the model does not heed it. Silence for `idleMs` is an error. */
 async function* untilAborted(
   model: Model,
   request: ModelRequest,

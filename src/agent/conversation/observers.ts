@@ -26,7 +26,7 @@ export class Observers {
     for (const { place, run } of hooks) this.#running = this.#running.then(() => this.#runOne(place, () => invoke(run)));
   }
 
-  /** Resolves when no hook runs any more. Never rejects. */
+  /** Resolves when no hook runs. Never rejects. */
   async settled(): Promise<void> {
     await this.#running;
   }

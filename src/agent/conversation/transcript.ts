@@ -41,7 +41,7 @@ const MOVE: Statement<object, [agentId: string, earliest: number, length: number
 /**
  * The newest person's message before the earliest cut, and what came after it; of that, the newest `$4` bytes, and at
  * least the last answer with its results, as well as the person's message that they belong to.
- * Of a range with both ends the planner knows that it is small, and takes the index also where one agent has most rows.
+ * Of a range with both ends the planner knows that it is small, and takes the index even if one agent has most rows.
  */
 const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, length: number, bytes: number]> = {
   name: "load_transcript",
@@ -136,7 +136,7 @@ export class Transcript {
     else this.#remembered.set(this, all);
   }
 
-  /** Nobody asks any more, or what is remembered is not all. */
+  /** Nobody asks, or what is remembered is not all. */
   forget(): void {
     this.#remembered.delete(this);
   }

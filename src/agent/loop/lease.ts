@@ -158,7 +158,7 @@ export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promi
   await sql.query(END_BEYOND, [leases.map(({ id }) => id), leases.map(({ epoch }) => epoch), leases.map(({ until }) => until)]);
 }
 
-/** Gives back what any server held, where there is no other: what a process that died left must not wait for its leases to run out. */
+/** Gives back what any server held, if there is no other: what a process that died left must not wait for its leases to run out. */
 export async function releaseAll(sql: Sql): Promise<void> {
   await sql.query(RELEASE_ALL, []);
 }

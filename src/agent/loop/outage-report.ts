@@ -6,8 +6,8 @@ import type { AgentServices } from "./services.ts";
 
 /**
  * Reports an outage that is over on the timeline of an agent that this server has worked on meanwhile: one STORAGE_FAILURE,
- * after what had waited. It is written without a fence, since it advances nothing, and is most wanted where the agent is
- * another's by now. Never rejects.
+ * after what had waited. It is written without a fence, since it advances nothing, and is most wanted if the agent is
+ * another's. Never rejects.
  */
 export async function reportOutage(services: AgentServices, owner: Owner, outage: Outage): Promise<void> {
   const { events: bufferedCount, first } = owner.waiting;

@@ -25,7 +25,7 @@ export class Renewals {
     this.#owners = owners;
   }
 
-  /** Resolves when no renewal is under way any more. Each ends with its owner. */
+  /** Resolves when no renewal is under way. Each ends with its owner. */
   async settled(): Promise<void> {
     await Promise.all(this.#later.values());
   }

@@ -34,7 +34,7 @@ export class Runner {
   readonly #closing = new AbortController();
   readonly #ends: readonly (() => void)[];
   readonly #background: Promise<unknown>;
-  /** Aborts when no agent is held any more, after the server began to close. */
+  /** Aborts when the last agent was given back, after the server began to close. */
   readonly #released = new AbortController();
   readonly #renewing: Promise<void>;
   readonly #pending = new Set<Promise<void>>();

@@ -70,7 +70,7 @@ export class ToolCalls {
     for (const id of callIds) this.#repeatable.add(id);
   }
 
-  /** The server closes: a call that waits for its place does not start any more. */
+  /** The server closes: a call that still waits for its place does not start. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -81,7 +81,7 @@ export class ToolCalls {
     this.#timesForgotten += 1;
   }
 
-  /** Resolves when no call runs, or is judged, any more. */
+  /** Resolves when no call runs or is judged. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#running.values(), this.#judging]);
   }

@@ -103,7 +103,7 @@ function thinkingParam(
 }
 
 /**
- * With a budget, a turn is thought through from its start or not at all: where its first answer's thoughts were not
+ * With a budget, a turn is thought through from its start or not at all: if its first answer's thoughts were not
  * retained, or another model gave it, the provider refuses to think on.
  */
 function mayThink(messages: readonly ModelMessage[], name: string): boolean {

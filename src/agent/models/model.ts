@@ -85,7 +85,7 @@ export type ModelEvent =
 /**
  * A language model. `stream` makes one call. It must end at once when `signal` aborts, and throws if the call
  * fails; what it has yielded by then is discarded by the loop. It calls `heard` for whatever comes from the provider,
- * also where that says nothing yet: a stream that is not heard of for long is given up.
+ * even if that says nothing yet: a stream that is not heard of for long is given up.
  */
 export type Model = {
   /** The model's name for people: provider and model. */

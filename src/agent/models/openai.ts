@@ -102,7 +102,7 @@ function toolParam(block: ContentBlock): Param[] {
   return [{ role: "tool", tool_call_id: block.tool_use_id, content: block.is_error ? `Error: ${block.content}` : block.content }];
 }
 
-/** Plain text where there are no images: some servers know no other form. */
+/** Plain text if there are no images: some servers know no other form. */
 function userParams(content: readonly ContentBlock[]): Param[] {
   const parts = content.flatMap((block): OpenAI.ChatCompletionContentPart[] => {
     if (block.type === "text") return [{ type: "text", text: block.text }];

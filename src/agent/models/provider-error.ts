@@ -13,7 +13,7 @@ export type ProviderFailure = {
   readonly cause: Error;
 };
 
-/** Kinds by the error types that come inside of a stream, where there is no status. */
+/** Kinds by the error types that come inside of a stream, if there is no status. */
 const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
   rate_limit_error: "rate_limited",
   rate_limit_exceeded: "rate_limited",

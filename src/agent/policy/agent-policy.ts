@@ -5,7 +5,7 @@ import { denyingRule } from "./policy.ts";
 import type { Permission, Permissions, Policy, StoredRule } from "./permission.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
 
-/** A permission block of one agent's own: it holds besides its template's, or, where an administrator said so, instead. */
+/** A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. */
 export type OwnPermission = { readonly scope: "TIGHTEN" | "REPLACE"; readonly source: PermissionSource };
 
 /** The permissions of an agent: its template's and its own. */
@@ -29,7 +29,7 @@ export function agentPolicy(
   return { ...agentPermissions(template, own, vocabulary), stored: own?.scope === "REPLACE" ? [] : stored };
 }
 
-/** A bound says nothing of what it does not name. What the configuration does not know any more denies everything. */
+/** A bound says nothing of what it does not name. What the configuration no longer knows denies everything. */
 function ownPermission({ scope, source }: OwnPermission, vocabulary: Vocabulary): Permission {
   const mode = source.mode ?? (scope === "TIGHTEN" ? "auto" : "default");
   const { permission, problems } = readPermission({ ...source, mode }, "agent.permission", vocabulary);

@@ -21,7 +21,7 @@ export type Explanation = {
   /** In words, for people and for the model. */
   readonly reason: string;
   readonly considered: readonly Consideration[];
-  /** The stored rule that decided, where one did. */
+  /** The stored rule that decided, if one did. */
   readonly allowRuleId?: string;
 };
 

@@ -20,7 +20,7 @@ export type RuleValues = Readonly<Record<string, readonly RuleValue[]>>;
 /** The longest text that is kept with the record of a call, in bytes: a simulation sees no more of it. */
 const KEPT_BYTES = 256;
 
-/** The values that a call's input has for rules. Throws PathRefused where a path leads out of the workspace. */
+/** The values that a call's input has for rules. Throws PathRefused if a path leads out of the workspace. */
 export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
   const values: Record<string, readonly RuleValue[]> = {};
   for (const [parameter, value] of Object.entries(withSearches(tool, input))) {
@@ -114,7 +114,7 @@ function joined(folder: string, path: string): string {
 /** A parameter of a call that reaches files, with all their names, or the folders of a search. */
 export type ReachedPath = { readonly parameter: string; readonly names: readonly string[] };
 
-/** The paths among the values that were kept of a call, whatever form they have by now. */
+/** The paths among the values that were kept of a call, whatever form they have now. */
 export function reachedPaths(kept: unknown): ReachedPath[] {
   if (!isJsonObject(kept)) return [];
   return Object.entries(kept as RuleValues).flatMap(([parameter, list]) =>

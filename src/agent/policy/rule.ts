@@ -18,7 +18,7 @@ type PathPattern = { readonly source: string; readonly isMatch: (name: string) =
 
 /**
  * The extent to which a rule takes in a call. `covers`: it holds for all that the call names, as an allow rule must; a search is taken
- * in where all folders in which it looks are. `names`: one of the names of one value is enough. `reaches`: the same, and
+ * in if all folders in which it looks are. `names`: one of the names of one value is enough. `reaches`: the same, and
  * a search is taken in that could come upon what the rule speaks of.
  */
 export type Extent = "covers" | "names" | "reaches";
@@ -210,7 +210,7 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   return { parameter, isText: compiled(offset, () => textMatcher(pattern)), path: hasPath ? pathPattern(part) : null };
 }
 
-/** A rule that names a path alone closes the path: for everything, where one of its tools reads there. */
+/** A rule that names a path alone closes the path: for everything, if one of its tools reads there. */
 function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): DeniedPath | null {
   if (path === null) return null;
   const uses = tools.flatMap((tool) => useOf(tool, parameter) ?? []);

@@ -93,7 +93,7 @@ const READ: Statement<
 
 /**
  * Judges recorded calls, the oldest first, as if the proposed permission stood in the place of their templates'. What
- * their agents' own permissions, the rules that people have stored by now and the hooks of then said holds besides.
+ * their agents' own permissions, the rules that people have stored since and the hooks of then said holds besides.
  * Nothing is changed.
  */
 export async function simulate(

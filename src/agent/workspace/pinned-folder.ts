@@ -13,8 +13,8 @@ const CAN_PIN = existsSync(OPEN_FILES);
 
 /**
  * Does something in the folder of this real path, given by a path that leads there whatever becomes of the real one
- * meanwhile (what openat(2) is for, which Node does not have). Throws FolderChanged where the real path leads elsewhere by
- * now. On a system without /proc/self/fd the path is the real one, and what changes between the look and the deed is not
+ * meanwhile (what openat(2) is for, which Node does not have). Throws FolderChanged if the real path now leads
+ * elsewhere. On a system without /proc/self/fd the path is the real one, and what changes between the look and the deed is not
  * seen.
  */
 export async function inFolder<Result>(real: string, use: (folder: string) => Promise<Result>): Promise<Result> {

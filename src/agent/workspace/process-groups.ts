@@ -24,7 +24,7 @@ while read -r sign group; do
 done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
-/** Waits for the word to go, which never comes where the server dies first, and becomes the program. */
+/** Waits for the word to go, which never comes if the server dies first, and becomes the program. */
 const STARTER = 'read -r go <&3 || exit 1; exec 3<&-; exec "$0" "$@"';
 
 /**
@@ -42,11 +42,11 @@ export class ProcessGroups {
   }
 
   /**
-   * Starts a program, without a shell. One that does not exist exits with 127. Where nothing can be started, since the
+   * Starts a program, without a shell. One that does not exist exits with 127. If nothing can be started, since the
    * folder is gone or the system has no more processes, the process has an `error`, which may be left unheard.
    */
   start(file: string, args: readonly string[], { folder, env }: StartOptions): ProcessGroup {
-    if (this.#isClosed) throw new Error("the server closes: nothing is started any more");
+    if (this.#isClosed) throw new Error("the server closes: nothing more is started");
     const child = spawn("/bin/sh", ["-c", STARTER, file, ...args], {
       cwd: folder,
       env,
@@ -102,7 +102,7 @@ export class ProcessGroups {
     try {
       process.kill(-group.pid, "SIGKILL");
     } catch {
-      // Nothing of it runs, or it belongs to another user by now: there is nothing more that could be done.
+      // Nothing of it runs, or it has become another user's: there is nothing more that could be done.
     }
   }
 

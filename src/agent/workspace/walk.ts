@@ -75,7 +75,7 @@ export async function* walk(
   yield* enter(workspace.resolve(folder), "");
 }
 
-/** A link is closed where it or what it leads to is. One that leads nowhere, or out of the workspace, is only a name. */
+/** A link is closed if it or what it leads to is. One that leads nowhere, or out of the workspace, is only a name. */
 function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
   if (workspace.isClosed(path)) return true;
   if (!entry.isSymbolicLink()) return false;

@@ -91,7 +91,7 @@ export class Workspace {
     return file;
   }
 
-  /** Opens the file, made where it is not there, in the folder that was resolved and in no other. */
+  /** Opens the file, made if it is not there, in the folder that was resolved and in no other. */
   async #create(real: string): Promise<FileHandle> {
     await makeFolders(dirname(real));
     const flags = constants.O_WRONLY | constants.O_CREAT | SAFELY;

@@ -9,7 +9,7 @@ const anything = fc.anything({ withNullPrototype: false });
 const result = fc.record({ output: fc.string(), details: fc.jsonValue() });
 
 describe("what a preToolUse hook answers (it may only tighten)", () => {
-  it("counts where it is exactly one documented form; deny and ask hold beside anything; everything else denies", () => {
+  it("counts if it is exactly one documented form; deny and ask hold beside anything; everything else denies", () => {
     fc.assert(
       fc.property(
         field(fc.oneof(fc.constantFrom("deny", "ask", "allow", "Deny", ""), anything)),

@@ -42,7 +42,7 @@ describe("contextWindow", () => {
     );
   });
 
-  it("keeps the task and the newest results where a message joins late in a long turn", () => {
+  it("keeps the task and the newest results if a message joins late in a long turn", () => {
     const messages = [...transcript([200]).slice(0, -1), { ordinal: 401, kind: "USER", content: [], bytes: 0 } as const];
     const window = contextWindow(messages, 200);
     expect(window[0]?.ordinal).toBe(0);
@@ -71,7 +71,7 @@ describe("modelMessages", () => {
   });
 });
 
-it("old images give way to a text where the newest fill the request", () => {
+it("old images give way to a text if the newest fill the request", () => {
   const image: StoredBlock = {
     type: "image",
     source: { type: "kept", media_type: "image/png", digest: "d", bytes: 6 * 1024 * 1024 },

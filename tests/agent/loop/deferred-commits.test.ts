@@ -20,7 +20,7 @@ async function begun(...[model, tools, template]: DropFirst<Parameters<typeof te
 type DropFirst<List extends readonly unknown[]> = List extends readonly [unknown, ...infer Rest] ? Rest : never;
 
 describe("what ends beside the loop, and is committed with what it does next", () => {
-  it("is not taken for a crash where the next call finds no place (invariant 5)", async () => {
+  it("is not taken for a crash if the next call finds no place (invariant 5)", async () => {
     const slots = new ToolSlots({ running: 1, waiting: 8, waitMs: 5_000 });
     let runs = 0;
     let others: Promise<ToolPermit | null> = Promise.resolve(null);
@@ -75,7 +75,7 @@ describe("what ends beside the loop, and is committed with what it does next", (
     expect(await running).toBe("parked");
   });
 
-  it("is counted where a call is repeated, also of several that are judged together", async () => {
+  it("is counted if a call is repeated, also of several that are judged together", async () => {
     const bad = () => calls("strict", "strict");
     const tool = defineTool<{ needed: string }>({
       name: "strict",

@@ -31,7 +31,7 @@ function overloaded(): never {
 }
 
 describe("a template with a second model", () => {
-  it("has the rest of the turn answered by it where the first one cannot, and asks the first one again in the next turn", async () => {
+  it("has the rest of the turn answered by it if the first one cannot, and asks the first one again in the next turn", async () => {
     const first = playedModel(
       () => calls("look"),
       overloaded,

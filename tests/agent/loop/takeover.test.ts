@@ -138,7 +138,7 @@ describe("an agent whose owner is gone", () => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
   });
 
-  it("is gone on with where the database's clock was set back: its lease ends later than any can", async () => {
+  it("is gone on with if the database's clock was set back: its lease ends later than any can", async () => {
     const app = await startTestApp({ model: playedModel(() => says("Here.")), overrides: { leaseTimes: SHORT } });
     const { sql } = app.database;
     const client = connect(app.url);

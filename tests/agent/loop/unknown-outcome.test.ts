@@ -114,7 +114,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "SEALED" } }]);
   });
 
-  it("is asked about where the template wants that, and DONE gives the model the person's result", async () => {
+  it("is asked about if the template wants that, and DONE gives the model the person's result", async () => {
     const { client, agent, model, runs } = await broken(ASKS);
     const { request, decide, events } = await asked(client, agent.id);
     expect(request).toMatchObject({ kind: "OUTCOME_UNKNOWN", call: { name: "deploy", state: "APPROVAL_REQUIRED" } });
@@ -147,7 +147,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(await decide({ decision: "FAIL" })).toMatchObject({ userErrors: [{ code: "ALREADY_DECIDED" }] });
   });
 
-  it("runs again where a person says RETRY, bound to the hash of its input (invariant 7)", async () => {
+  it("runs again if a person says RETRY, bound to the hash of its input (invariant 7)", async () => {
     const { client, agent, runs } = await broken(ASKS);
     const { request, decide } = await asked(client, agent.id);
     expect(await decide({ decision: "RETRY" })).toMatchObject({ userErrors: [{ code: "INVALID", field: ["inputHash"] }] });
@@ -186,7 +186,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     expect(runs()).toBe(1);
   });
 
-  it("is asked about again where the server dies again", async () => {
+  it("is asked about again if the server dies again", async () => {
     const { app, client, agent, runs } = await broken({ ...ASKS, hangs: 2 });
     const { request, decide, events } = await asked(client, agent.id);
     await decide({ decision: "RETRY", inputHash: request.inputHash });

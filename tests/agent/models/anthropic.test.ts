@@ -113,7 +113,7 @@ describe("Claude by the real SDK, over the wire", () => {
     });
   });
 
-  it("ends the turn with the provider's own words where it refuses, and never says the key (invariant 11)", async () => {
+  it("ends the turn with the provider's own words if it refuses, and never says the key (invariant 11)", async () => {
     const { client, agent, app } = await appWith([
       { status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "prompt is too long" } } },
       answers([{ text: ["Hello."] }], "end_turn"),
@@ -245,7 +245,7 @@ describe("Claude by the real SDK, over the wire", () => {
     expect((await client.agent(agent.id)).usage.inputTokens).toBe(2 * 2_147_483_647);
   });
 
-  it("says that there is no cost where the model has no price", async () => {
+  it("says that there is no cost if the model has no price", async () => {
     const { client, agent } = await appWith([answers([{ text: ["Hello."] }], "end_turn")]);
     expect(ofType(await client.turn(agent.id, "hi"), "TokenUsage")).toMatchObject([{ costUsd: null }]);
     expect((await client.agent(agent.id)).usage).toMatchObject({ totalTokens: 18, costUsd: null });
@@ -292,7 +292,7 @@ describe("Thinking", () => {
     expect(provider.requests[1]?.body.messages[1]?.content.map((block) => block["type"])).toEqual(["text", "tool_use"]);
   });
 
-  it("is shown where the template exposes it, and is no part of the text", async () => {
+  it("is shown if the template exposes it, and is no part of the text", async () => {
     const { client, agent, provider } = await appWith(TURN, { exposeThinking: true }, { thinking: "adaptive" });
     const events = await client.turn(agent.id, "read it");
     expect(ofType(events, "ThinkChunkStart")).toMatchObject([
@@ -312,7 +312,7 @@ describe("Thinking", () => {
     expect(provider.requests[0]?.body["thinking"]).toEqual({ type: "adaptive", display: "summarized" });
   });
 
-  it("goes back to its model with its signature where the template retains it, and people see it only where it is exposed", async () => {
+  it("goes back to its model with its signature if the template retains it, and people see it only if it is exposed", async () => {
     const { provider, client, agent } = await appWith(TURN, { retainThinking: true }, thinking);
     await client.turn(agent.id, "read it");
     expect(provider.requests[1]?.body["thinking"]).toEqual({ type: "enabled", budget_tokens: 1_024 });

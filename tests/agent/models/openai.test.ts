@@ -120,7 +120,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
         fragment(1, "y", "fs_read", '{"path": "b.txt"}'),
       ],
     ],
-  ] as const)("takes tool calls %s, also where the server then says `stop`", async ([, deltas]) => {
+  ] as const)("takes tool calls %s, even if the server then says `stop`", async ([, deltas]) => {
     const { provider, client, agent } = await appWith([chat(deltas, "stop"), said]);
     const events = await client.turn(agent.id, "read them");
     expect(
@@ -148,7 +148,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  it("sends no key, organization or project where there is none of one's own, and counts what a server counts in part", async () => {
+  it("sends no key, organization or project if there is none of one's own, and counts what a server counts in part", async () => {
     vi.stubEnv("OPENAI_ORG_ID", "org-of-somebody");
     const { provider, client, agent } = await appWith(
       [chat([{ content: "Hello." }], "stop", { total_tokens: 5 })],
@@ -161,7 +161,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(JSON.stringify(provider.requests[0]?.headers)).not.toContain("org-of-somebody");
   });
 
-  it("shows the thoughts of open models where the template exposes them, and never sends them back", async () => {
+  it("shows the thoughts of open models if the template exposes them, and never sends them back", async () => {
     const { provider, client, agent } = await appWith(
       [
         chat([{ reasoning_content: "Hm, " }, { reasoning_content: null, reasoning: "well." }, { content: "Hello." }], "stop"),
@@ -176,7 +176,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(JSON.stringify(provider.requests[1]?.body)).not.toContain("Hm, ");
   });
 
-  it("sends images as data URLs, and counts nothing where the server counts nothing", async () => {
+  it("sends images as data URLs, and counts nothing if the server counts nothing", async () => {
     const { provider, client, agent } = await appWith([chat([{ content: "A dot." }], "stop", null)]);
     const data = "R0lGODlhAQABAAAAACw=";
     await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "", images: [{ mediaType: "GIF", data }] } });

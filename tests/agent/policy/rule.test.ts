@@ -106,7 +106,7 @@ describe("what a rule speaks of", () => {
     ["fs_grep(path:/users/*/public/**)", "by a wider pattern", search("users/**/public/**", "users"), false, true],
     ["fs_grep(path:**)", "everywhere", search("**/*", "."), true, true],
   ])(
-    "%s and a search %s: it covers it only where it takes in all the folders, and is reached where it could be met",
+    "%s and a search %s: it covers it only if it takes in all the folders, and is reached if it could be met",
     (source, _where, path, covers, reaches) => {
       expect(ruleMatches(rule(source), "fs_grep", { path }, "covers")).toBe(covers);
       expect(ruleMatches(rule(source), "fs_grep", { path }, "reaches")).toBe(reaches);

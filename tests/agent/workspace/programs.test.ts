@@ -21,7 +21,7 @@ async function numbers({ stdout }: ReturnType<ToolContext["start"]>): Promise<nu
 }
 
 describe("programs that tools start", () => {
-  it("start in a folder of the workspace where one is named, and in no other", async () => {
+  it("start in a folder of the workspace if one is named, and in no other", async () => {
     const said: string[] = [];
     const tool = ownTool("where", async (_input, { start }) => {
       for (const folder of ["docs", "..", "/etc"]) {

@@ -33,7 +33,7 @@ describe("another input than the one that was asked for", () => {
     ]);
   });
 
-  it("is refused where it is not valid, denied by a rule, with DENY, or where several must allow the same; the approval stays open", async () => {
+  it("is refused if it is not valid, denied by a rule, with DENY, or if several must allow the same; the approval stays open", async () => {
     const { as } = await office({ permission: { deny: ["fs_write(path:locked)"] } });
     const { approvalId, inputHash } = await ask(as("anna"));
     const paul = as("paul");

@@ -50,7 +50,7 @@ describe("the inbox", () => {
     expect(many.errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
   });
 
-  it("control says when nothing is to be decided any more: PERMISSION_CLOSED for a turn that was interrupted", async () => {
+  it("control says when nothing is left to decide: PERMISSION_CLOSED for a turn that was interrupted", async () => {
     const { as } = await office();
     const { agent, approvalId } = await ask(as("anna"));
     const control = as("paul").subscribe(ControlDocument, { since: "0" });

@@ -32,7 +32,7 @@ describe("what was allowed is what runs (invariant 7)", () => {
     expect(textOf(await as("anna").until(agent, "DONE"))).toContain("Wrote a.txt");
   });
 
-  it("a call keeps why it was asked, also where a rule would allow it by the time it runs", async () => {
+  it("a call keeps why it was asked, even if a rule would allow it by the time it runs", async () => {
     const { as } = await office();
     const { agent, approvalId, inputHash } = await ask(as("anna"));
     await as("paul").get(AllowAlwaysDocument, { input: { approvalId } });

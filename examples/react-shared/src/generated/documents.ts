@@ -46,7 +46,7 @@ export type CreateAgentInput = {
   templateId: string | number;
   /** After so long a tool call fails. The template's if omitted. */
   toolTimeoutMs?: number | null | undefined;
-  /** The folder in which the agent works, absolute or relative to where the server was started. Where omitted: the configuration's default, or else an empty folder of the agent's own. */
+  /** The folder in which the agent works, absolute or relative to where the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own. */
   workspace?: string | null | undefined;
 };
 
@@ -92,7 +92,7 @@ export type InterruptAgentInput = {
 /** A permission block, as in the configuration: docs/permissions.md. */
 export type PermissionInput = {
   allow?: Array<string> | null | undefined;
-  /** Where given, every other tool is denied. */
+  /** If given, every other tool is denied. */
   allowTools?: Array<string> | null | undefined;
   ask?: Array<string> | null | undefined;
   autoAllowTools?: Array<string> | null | undefined;

@@ -16,7 +16,7 @@ export type Confirmed = { readonly call: Validated; readonly inputHash: string; 
 
 /**
  * A person's ALLOW, bound to the hash of the input that they allowed, and to the files that its paths led to then: null
- * where a server that did not record them asked.
+ * if a server that did not record them asked.
  */
 export type Allowance = { readonly approvalId: string; readonly inputHash: string; readonly values: Json };
 
@@ -26,7 +26,7 @@ export type Unconfirmed = { readonly inputHash: string; readonly reason: string 
 /**
  * Stage 4: an ask never answers itself (invariant 7). What the lists allow passes; what they ask for passes only with
  * an allowance for the exact input, tool, schema and workspace. A call that was once allowed by a person keeps that
- * allowance where the lists have become more lenient since.
+ * allowance if the lists have become more lenient since.
  */
 export function confirm(
   permitted: Permitted & { kind: "allowed" | "asked" },
@@ -44,7 +44,7 @@ export function confirm(
   if (allowedHash !== hash)
     return refused({ inputHash: hash, reason: `what was allowed has changed since: ${permitted.reason}` });
   if (values !== null && canonicalize(values) !== canonicalize(storedValues(permitted.values ?? {})))
-    return refused({ inputHash: hash, reason: `the paths of what was allowed lead elsewhere by now: ${permitted.reason}` });
+    return refused({ inputHash: hash, reason: `the paths of what was allowed now lead elsewhere: ${permitted.reason}` });
   return accepted({ call, inputHash: hash, by: { approvalId, inputHash: hash } });
 }
 

@@ -7,7 +7,7 @@ import type { ToolResult } from "../../tools/tool-result.ts";
 /** Details that are nested more deeply are left out. */
 const DETAILS_NESTING = 100;
 
-/** A result as it is kept: text for the model within its limits, with the whole where that is more, and JSON for programs. */
+/** A result as it is kept: text for the model within its limits, with the whole if that is more, and JSON for programs. */
 export type Formatted = { readonly output: string; readonly whole: string | null; readonly details: Json };
 
 /** Which end of an output that is too long the model reads. */

@@ -12,7 +12,7 @@ export type Ended = {
   /** The call as it stands while it runs. */
   readonly call: CallView;
   readonly outcome: CallOutcome;
-  /** True if no other call runs any more. */
+  /** True if no other call runs. */
   readonly isLast: boolean;
   /** True if the calls of the template are traced. */
   readonly trace: boolean;

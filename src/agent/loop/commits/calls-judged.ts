@@ -84,7 +84,7 @@ function notRepeated(judgement: Unready): string {
     case "denied":
       return refusalText(judgement.refusal);
     case "answered":
-      return "a hook answers this call by now";
+      return "a hook now answers this call";
     case "asked":
       return `it must be asked for: ${judgement.reason}`;
   }

@@ -1,0 +1,37 @@
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const SRC = fileURLToPath(new URL("../../src", import.meta.url));
+
+/** The files of our own below `src`, by their paths from there, with the number of their lines. */
+async function ownFiles(): Promise<ReadonlyMap<string, number>> {
+  const paths = await readdir(SRC, { recursive: true });
+  const own = paths.filter((path) => path.endsWith(".ts") && !path.startsWith(join("db", "generated")));
+  const lines = async (path: string) => (await readFile(join(SRC, path), "utf8")).trimEnd().split("\n").length;
+  return new Map(await Promise.all(own.map(async (path) => [path, await lines(path)] as const)));
+}
+
+describe("the tree of src (CONTRIBUTING: one noun a file, small files)", () => {
+  it("has no file at the top of agent but one that says what its rooms are", async () => {
+    const top = await readdir(join(SRC, "agent"), { withFileTypes: true });
+    expect(top.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["README.md"]);
+    const rooms = top.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const told = await readFile(join(SRC, "agent", "README.md"), "utf8");
+    for (const room of rooms) expect(told, room).toContain(`\`${room}\``);
+  });
+
+  it("has at most 25 files in a folder", async () => {
+    const folders = Map.groupBy((await ownFiles()).keys(), dirname);
+    for (const [folder, files] of folders) expect(files.length, folder).toBeLessThanOrEqual(25);
+  });
+
+  it("has files of 80 lines at most in the middle, of 225 in nine of ten, and of 350 in all", async () => {
+    const files = await ownFiles();
+    const lines = [...files.values()].toSorted((a, b) => a - b);
+    expect(lines[Math.floor(lines.length / 2)]).toBeLessThanOrEqual(80);
+    expect(lines[Math.floor(lines.length * 0.9)]).toBeLessThanOrEqual(225);
+    for (const [file, count] of files) expect(count, file).toBeLessThanOrEqual(350);
+  });
+});
