@@ -122,6 +122,28 @@ describe("retention", () => {
     expect(await readAll(log, everything("one"))).toMatchObject([{ position: 3, seq: 3 }]);
   });
 
+  it("is told to a follower whose server slept while events that it had not read were removed", async () => {
+    const { sql, log, say } = await oldLog();
+    const tails = new Tails(log, silentBell(), silentLogger);
+    await say(40, delta("a"));
+    const waiting = follow(tails, { scope: everything("one"), after: 0, until: null });
+    await waiting.next();
+    const next = waiting.next();
+    next.catch(() => {});
+    // Written by another server, and removed before this one has read it.
+    const other = new EventLog(sql);
+    const agent = await insertAgent(other, "one");
+    const events = ["b", "c"].map((text) => ({ at: daysAgo(40), body: delta(text) }));
+    await other.append("one", [{ ...agent, events }]);
+    await other.append("one", [{ ...agent, events: [{ at: daysAgo(0), body: delta("new") }] }]);
+    await applyRetention(sql, { policy: { ...NONE, eventsMs: DAY }, consumers: [], now: NOW }, GOING);
+    const { tail, release } = await tails.keep("one");
+    await tail.refresh().catch(() => {});
+    release();
+    await expect(next).rejects.toBeInstanceOf(CursorExpired);
+    await tails.close();
+  });
+
   it("is no hole for followers: they go on after it, and one that would miss events is told (invariant 2)", async () => {
     const { sql, log, say } = await oldLog();
     const tails = new Tails(log, silentBell(), silentLogger);

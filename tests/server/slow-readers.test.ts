@@ -70,6 +70,16 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     expect([1006, 1013]).toContain((await closed)[0]);
   });
 
+  it("a WebSocket that takes nothing is closed, though it sends pongs that nobody asked for", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
+    await longTimeline(app);
+    const socket = await stalledWebSocket(app);
+    await expect.poll(() => subscriptions(app)).toBe(1);
+    const sending = setInterval(() => socket.pong(), READER_TIMES.stallMs / 10);
+    onTestFinished(() => clearInterval(sending));
+    await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
+  });
+
   it("an SSE stream that takes nothing ends without `complete`, and lets its subscription go", async () => {
     const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
     await longTimeline(app);

@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { createConnection } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
+import type { Sql } from "../../src/db/sql.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
@@ -267,6 +268,23 @@ describe("operators' routes", () => {
     // Each is explained and typed (Prometheus' text format), and nothing else is said.
     expect(metrics).toMatch(/^(# HELP (\w+) \S.*\n# TYPE \2 (gauge|counter)\n\2 \d+(\.\d+)?\n+)+$/);
     expect((await get("/elsewhere")).status).toBe(404);
+  });
+
+  it("ask the database once for all who ask within a second whether the server is ready", async () => {
+    let asked = 0;
+    const counting = (sql: Sql): Sql => ({
+      ...sql,
+      query: (statement, values) => {
+        if (statement.name === "ready") asked += 1;
+        return sql.query(statement, values);
+      },
+    });
+    const app = await startTestApp({ overrides: { sql: counting } });
+    const readiness = app.url.replace("/graphql", "/readyz");
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 50 }, async () => (await fetch(readiness)).status));
+    expect(new Set(answers)).toEqual(new Set([200]));
+    expect(asked).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 1_000));
   });
 
   it("GraphiQL is there for browsers, needs nothing from elsewhere, and knows the walk", async () => {
