@@ -89,7 +89,7 @@ function askedFor(args: Query, relation: string): Query | null {
 
 /** The same of what is read along: lists have a condition of their own. */
 function nested(known: Known, args: Query): Query {
-  const services = ["include", "select"].flatMap((part): (readonly [string, unknown])[] => {
+  const parts = ["include", "select"].flatMap((part): (readonly [string, unknown])[] => {
     const asked = args[part] as Query | undefined;
     if (asked === undefined) return [];
     const changed = Object.entries(asked).map(([relation, value]) => {
@@ -102,7 +102,7 @@ function nested(known: Known, args: Query): Query {
     });
     return [[part, Object.fromEntries(changed)]];
   });
-  return { ...args, ...Object.fromEntries<unknown>(services) };
+  return { ...args, ...Object.fromEntries<unknown>(parts) };
 }
 
 function orTrue(args: Query): Query | true {

@@ -130,8 +130,8 @@ export class EventLog {
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
-  async append(tenant: string, services: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
-    const encoded = services.map(encodePart);
+  async append(tenant: string, parts: readonly (AgentEvents | HeldEvents)[]): Promise<AppendOutcome[]> {
+    const encoded = parts.map(encodePart);
     const write = newWrite();
     const tried = await this.tryAppend(tenant, encoded, write);
     return Promise.all(
@@ -157,26 +157,26 @@ export class EventLog {
   }
 
   /** Tries to append events of several agents of one tenant and of one server's leases, each of which stands for itself. */
-  async tryAppend(tenant: string, services: readonly EncodedPart[], write: Write): Promise<TriedAppend[]> {
-    const encoded = services.map((part) => part.events);
-    const owners = services.flatMap((part, index) => part.events.map(() => index + 1));
-    const isHeld = services.every(({ fence }) => fence !== null);
-    const owner = services.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
+  async tryAppend(tenant: string, parts: readonly EncodedPart[], write: Write): Promise<TriedAppend[]> {
+    const encoded = parts.map((part) => part.events);
+    const owners = parts.flatMap((part, index) => part.events.map(() => index + 1));
+    const isHeld = parts.every(({ fence }) => fence !== null);
+    const owner = parts.find(({ fence }) => fence !== null)?.fence?.owner ?? null;
     const rows = await this.#tries.untilKnown(tenant, isHeld, write, () =>
       this.#write(tenant, APPEND, [
         tenant,
         write.id,
         write.isLost,
         owner,
-        services.map((part) => part.agentId),
-        services.map((part) => part.fence?.epoch ?? null),
+        parts.map((part) => part.agentId),
+        parts.map((part) => part.fence?.epoch ?? null),
         owners,
         ...columns(encoded.flat()),
       ]),
     );
     const placed = new Map(rows.map((row) => [row.agent, row]));
     let position = Math.min(...rows.flatMap((row) => (row.fenced === false ? [Number(row.base_position)] : [])));
-    const outcomes = services.map((part, number): TriedAppend => {
+    const outcomes = parts.map((part, number): TriedAppend => {
       const place = placed.get(part.agentId);
       if (place === undefined || place.fenced === true) return { outcome: "FENCED" };
       if (place.fenced === null) return { outcome: "LOCKED" };

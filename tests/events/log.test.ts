@@ -124,6 +124,20 @@ describe("append", () => {
     expect(events[0]?.position).toBe(1);
   });
 
+  it("fences another owner of the same epoch, as after a failover that lost a claim (invariant 4)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agent = await insertAgent(log, "one");
+    await sql.query({ name: "t", text: "UPDATE agent SET lease_owner = 'there', lease_epoch = 3 WHERE id = $1" }, [
+      agent.agentId,
+    ]);
+    const part = (owner: string) => ({ ...agent, fence: { owner, epoch: 3 }, events: [chunk(owner)] });
+    expect(await log.append("one", [part("here")])).toEqual([{ outcome: "FENCED" }]);
+    expect(await log.commitHeld("one", part("here"), { agent: { stepCount: 1 } })).toMatchObject({ outcome: "FENCED" });
+    expect(await log.commitHeld("one", part("there"), { agent: { stepCount: 1 } })).toMatchObject({ outcome: "COMMITTED" });
+    expect(deltas(await readAll(log, everything("one")))).toEqual(["there"]);
+  });
+
   it("looks up an append whose COMMIT answer was lost, and does not do it again (invariant 2)", async () => {
     const { sql } = await testDatabase();
     const plain = new EventLog(sql);
