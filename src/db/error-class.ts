@@ -1,4 +1,5 @@
 import { messageOf } from "../lib/text.ts";
+import { errorCode } from "../lib/error-code.ts";
 
 /**
  * The meaning of a statement's error for who asked. `outage`: the database does not answer, or takes no writes; nobody
@@ -59,8 +60,8 @@ export function shownProblem(error: unknown): string {
   const state = sqlState(error);
   if (state !== undefined) return `${TITLES[errorClass(error)]} (SQLSTATE ${state})`;
   if (errorClass(error) !== "outage") return messageOf(error);
-  const code = typeof error === "object" && error !== null && "code" in error ? ` (${String(error.code)})` : "";
-  return `${TITLES.outage}${code}`;
+  const code = errorCode(error);
+  return code === null ? TITLES.outage : `${TITLES.outage} (${code})`;
 }
 
 const TITLES: Readonly<Record<ErrorClass, string>> = {

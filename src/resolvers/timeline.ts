@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { retryWhileUnavailable } from "../db/retry-while-unavailable.ts";
+import { AGAIN_MS, retryWhileUnavailable } from "../db/retry-while-unavailable.ts";
 import { readFor } from "../db/reader-limits.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
@@ -174,9 +174,6 @@ function firstOf(page: LogPage, first: number): LogPage {
   const events = page.events.slice(0, first);
   return { ...page, events, covered: events.at(-1)?.position ?? page.covered };
 }
-
-/** The time for which it is of no use to ask a database again that has just not answered, in ms. */
-const AGAIN_MS = 100;
 
 /** A page in the place of one whose rows cannot be read, and the end of that. Its cursor is that before the page. */
 export async function waitWhileUnavailable(

@@ -11,6 +11,7 @@ import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
+import { errorCode } from "../lib/error-code.ts";
 
 /** The address of the server, and those who may connect. */
 export type ServerOptions = Access & { readonly port: number; readonly host: string; readonly slowReaders: SlowReaders };
@@ -133,9 +134,8 @@ function answer(response: ServerResponse, status: number, text: string): void {
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
-      const code = "code" in error ? error.code : null;
       const what =
-        code === "EADDRINUSE"
+        errorCode(error) === "EADDRINUSE"
           ? `port ${port} is in use: stop what listens there, or set PORT to another one`
           : `cannot listen on ${host}:${port} (${error.message})`;
       reject(new ListenError(what, { cause: error }));

@@ -156,10 +156,9 @@ describe("tools that misbehave (invariant 9)", () => {
       template: { toolTimeoutMs: 60 },
     });
     expect(calls).toMatchObject([{ state: "FAILED", error: { type: "timeout", stage: "execution" } }]);
-    expect(calls[0]?.durationMs).toBeLessThan(2_000);
     expectPairs(events, 1);
     late.resolve({ output: "too late", details: null });
-    await delay(20);
+    await client.turn(agent.id, "and on");
     expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "FAILED" }]);
   });
 

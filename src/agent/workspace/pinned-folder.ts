@@ -1,6 +1,7 @@
 import { constants, existsSync } from "node:fs";
 import { mkdir, open, readlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { errorCode } from "../../lib/error-code.ts";
 
 /** The folder is not the one that was resolved: something on its path became a link, or was moved. */
 export class FolderChanged extends Error {
@@ -20,8 +21,9 @@ const CAN_PIN = existsSync(OPEN_FILES);
 export async function inFolder<Result>(real: string, use: (folder: string) => Promise<Result>): Promise<Result> {
   if (!CAN_PIN) return use(real);
   const folder = await open(real, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    const isElse = error instanceof Error && "code" in error && (error.code === "ELOOP" || error.code === "ENOTDIR");
-    throw isElse ? new FolderChanged(`${real} is not the folder that it was`) : error;
+    throw ["ELOOP", "ENOTDIR"].includes(errorCode(error) ?? "")
+      ? new FolderChanged(`${real} is not the folder that it was`)
+      : error;
   });
   try {
     const pinned = `${OPEN_FILES}/${folder.fd}`;
@@ -39,7 +41,7 @@ export async function makeFolders(real: string): Promise<void> {
   for (; !existsSync(present); present = dirname(present)) missing.unshift(basename(present));
   for (const name of missing) {
     await inFolder(present, (folder) => mkdir(join(folder, name))).catch((error: unknown) => {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     });
     present = join(present, name);
   }

@@ -6,6 +6,7 @@ import { isSecretPath } from "./secret-files.ts";
 import { globMatcher, isPattern } from "./glob.ts";
 import { FolderChanged, inFolder } from "./pinned-folder.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
+import { errorCode } from "../../lib/error-code.ts";
 
 /** After so many entries of a folder others have their turn. */
 const TURN_ENTRIES = 50;
@@ -93,12 +94,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     if (error instanceof FolderChanged) return [];
-    if (
-      error instanceof Error &&
-      "code" in error &&
-      (error.code === "EACCES" || error.code === "ENOENT" || error.code === "EPERM")
-    )
-      return [];
+    if (["EACCES", "ENOENT", "EPERM"].includes(errorCode(error) ?? "")) return [];
     throw error;
   }
 }

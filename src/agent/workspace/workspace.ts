@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { messageOf } from "../../lib/text.ts";
 import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
+import { errorCode } from "../../lib/error-code.ts";
 
 /** The access to a file: a file that may be written is also made, replaced and removed. */
 export type Access = "read" | "write";
@@ -141,7 +142,7 @@ function realpathOfNearest(path: string): string {
   try {
     return realpathSync.native(path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     const parent = dirname(path);
     if (parent === path) throw error;
     const real = join(realpathOfNearest(parent), basename(path));
