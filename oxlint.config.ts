@@ -47,7 +47,7 @@ const PACKAGES: readonly { readonly packages: string; readonly room: Room; reado
     instead: "transports stay in src/server: pass what you need in the context",
   },
   { packages: "@anthropic-ai/|openai", room: "models", instead: "go through the Model port of src/agent/models" },
-  { packages: "@prisma/|@electric-sql/|pglite-prisma-adapter", room: "db", instead: "use the Sql or Reader of src/db" },
+  { packages: "@prisma/|@electric-sql/|pglite-prisma-adapter", room: "db", instead: "use the Sql or PrismaReads of src/db" },
 ];
 
 /** The lint of one room: what it must not import, each with what to do instead. */

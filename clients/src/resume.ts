@@ -68,7 +68,7 @@ const FINAL_CODES: ReadonlySet<unknown> = new Set([
 /**
  * Subscribes, and stays subscribed: after each loss of the connection it subscribes again `since` the last page's
  * `cursor`, so that every event comes once and in order, whatever happens in between. Ends with `complete` if the
- * server ends the stream (`until`), with a `ResumeError` if it cannot go on, and if the server refuses the
+ * server ends the stream (`until`), with a `ResumeError` if it cannot go on, and, if the server refuses the
  * operation with its errors as a result. Returns the end of the subscription.
  */
 export function resume<Data>(

@@ -13,7 +13,7 @@ import { ConfigurationError, type Environment } from "./environment.ts";
 const DOLLARS = Type.Number({ minimum: 0 });
 
 /** The price of a model's tokens, in US dollars per million. */
-const PRICE_SETTINGS = {
+export const PRICE_SETTINGS = {
   /** Of input. Must be given. */
   input: DOLLARS,
   /** Of output. Must be given. */
@@ -28,7 +28,7 @@ const PRICE_SETTINGS = {
 const THINKING_TOKENS = 1_024;
 
 /** The settings of a model that a provider runs. */
-const HOSTED_SETTINGS = {
+export const HOSTED_SETTINGS = {
   /** The provider's name of the model. Must be given. */
   model: TEXT,
   /** Its price, from which `usage` counts dollars. None if omitted: then `usage` counts tokens only. */
@@ -37,7 +37,9 @@ const HOSTED_SETTINGS = {
   withoutKey: Type.Optional(TEXT),
 };
 
-const ANTHROPIC_SETTINGS = {
+/** The settings of a Claude model. */
+export const ANTHROPIC_SETTINGS = {
+  /** A Claude model, by the Messages API. Must be given. */
   provider: Type.Literal("anthropic"),
   ...HOSTED_SETTINGS,
   /** The most tokens of one answer. 8,192 if omitted. */
@@ -51,14 +53,18 @@ const ANTHROPIC_SETTINGS = {
   stopSequences: withDefault(Type.Immutable(Type.Array(TEXT, { maxItems: 16 })), []),
 };
 
-const OPENAI_SETTINGS = {
+/** The settings of a model behind a chat completions API. */
+export const OPENAI_SETTINGS = {
+  /** A model behind a chat completions API. Must be given. */
   provider: Type.Literal("openai"),
   ...HOSTED_SETTINGS,
   /** The most tokens of one answer. The server's own limit if omitted. */
   maxTokens: withDefault(COUNT, null),
 };
 
-const SCRIPTED_SETTINGS = {
+/** The settings of a scripted model. */
+export const SCRIPTED_SETTINGS = {
+  /** A script, which plays without a provider. Must be given. */
   provider: Type.Literal("scripted"),
   /** The path of a script, from the configuration's folder, or a script. Must be given. */
   script: Type.Unsafe<string | Script>({ type: ["string", "object"] }),

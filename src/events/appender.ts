@@ -114,7 +114,7 @@ function takeBatch(queue: Waiting[]): Waiting[] {
   let events = 0;
   const agents = new Set<string>();
   for (const { part } of queue) {
-    // An agent twice means two leases of it: the older part waits for a batch of its own, if it is fenced.
+    // An agent twice means two leases of it: the older part waits for a batch of its own, in which it is fenced.
     if (agents.has(part.agentId) || (agents.size > 0 && events + part.events.length > BATCH_EVENTS)) break;
     events += part.events.length;
     agents.add(part.agentId);

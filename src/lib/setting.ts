@@ -1,4 +1,4 @@
-import { Type, type Static, type TObject, type TProperties, type TSchema } from "typebox";
+import { Type, type Static, type TObject, type TOptional, type TProperties, type TSchema } from "typebox";
 
 /** A setting that may be omitted: `default` holds then. */
 export type Defaulted<Schema extends TSchema, Value> = ReturnType<typeof Type.Optional<Schema>> & { readonly default: Value };
@@ -10,7 +10,7 @@ export type Written<Settings extends TProperties> = Readonly<Static<TObject<Sett
 export type Complete<Settings extends TProperties> = {
   readonly [Name in keyof Settings]: Settings[Name] extends { readonly default: infer Value }
     ? Static<Settings[Name]> | Extract<Value, null>
-    : Static<Settings[Name]>;
+    : Static<Settings[Name]> | (Settings[Name] extends TOptional<Settings[Name]> ? undefined : never);
 };
 
 /** A setting that may be omitted, and the value that holds then; null stands for none. */

@@ -10,7 +10,7 @@ export type Payload = {
   readonly userErrors: readonly UserError[];
 };
 
-/** The row that a mutation is about, and the position of its newest event; null if it wrote none. */
+/** The row that a mutation is about, and the position of its newest event; null if it wrote none, or its caller does not learn it. */
 export type Outcome = { readonly id: string; readonly position: number | null };
 
 /** The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none. */

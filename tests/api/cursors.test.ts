@@ -1,24 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { AgentsDocument, PollTimelineDocument, TimelineDocument, ToolCallsDocument } from "../generated/documents.ts";
-import type { TriplaneConfig } from "../../src/triplane.ts";
-import { tokenActor } from "../support/actors.ts";
+import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
-/** People of tenant `one`, and zoe, who is an administrator of another. */
-const PEOPLE: Partial<TriplaneConfig> = {
-  actors: [
-    tokenActor("anna", ["user"]),
-    tokenActor("ben", ["user"]),
-    tokenActor("vera", ["viewer"]),
-    tokenActor("paul", ["approver"]),
-    tokenActor("zoe", ["admin"], "other"),
-  ].map(({ actor }) => actor),
-};
-
 describe("cursors and pages", () => {
   it("that do not fit get a typed error before the stream starts, never silence", async () => {
-    const app = await startTestApp({ config: PEOPLE });
+    const app = await startTestApp({ config: NEIGHBOURS });
     const client = connect(app.url, "anna-token");
     const other = connect(app.url, "zoe-token");
     const agent = await client.createAgent();

@@ -199,7 +199,7 @@ describe("interruptAgent", () => {
     expect(ofType(await client.turn(agent.id, "hi"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   });
 
-  it("on a node that is not the owner aborts the owner's request", async () => {
+  it("on a server that is not the owner aborts the owner's request", async () => {
     const model = playedModel(
       () => hangsAfter("I was"),
       () => says("Hello."),

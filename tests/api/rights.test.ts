@@ -10,26 +10,14 @@ import {
   ToolCallsDocument,
 } from "../generated/documents.ts";
 import { globalId } from "../../src/lib/global-id.ts";
-import type { TriplaneConfig } from "../../src/triplane.ts";
-import { tokenActor } from "../support/actors.ts";
+import { NEIGHBOURS, tokenActor } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { SCRIPT } from "../support/office.ts";
 
-/** People of tenant `one`, and zoe, who is an administrator of another. */
-const PEOPLE: Partial<TriplaneConfig> = {
-  actors: [
-    tokenActor("anna", ["user"]),
-    tokenActor("ben", ["user"]),
-    tokenActor("vera", ["viewer"]),
-    tokenActor("paul", ["approver"]),
-    tokenActor("zoe", ["admin"], "other"),
-  ].map(({ actor }) => actor),
-};
-
 describe("actors", () => {
   it("without a token or with a wrong one are not admitted, over HTTP and WebSocket", async () => {
-    const app = await startTestApp({ config: PEOPLE });
+    const app = await startTestApp({ config: NEIGHBOURS });
     for (const token of [undefined, "wrong", ""]) {
       const answer = await connect(app.url, token).ask(AgentsDocument, {});
       expect(answer).toMatchObject({ status: 401, data: null, errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
@@ -38,7 +26,7 @@ describe("actors", () => {
   });
 
   it("see, steer and decide only what their roles allow (invariant 12)", async () => {
-    const app = await startTestApp({ config: PEOPLE, script: SCRIPT, template: { selfApproval: false } });
+    const app = await startTestApp({ config: NEIGHBOURS, script: SCRIPT, template: { selfApproval: false } });
     const [anna, ben, vera, paul, zoe] = ["anna", "ben", "vera", "paul", "zoe"].map((name) => connect(app.url, `${name}-token`));
     if (!anna || !ben || !vera || !paul || !zoe) throw new Error("five actors");
     const agent = await anna.createAgent();
@@ -117,7 +105,7 @@ describe("a person who asked", () => {
 
 describe("streams", () => {
   it("give each actor only the events that they may see, live as from the past (invariant 12)", async () => {
-    const app = await startTestApp({ config: PEOPLE });
+    const app = await startTestApp({ config: NEIGHBOURS });
     const anna = connect(app.url, "anna-token");
     const ben = connect(app.url, "ben-token");
     const own = await ben.createAgent();

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { Ajv } from "ajv";
 import { expect, it } from "vitest";
 import { APPROVAL_SETTINGS } from "../../src/agent/approvals/template.ts";
 import { TOOL_LIMIT_SETTINGS } from "../../src/agent/calls/slots.ts";
@@ -8,6 +9,13 @@ import { TURN_SETTINGS } from "../../src/agent/loop/template.ts";
 import { PERMISSION_SETTINGS } from "../../src/agent/policy/permission-source.ts";
 import { CONFIG_SETTINGS } from "../../src/config/config.ts";
 import { HOOK_SETTINGS } from "../../src/config/hooks.ts";
+import {
+  ANTHROPIC_SETTINGS,
+  HOSTED_SETTINGS,
+  OPENAI_SETTINGS,
+  PRICE_SETTINGS,
+  SCRIPTED_SETTINGS,
+} from "../../src/config/models.ts";
 import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
 import { TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
 import { WEBHOOK_SETTINGS } from "../../src/config/webhooks.ts";
@@ -21,6 +29,11 @@ const GROUPS = [
   ["agent/calls/slots.ts", "TOOL_LIMIT_SETTINGS", TOOL_LIMIT_SETTINGS],
   ["agent/approvals/template.ts", "APPROVAL_SETTINGS", APPROVAL_SETTINGS],
   ["agent/policy/permission-source.ts", "PERMISSION_SETTINGS", PERMISSION_SETTINGS],
+  ["config/models.ts", "PRICE_SETTINGS", PRICE_SETTINGS],
+  ["config/models.ts", "HOSTED_SETTINGS", HOSTED_SETTINGS],
+  ["config/models.ts", "ANTHROPIC_SETTINGS", ANTHROPIC_SETTINGS],
+  ["config/models.ts", "OPENAI_SETTINGS", OPENAI_SETTINGS],
+  ["config/models.ts", "SCRIPTED_SETTINGS", SCRIPTED_SETTINGS],
   ["config/hooks.ts", "HOOK_SETTINGS", HOOK_SETTINGS],
   ["config/retention.ts", "RETENTION_SETTINGS", RETENTION_SETTINGS],
   ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
@@ -50,9 +63,18 @@ it.each(GROUPS)("each setting in %s, %s says its default, and its unit if it is 
   expect(docstrings.size).toBeGreaterThan(1);
   for (const [field, schema] of Object.entries(settings)) {
     const docstring = docstrings.get(field);
-    if (docstring === undefined && constant === "TEMPLATE_SETTINGS") continue; // A setting of a room, looked at there.
+    // A setting of another group, looked at there.
+    if (docstring === undefined && source.includes("  ...")) continue;
     const said = "default" in schema ? saidDefault(schema.default) : /Must be given|if omitted/i;
     expect(docstring ?? "no docstring", `${constant}.${field}`).toMatch(said);
     if (field.endsWith("Ms")) expect(docstring, `${constant}.${field}`).toMatch(/\bin ms\b/);
+  }
+});
+
+it.each(GROUPS)("each default in %s, %s is within the bounds of its setting", (_file, _constant, settings) => {
+  const ajv = new Ajv({ strict: false }).addKeyword("isFunction");
+  for (const [field, schema] of Object.entries<object>(settings)) {
+    if (!("default" in schema) || schema.default === null) continue;
+    expect(ajv.validate(schema, schema.default), `${field}: ${ajv.errorsText()}`).toBe(true);
   }
 });

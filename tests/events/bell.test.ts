@@ -4,9 +4,9 @@ import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 
-/** The bell of a node, which ends with the test. */
-function bellOf(url: string, node: string, times?: BellTimes): Bell {
-  const bell = postgresBell(url, "0", node, silentLogger, times);
+/** The bell of a server, which ends with the test. */
+function bellOf(url: string, serverId: string, times?: BellTimes): Bell {
+  const bell = postgresBell(url, "0", serverId, silentLogger, times);
   onTestFinished(() => bell.close());
   return bell;
 }

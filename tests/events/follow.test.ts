@@ -11,8 +11,8 @@ import { testDatabase } from "../support/database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { chunk, deltas, everything, insertAgent } from "../support/log.ts";
 
-/** A log with its tails, as one node has them. */
-function node(sql: Sql, bell: Bell = silentBell()): { log: EventLog; tails: Tails } {
+/** A log with its tails, as one server has them. */
+function eventServer(sql: Sql, bell: Bell = silentBell()): { log: EventLog; tails: Tails } {
   const log = new EventLog(sql);
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const tails = new Tails(log, bell, silentLogger);
@@ -37,7 +37,7 @@ async function take(pages: AsyncGenerator<LogPage, void>, count: number): Promis
 describe("follow", () => {
   it("gives the first page at once, even empty, and says that it is caught up", async () => {
     const { sql } = await testDatabase();
-    const { tails } = node(sql);
+    const { tails } = eventServer(sql);
     const pages = follow(tails, { scope: everything("one"), after: 0, until: null });
     const { value } = await pages.next();
     expect(value).toMatchObject({ events: [], covered: 0, head: { position: 0 } });
@@ -46,7 +46,7 @@ describe("follow", () => {
 
   it("delivers history and present as one, once, in order, while writers write (invariant 2)", async () => {
     const { sql } = await testDatabase();
-    const { log, tails } = node(sql);
+    const { log, tails } = eventServer(sql);
     const agents = await Promise.all(Array.from({ length: 4 }, () => insertAgent(log, "one")));
     for (let round = 0; round < 75; round += 1)
       await log.append(
@@ -67,7 +67,7 @@ describe("follow", () => {
 
   it("ends at once when it is returned while it waits", async () => {
     const { sql } = await testDatabase();
-    const { tails } = node(sql);
+    const { tails } = eventServer(sql);
     const pages = follow(tails, { scope: everything("one"), after: 0, until: null });
     await pages.next();
     const parked = pages.next();
@@ -78,7 +78,7 @@ describe("follow", () => {
 
   it("ends after the kind that it was asked for, inside of a page", async () => {
     const { sql } = await testDatabase();
-    const { log, tails } = node(sql);
+    const { log, tails } = eventServer(sql);
     const agent = await insertAgent(log, "one");
     const done = { at: new Date(), body: { kind: "DONE", turn: 1, step: 1, reason: "COMPLETED", messageIds: [] } } as const;
     await log.append("one", [{ ...agent, events: [chunk("a"), done, chunk("b")] }]);
@@ -88,10 +88,10 @@ describe("follow", () => {
     expect((await pages.next()).done).toBe(true);
   });
 
-  it("repeats nothing to a follower that is ahead of its node's tail (invariant 2)", async () => {
+  it("repeats nothing to a follower that is ahead of its server's tail (invariant 2)", async () => {
     const { sql } = await testDatabase();
-    const writer = node(sql);
-    const reader = node(sql);
+    const writer = eventServer(sql);
+    const reader = eventServer(sql);
     const agent = await insertAgent(writer.log, "one");
     const write = (count: number) =>
       writer.log.append("one", [{ ...agent, events: Array.from({ length: count }, () => chunk("x")) }]);
@@ -116,7 +116,7 @@ describe("follow", () => {
 
   it("wakes only followers whose scope has something", async () => {
     const { sql } = await testDatabase();
-    const { log, tails } = node(sql);
+    const { log, tails } = eventServer(sql);
     const own = await insertAgent(log, "one");
     const other = await insertAgent(log, "one");
     const pages = follow(tails, { scope: { ...everything("one"), agentId: own.agentId }, after: 0, until: null });
@@ -132,7 +132,7 @@ describe("follow", () => {
 
   it("moves the cursor of a follower whose scope is silent after 10,000 positions", async () => {
     const { sql } = await testDatabase();
-    const { log, tails } = node(sql);
+    const { log, tails } = eventServer(sql);
     const agent = await insertAgent(log, "one");
     const pages = follow(tails, { scope: { ...everything("one"), channels: ["CONTROL"] }, after: 0, until: null });
     await pages.next();
@@ -147,7 +147,7 @@ describe("follow", () => {
 
   it("reads the log if the tail has dropped what a slow reader still needs (invariant 10)", async () => {
     const { sql } = await testDatabase();
-    const { log, tails } = node(sql);
+    const { log, tails } = eventServer(sql);
     const agent = await insertAgent(log, "one");
     const slow = follow(tails, { scope: everything("one"), after: 0, until: null });
     await slow.next();
@@ -163,7 +163,7 @@ describe("follow", () => {
     let isAway = false;
     const query: Sql["query"] = (statement, values) =>
       isAway ? Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) : sql.query(statement, values);
-    const { log, tails } = node(watched(query, new OutageWatch(async () => {})));
+    const { log, tails } = eventServer(watched(query, new OutageWatch(async () => {})));
     const other = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     await log.append("one", [{ ...agent, events: [chunk("before")] }]);
@@ -206,10 +206,10 @@ describe("follow", () => {
     await expect.poll(() => tails.bytes).toBe(0);
   });
 
-  it("hears other nodes by the bell, and by the poll when the bell is dead", async () => {
+  it("hears other servers by the bell, and by the poll when the bell is dead", async () => {
     const { sql, url } = await testDatabase();
-    const writer = node(sql, postgresBell(url, "0", "writer", silentLogger));
-    const reader = node(sql, postgresBell(url, "0", "reader", silentLogger));
+    const writer = eventServer(sql, postgresBell(url, "0", "writer", silentLogger));
+    const reader = eventServer(sql, postgresBell(url, "0", "reader", silentLogger));
     const agent = await insertAgent(writer.log, "one");
     const pages = follow(reader.tails, { scope: everything("one"), after: 0, until: null });
     await pages.next();

@@ -44,7 +44,7 @@ describe("retention", () => {
     expect((await log.head("one")).floor).toBe(11_000);
     expect((await log.read(everything("one"), 11_000)).events[0]?.position).toBe(11_001);
     expect(await readAll(log, everything("one"))).toHaveLength(1_000);
-    // What a node that died left of an earlier time goes along.
+    // What a server that died left of an earlier time goes along.
     expect(await applyRetention(sql, { policy, consumers: [], now: NOW }, GOING)).toMatchObject([
       { events: 0, newFloor: 11_000 },
     ]);
@@ -153,7 +153,7 @@ describe("retention", () => {
     const late = follow(tails, { scope: everything("one"), after: 1, until: null });
     await applyRetention(sql, { policy: { ...NONE, deltasMs: DAY }, consumers: [], now: NOW }, GOING);
     expect((await late.next()).value?.events.map(({ position }) => position)).toEqual([3, 4]);
-    // Written by another node, and compacted before this one has read it.
+    // Written by another server, and compacted before this one has read it.
     const other = new EventLog(sql);
     const agent = await insertAgent(other, "one");
     await other.append("one", [

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Role } from "../../src/agent/actors/actor.ts";
+import type { TriplaneConfig } from "../../src/triplane.ts";
 import type { TokenActor } from "../../src/server/authenticate.ts";
 
 /** An actor of tenant `acme` as the configuration names them, with the token by which they come. */
@@ -11,3 +12,14 @@ export function tokenActor(
   const token = `${id}-token`;
   return { token, actor: { id, kind: "USER", tokenHash: createHash("sha256").update(token).digest("hex"), tenant, roles } };
 }
+
+/** People of tenant `acme`, and zoe, who is an administrator of another. Each has a token of the form `anna-token`. */
+export const NEIGHBOURS: Partial<TriplaneConfig> = {
+  actors: [
+    tokenActor("anna", ["user"]),
+    tokenActor("ben", ["user"]),
+    tokenActor("vera", ["viewer"]),
+    tokenActor("paul", ["approver"]),
+    tokenActor("zoe", ["admin"], "other"),
+  ].map(({ actor }) => actor),
+};

@@ -8,7 +8,10 @@ let made: Promise<string> | null = null;
 
 /** A data folder with an empty embedded database, removed when the test ends. To make a database takes seconds: it is a copy of one. */
 export async function embeddedFolder(): Promise<string> {
-  made ??= make();
+  made ??= make().catch((error: unknown) => {
+    made = null;
+    throw error;
+  });
   const folder = await temporaryFolder();
   await cp(await made, folder, { recursive: true });
   return folder;

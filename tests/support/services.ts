@@ -17,7 +17,7 @@ import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
 
 /** What agents of one node named "here" are advanced with, for tests that advance them themselves. */
-export function testParts(
+export function testServices(
   sql: Sql,
   model: Model,
   tools: readonly Tool[] = [],

@@ -83,7 +83,7 @@ export async function waitToRetry(
   { modelRetryMs }: Pick<ConversationTemplate, "modelRetryMs">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const growing = growingWait(attempt + 1, modelRetryMs, LONGEST_WAIT_MS);
+  const growing = growingWait(attempt + 1, modelRetryMs, Infinity);
   const waitMs = Math.round(Math.min(LONGEST_WAIT_MS, failure.retryAfterMs ?? growing));
   owner.send({
     kind: "ERROR",

@@ -172,7 +172,7 @@ export class Owner implements CallOwner, ConversationOwner {
     const outcome = await this.#write(joinCommits(...deferred, commit)).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
       this.#services.logger.warn(
-        `a commit of agent ${this.lease.agentId} is made in services, since it was refused (${withCause(error)})`,
+        `a commit of agent ${this.lease.agentId} is made in parts, since it was refused (${withCause(error)})`,
       );
       return "REFUSED" as const;
     });

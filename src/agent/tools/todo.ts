@@ -11,7 +11,7 @@ const LIST_BYTES = 24 * 1024;
 const ITEM = closed({
   id: Type.String({ minLength: 1, maxLength: 64, description: "Unique in the list." }),
   title: Type.String({ minLength: 1, maxLength: 500, pattern: "\\S" }),
-  status: Type.Enum(["pending", "in_progress", "completed"]),
+  status: Type.Enum(["pending", "in_progress", "completed"], { type: "string" }),
   assignee: optional(Type.String({ maxLength: 100 })),
   notes: optional(Type.String({ maxLength: 2_000 })),
 });
@@ -22,7 +22,7 @@ export const todoRead = defineTool({
   description: "Reads your todo list.",
   readOnly: true,
   idempotent: true,
-  inputSchema: closed({}),
+  inputSchema: Type.Object({}, { required: [], additionalProperties: false }),
   async run(_input, { todos }) {
     const list = await todos.read();
     return {

@@ -217,19 +217,12 @@ function closed(name: string, schema: object): JsonObject {
   return "additionalProperties" in json ? json : { ...json, additionalProperties: false };
 }
 
-/** Schemas of two tools may have the same `$id`: none is added to the others. */
-const ajv = new Ajv({
-  allErrors: true,
-  useDefaults: true,
-  strict: true,
-  allowUnionTypes: true,
-  verbose: true,
-  addUsedSchema: false,
-});
-
 function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Input> {
   try {
-    return ajv.compile<Input>(schema);
+    // One for each tool: what a schema refers to is looked for in that schema alone.
+    return new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, verbose: true }).compile<Input>(
+      schema,
+    );
   } catch (error) {
     throw new ToolDefinitionError(
       `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,

@@ -12,7 +12,7 @@ import { possibleCommits, type PossibleCommit } from "../../support/commits.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 
 /** The choices of a random run: which of the commits that are possible is made, and where messages arrive. */
 const RUN = fc.array(fc.record({ choice: fc.nat(1_000), arrives: fc.nat(4) }), { minLength: 5, maxLength: 60 });
@@ -132,7 +132,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
 
   it("leave the rows as `after` says, read back from a database", { timeout: 60_000 }, async () => {
     const { sql } = await testDatabase();
-    const services = testParts(sql, playedModel());
+    const services = testServices(sql, playedModel());
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(RUN, async (run) => {

@@ -5,13 +5,13 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
-/** An agent of these parts that has one message, and its loop. */
-async function begun(...[model, tools, template]: DropFirst<Parameters<typeof testParts>>) {
+/** An agent of these services that has one message, and its loop. */
+async function begun(...[model, tools, template]: DropFirst<Parameters<typeof testServices>>) {
   const { sql } = await testDatabase();
-  const services = testParts(sql, model, tools, { permission: permissionOf({ mode: "auto" }), ...template });
+  const services = testServices(sql, model, tools, { permission: permissionOf({ mode: "auto" }), ...template });
   const agent = await heldAgent(services);
   await agent.send("go");
   return { services, hold: agent.hold, events: () => readAll(services.log, everything("one")) };

@@ -7,7 +7,7 @@ import type { Sql } from "../../../src/db/sql.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 it("an owner knows what its agent's rows say after all that it commits, without reading them again", async () => {
@@ -92,7 +92,7 @@ it("an owner knows what its agent's rows say after all that it commits, without 
     },
     () => says("Done again."),
   );
-  const services = testParts(counted, model, tools, { permission: permissionOf({ mode: "auto" }) });
+  const services = testServices(counted, model, tools, { permission: permissionOf({ mode: "auto" }) });
   const ended = new Set<string>();
   services.log.onCommitted((_tenant, events) => {
     for (const { body } of events) if (body.kind === "TOOL_END") ended.add(body.call.name);

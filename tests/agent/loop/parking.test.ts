@@ -4,12 +4,12 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { beforeCommit } from "../../support/writes.ts";
 
 it("an agent never parks past a message that arrives between its look and its parking (invariant 8)", async () => {
   const { sql } = await testDatabase();
-  const services = testParts(
+  const services = testServices(
     sql,
     playedModel(() => says("Hello.")),
   );

@@ -4,7 +4,7 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 import { aroundWrites, goesTo } from "../../support/writes.ts";
 
@@ -20,7 +20,7 @@ it("a call gives its place back if its EXECUTING cannot be committed: nothing ru
     if (isRefusing && change !== null && goesTo("EXECUTING", change)) throw new Error("the database refuses it");
     return write();
   });
-  const own = testParts(
+  const own = testServices(
     refusing,
     playedModel(
       () => calls("own"),

@@ -5,7 +5,7 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 /** Runs one turn on a database that refuses a constraint's rows, and gives its events. */
@@ -16,7 +16,7 @@ async function turn(constraint: string, model: Model): Promise<TimelineEvent[]> 
     ownTool("own", () => ({ output: "unstorable", details: null })),
     ownTool("other", () => ({ output: "done", details: null })),
   ];
-  const services = testParts(sql, model, tools, { permission: permissionOf({ mode: "auto" }) });
+  const services = testServices(sql, model, tools, { permission: permissionOf({ mode: "auto" }) });
   const agent = await heldAgent(services);
   await agent.send("go");
   expect(await (await agent.hold()).run()).toBe("parked");

@@ -7,7 +7,7 @@ import { connect, ofType, textOf } from "../../support/client.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { calls, hangsAfter, playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 /** As if the holder had died: its lease has run out, and a new epoch has begun. */
@@ -184,7 +184,7 @@ describe("an agent that fails as soon as it is claimed", () => {
 
 it("nothing starts under a lease that ran out while the machine slept: its own clock stood still meanwhile", async () => {
   const { sql } = await testDatabase();
-  const agent = await heldAgent(testParts(sql, playedModel()));
+  const agent = await heldAgent(testServices(sql, playedModel()));
   await agent.send("go");
   const { owner } = await agent.hold();
   expect(await owner.mayStart()).toBe(true);

@@ -3,7 +3,7 @@ import { everything, bodies, readAll } from "../../support/log.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent, permissionOf } from "../../support/held-agent.ts";
 import { playedModel, says } from "../../support/models.ts";
-import { testParts } from "../../support/services.ts";
+import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 
 const ITEM = { id: "1", title: "one", status: "pending", assignee: null, notes: null } as const;
@@ -33,7 +33,7 @@ it("an empty list takes the place of one that has items: the rows say what TODO_
     },
     () => says("Done."),
   );
-  const services = testParts(sql, model, [tool], { permission: permissionOf({ mode: "auto" }) });
+  const services = testServices(sql, model, [tool], { permission: permissionOf({ mode: "auto" }) });
   const agent = await heldAgent(services);
   await agent.send("go");
   expect(await (await agent.hold()).run()).toBe("parked");

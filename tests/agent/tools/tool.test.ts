@@ -1,0 +1,54 @@
+import canonicalize from "canonicalize";
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
+import { defineTool, optional, ToolDefinitionError } from "../../../src/agent/tools/tool.ts";
+import { Type } from "../../../src/triplane.ts";
+
+const run = () => ({ output: "", details: null });
+const tool = (name: string, inputSchema: object) =>
+  defineTool<never>({ name, description: "x", readOnly: true, inputSchema: inputSchema as never, run });
+
+describe("the schema of a tool's input", () => {
+  it("may refer to itself, and to nothing of another tool", () => {
+    const tree = tool("tree", { type: "object", properties: { children: { type: "array", items: { $ref: "#" } } } });
+    expect(tree.bind({ children: [{ children: [] }] })).toMatchObject({ ok: true });
+    expect(tree.bind({ children: [{ children: 1 }] })).toMatchObject({ ok: false });
+    const shared = { $id: "shared", type: "object", properties: { a: { $id: "inner", type: "integer" } } };
+    expect([tool("one", shared), tool("two", shared)].map(({ bind }) => bind({ a: 1 }).ok)).toEqual([true, true]);
+    expect(() => tool("three", { type: "object", properties: { a: { $ref: "inner" } } })).toThrow(ToolDefinitionError);
+  });
+
+  it("gives `run` the type of its input, also of what may be left out or null", () => {
+    const typed = defineTool({
+      name: "typed",
+      description: "x",
+      readOnly: true,
+      inputSchema: Type.Object({ path: Type.String(), most: optional(Type.Integer({ minimum: 1 })) }),
+      run: ({ path, most }) => ({ output: path.slice(0, most ?? 1), details: null }),
+    });
+    for (const input of [{ path: "a" }, { path: "a", most: null }, { path: "a", most: 2 }])
+      expect(typed.bind(input)).toEqual({ ok: true, value: { input, run: expect.any(Function) } });
+    expect(typed.bind({ path: "a", most: 0 })).toMatchObject({
+      ok: false,
+      refusal: [{ path: "/most", message: "must be >= 1" }],
+    });
+    expect(typed.bind({ most: 1 })).toMatchObject({ ok: false, refusal: [{ message: "must have required property 'path'" }] });
+  });
+
+  it("of a built-in tool stays what approvals are bound to: a call that was allowed before an upgrade runs after it", () => {
+    const hash = (schema: object): string =>
+      createHash("sha256")
+        .update(canonicalize(schema) ?? "")
+        .digest("hex")
+        .slice(0, 16);
+    expect(Object.fromEntries(BUILTIN_TOOLS.map(({ name, inputSchema }) => [name, hash(inputSchema)]))).toEqual({
+      fs_read: "2a57425cf1622402",
+      fs_write: "44f9ff8cb18f98cf",
+      fs_glob: "871edd2efde2b328",
+      fs_grep: "5439c3058e5f8530",
+      todo_read: "d746974fa9afd5e9",
+      todo_write: "87541429de16b69f",
+    });
+  });
+});
