@@ -10,6 +10,7 @@ export type { WebhookConfig } from "./config/webhooks.ts";
 export { Type } from "typebox";
 export {
   defineTool,
+  optional,
   ToolDefinitionError,
   type Risk,
   type Tool,

@@ -55,9 +55,15 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   });
   resolvePackageName();
   const module = (await import(pathToFileURL(configPath).href).catch((error: unknown) => {
-    throw new ConfigurationError(`${configPath} cannot be loaded: ${messageOf(error)}`);
+    throw new ConfigurationError(`${configPath} cannot be loaded: ${messageOf(error)}${placeOf(error)}`);
   })) as { default?: unknown };
   return makeSettings(environment, configPath, checkForm(configPath, module.default));
+}
+
+/** Where a file cannot be read as a module: Node says the line at the start of the stack. */
+function placeOf(error: unknown): string {
+  const [, place] = /^(?:file:\/\/)?(\/.*:\d+)\n/.exec(error instanceof Error ? (error.stack ?? "") : "") ?? [];
+  return place === undefined ? "" : ` (${place})`;
 }
 
 /** Makes the settings of a configuration. `path` is its file: relative paths in it start there. */

@@ -5,7 +5,7 @@ import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
 
 /** A person or service with a fixed token. */
 export const TOKEN_ACTOR_SETTINGS = {
-  /** The name under which the actor asks and decides, unique in its tenant. Must be given. */
+  /** The name under which the actor asks and decides. Two of one name in a tenant are one actor with two tokens. Must be given. */
   id: TEXT,
   /** A person, or a program. `USER` if omitted. */
   kind: withDefault(Type.Enum(["USER", "SERVICE"]), "USER"),

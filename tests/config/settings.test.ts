@@ -69,7 +69,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a script with a wrong field",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ wehn: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
-      /models\.m.*replies\/0/,
+      /models\.m.*\/replies\/0 has no field "wehn"/,
     ],
     [
       "a model without a key",
@@ -77,6 +77,32 @@ describe("settings that cannot work say what to do", () => {
       /models\.m needs ANTHROPIC_API_KEY/,
     ],
     ["a syntax error", "export default {", /cannot be loaded/],
+    ["nothing exported", "export const config = {};", /exports nothing: write `export default defineConfig/],
+    [
+      "a field that is spelt wrongly",
+      'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x", maxStep: 5 } } }',
+      /templates\.t has no field "maxStep": the fields are systemPrompt, .*maxSteps/,
+    ],
+    [
+      "a name that cannot be one",
+      'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { "my counter": { model: "m", systemPrompt: "x" } } }',
+      /: templates: the name "my counter" must be 1 to 64 letters, digits, _ or -$/,
+    ],
+    [
+      "a model without a provider",
+      'export default { models: { m: { model: "x" } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
+      /: models\.m\.provider must be anthropic, openai or scripted$/,
+    ],
+    [
+      "a tool that is none",
+      'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x" } }, tools: [{ name: "x" }] }',
+      /: tools\.0 is no tool: make it with defineTool$/,
+    ],
+    [
+      "a number out of its bounds",
+      'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x", maxSteps: 0 } }, retention: { eventsDays: 0 } }',
+      /templates\.t\.maxSteps must be >= 1, not 0; retention\.eventsDays must be at least an hour/,
+    ],
     [
       "a token hash that is none",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, actors: [{ id: "a", tokenHash: "plain", tenant: "t", roles: ["admin"] }] }',

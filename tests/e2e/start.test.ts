@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
@@ -29,6 +31,14 @@ describe("a start that cannot work says what to do", () => {
     const output = await refusal({ PORT: "eighty" });
     expect(output).toContain("Triplane did not start: PORT must be a number");
     expect(output).not.toContain("    at ");
+  });
+
+  it("a configuration with a syntax error, with its line", async () => {
+    const config = join(await temporaryFolder(), "triplane.config.ts");
+    await writeFile(config, "export default {\n  models: {}\n  templates: {},\n};");
+    const output = await refusal({ TRIPLANE_CONFIG: config });
+    expect(output).toContain(`${config} cannot be loaded: `);
+    expect(output).toContain(`(${config}:3)`);
   });
 
   it("a port in use", async () => {

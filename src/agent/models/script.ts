@@ -1,4 +1,4 @@
-import { Ajv } from "ajv";
+import { Ajv, type ErrorObject } from "ajv";
 import { Type, type Static } from "typebox";
 import type { Json } from "../../lib/json.ts";
 import { closed, COUNT } from "../../lib/setting.ts";
@@ -33,7 +33,7 @@ const CALL = closed({
 /** One answer of the model. */
 const REPLY = closed({
   when: CONDITION,
-  /** Takes the lines that match out of the newest result of a tool; named groups become the fields of `item`. */
+  /** Takes the lines that match out of the newest result of a tool; named groups become placeholders, as in `{{name}}`. */
   find: Type.Optional(closed({ result: ANY_TEXT, line: ANY_TEXT })),
   /** The thought of the model before it says anything. */
   think: Type.Optional(ANY_TEXT),
@@ -75,9 +75,7 @@ export function parseScript(name: string, source: string): Script {
     throw new ScriptError(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!validate(script)) {
-    throw new ScriptError(
-      `${name}: ${(validate.errors ?? []).map((error) => `${error.instancePath === "" ? "/" : error.instancePath} ${error.message ?? ""}`).join("; ")}`,
-    );
+    throw new ScriptError(`${name}: ${(validate.errors ?? []).map(problemOf).join("; ")}`);
   }
   for (const [index, reply] of script.replies.entries()) {
     for (const problem of problemsOf(reply)) throw new ScriptError(`${name}: /replies/${index}${problem}`);
@@ -93,6 +91,13 @@ export function parseScript(name: string, source: string): Script {
     }
   }
   return script;
+}
+
+function problemOf({ instancePath, keyword, params, message }: ErrorObject): string {
+  const field = instancePath === "" ? "/" : instancePath;
+  return keyword === "additionalProperties"
+    ? `${field} has no field ${JSON.stringify(params["additionalProperty"])}`
+    : `${field} ${message ?? keyword}`;
 }
 
 /** The problems of a script that is well formed and can still not be played. */

@@ -1,6 +1,8 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
 import type { TodoItem } from "../../events/event.ts";
+import { formCheck } from "../../lib/form.ts";
+import { closed as closedForm, milliseconds, TEXT } from "../../lib/setting.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
@@ -115,6 +117,33 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
+const HOOK_LIST = Type.Optional(Type.Array(Type.Unsafe({ isFunction: true })));
+
+/** The form of a definition: its types say the same, and nothing looks at types when the server starts. */
+const problemsOf = formCheck(
+  closedForm({
+    name: Type.String(),
+    description: TEXT,
+    inputSchema: Type.Unsafe({ type: "object" }),
+    readOnly: Type.Boolean(),
+    idempotent: Type.Optional(Type.Boolean()),
+    timeoutMs: Type.Optional(milliseconds(MAX_TIMEOUT_MS)),
+    paths: Type.Optional(
+      Type.Unsafe({
+        type: "object",
+        additionalProperties: {
+          anyOf: [{ enum: ["read", "write"] }, closedForm({ searchIn: Type.Unsafe({ type: ["string", "null"] }) })],
+        },
+      }),
+    ),
+    risk: Type.Optional(Type.Enum([...RISKS])),
+    keeps: Type.Optional(Type.Enum(["head", "tail"])),
+    hooks: Type.Optional(closedForm({ preToolUse: HOOK_LIST, postToolUse: HOOK_LIST })),
+    run: Type.Unsafe({ isFunction: true }),
+  }),
+  "the definition",
+);
+
 /**
  * A tool from its definition. The input's type is that of `inputSchema`; if `inputSchema` is a plain JSON Schema, the type is
  * given: `defineTool<{ path: string }>`. The schema is compiled once, here. Throws ToolDefinitionError if the definition is wrong.
@@ -143,10 +172,11 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
   const { name, description, readOnly, timeoutMs = null, keeps = "head", run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
-  if (timeoutMs !== null && !(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
-    throw new ToolDefinitionError(`the timeoutMs of tool ${name} must be between 1 and ${MAX_TIMEOUT_MS}`);
+  const problems = problemsOf(definition);
+  if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
   const inputSchema = closed(name, definition.inputSchema);
   const validate = compile<Input>(name, inputSchema);
+  checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
   return {
     name,
@@ -230,6 +260,17 @@ function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Inpu
   }
 }
 
+/** A default that does not fit would fail each call that leaves its parameter out. */
+function checkDefaults(name: string, schema: JsonObject): void {
+  const validate = compile(name, { ...schema, required: [] });
+  if (validate({})) return;
+  const problem = validate.errors?.find(({ instancePath }) => instancePath !== "");
+  if (problem !== undefined)
+    throw new ToolDefinitionError(
+      `the default of ${problem.instancePath.slice(1).replaceAll("/", ".")} of tool ${name} does not fit: it ${describe(problem)}`,
+    );
+}
+
 function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
   const path = error.instancePath === "" ? "/" : error.instancePath;
   switch (error.keyword) {
@@ -240,7 +281,7 @@ function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
       return { path, message: `has no parameter ${JSON.stringify(name)}`, value: propertyOf(error.data, name) as Json };
     }
     default:
-      return { path, message: describe(error), value: (error.data ?? input) as Json };
+      return { path, message: describe(error), value: (error.data === undefined ? input : error.data) as Json };
   }
 }
 

@@ -52,3 +52,32 @@ describe("the schema of a tool's input", () => {
     });
   });
 });
+
+describe("the definition of a tool", () => {
+  const right = { name: "t", description: "x", readOnly: true, inputSchema: Type.Object({ n: Type.Integer() }), run };
+
+  it.each([
+    [{ risk: "HUGE" }, "tool t: risk must be one of LOW, MEDIUM, HIGH"],
+    [{ readOnly: "no" }, "tool t: readOnly must be boolean"],
+    [{ description: "" }, "tool t: description must NOT have fewer than 1 characters"],
+    [{ run: undefined }, "tool t: the definition must have required property 'run'"],
+    [{ timeout: 5 }, 'tool t: the definition has no field "timeout": the fields are name, description'],
+    [{ timeoutMs: 0 }, "tool t: timeoutMs must be >= 1, not 0"],
+    [{ paths: { n: "reed" } }, "tool t: paths.n must be one of read, write"],
+    [{ hooks: { preToolUses: [] } }, 'tool t: hooks has no field "preToolUses": the fields are preToolUse, postToolUse'],
+    [{ hooks: { preToolUse: () => {} } }, "tool t: hooks.preToolUse must be array"],
+    [
+      { inputSchema: { type: "object", properties: { n: { type: "integer", default: "two" } } } },
+      "the default of n of tool t does not fit: it must be integer",
+    ],
+  ])("that is wrong is refused at the start: %j", (wrong, message) => {
+    expect(() => defineTool({ ...right, ...wrong } as never)).toThrow(message);
+    expect(() => defineTool({ ...right, ...wrong } as never)).toThrow(ToolDefinitionError);
+  });
+
+  it("says of an input what came, also if that is null", () => {
+    expect(defineTool(right).bind({ n: null })).toMatchObject({
+      refusal: [{ path: "/n", message: "must be integer", value: null }],
+    });
+  });
+});
