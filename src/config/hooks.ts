@@ -12,17 +12,17 @@ function hookList<Hook>() {
 
 /** The operator's own code around tool calls and model calls. See docs/configuration.md. */
 export const HOOK_SETTINGS = {
-  /** Look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
+  /** Hooks that look at a call before it runs: each may ask, deny, answer in the tool's place, or give another input. None if omitted. */
   preToolUse: hookList<PreToolUse>(),
-  /** Look at a result before it is recorded: each may replace it. None if omitted. */
+  /** Hooks that look at a result before it is recorded: each may replace it. None if omitted. */
   postToolUse: hookList<PostToolUse>(),
-  /** Go round the execution of a call. None if omitted. */
+  /** Hooks that go round the execution of a call. None if omitted. */
   around: hookList<Around>(),
-  /** Look at the messages that the model will read: each may give others, for this model call. None if omitted. */
+  /** Hooks that look at the messages that the model will read: each may give others, for this model call. None if omitted. */
   preModel: hookList<PreModel>(),
-  /** Look at each answer of a model after it is stored. None if omitted. */
+  /** Hooks that look at each answer of a model after it is stored. None if omitted. */
   postModel: hookList<PostModel>(),
-  /** Are shown the conversation each time it has grown. None if omitted. */
+  /** Hooks that are shown the conversation each time it has grown. None if omitted. */
   messagesChanged: hookList<MessagesChanged>(),
 };
 

@@ -14,13 +14,13 @@ const DOLLARS = Type.Number({ minimum: 0 });
 
 /** The price of a model's tokens, in US dollars per million. */
 export const PRICE_SETTINGS = {
-  /** Of input. Must be given. */
+  /** The price of input. Must be given. */
   input: DOLLARS,
-  /** Of output. Must be given. */
+  /** The price of output. Must be given. */
   output: DOLLARS,
-  /** Of input that was read from the provider's cache. As other input if omitted. */
+  /** The price of input that was read from the provider's cache. That of other input if omitted. */
   cacheRead: Type.Optional(DOLLARS),
-  /** Of input that was written into the provider's cache. As other input if omitted. */
+  /** The price of input that was written into the provider's cache. That of other input if omitted. */
   cacheWrite: Type.Optional(DOLLARS),
 };
 

@@ -130,7 +130,7 @@ class Speech {
 
   take(event: Exclude<ModelEvent, { type: "end" }>): void {
     const owner = this.#owner;
-    // A call says nothing: its answer tells of the breakpoint.
+    // For an answer that is only calls, the commit of the answer tells of the breakpoint.
     if (owner.breakpoint === "PRE_MODEL" && event.type !== "tool_use") owner.sendMove("STREAMING_MODEL");
     switch (event.type) {
       case "text_start":

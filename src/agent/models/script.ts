@@ -32,13 +32,17 @@ const CALL = closed({
 
 /** One answer of the model. */
 const REPLY = closed({
+  /** The conditions of the answer; without any the answer may always be given. */
   when: CONDITION,
   /** Takes the lines that match out of the newest result of a tool; named groups become placeholders, as in `{{name}}`. */
   find: Type.Optional(closed({ result: ANY_TEXT, line: ANY_TEXT })),
   /** The thought of the model before it says anything. */
   think: Type.Optional(ANY_TEXT),
+  /** The text of the answer, a line each. */
   say: Type.Optional(Type.Immutable(Type.Array(LINE))),
+  /** The tool calls of the answer. */
   call: Type.Optional(Type.Immutable(Type.Array(CALL))),
+  /** The reason why the answer ends. `tool_use` if it has calls, `end_turn` otherwise. */
   stop: Type.Optional(Type.Enum([...STOP_REASONS])),
   /** The call fails with this message, after what it says. */
   fail: Type.Optional(ANY_TEXT),
@@ -49,6 +53,7 @@ const SCRIPT = closed({
   $comment: Type.Optional(ANY_TEXT),
   /** Text is sent in chunks of so many characters, so many milliseconds apart. */
   pace: Type.Optional(closed({ characters: COUNT, delayMs: Type.Number({ minimum: 0 }) })),
+  /** The answers that the model may give; of those whose conditions hold, the first is played. */
   replies: Type.Immutable(Type.Array(REPLY, { minItems: 1 })),
 });
 

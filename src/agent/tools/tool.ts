@@ -83,13 +83,17 @@ export type Tool = {
 
 /** The definition of a tool, for `defineTool`. */
 export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
+  /** The name by which models and rules call the tool: 1 to 64 letters, digits, _ or -. */
   readonly name: string;
+  /** What the tool does, and when to use it, in words for the model. */
   readonly description: string;
   /** The input's form: a `Type.Object`, or a plain JSON Schema of an object. Properties that it does not name are refused. */
   readonly inputSchema: Schema;
+  /** True if the tool changes nothing: its calls run together, and without asking unless the template says otherwise. */
   readonly readOnly: boolean;
   /** Says that the same call may run twice: after a crash it is run again instead of closed. No if omitted. */
   readonly idempotent?: boolean;
+  /** After so long a call fails; in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   readonly timeoutMs?: number;
   /**
    * The parameters that hold paths of the workspace. Rules close files, not parameters: declare every path, so that a
@@ -102,6 +106,7 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly risk?: Risk;
   /** `tail` for what says the important things last, as commands do. `head` if omitted. */
   readonly keeps?: "head" | "tail";
+  /** Hooks of the tool's own, which run before all others. None if omitted. */
   readonly hooks?: Partial<ToolHooks>;
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
   readonly run: (input: Input, context: ToolContext) => Promise<ToolResult> | ToolResult;
