@@ -69,7 +69,8 @@ async function quickFolder(): Promise<string> {
 async function hurry(url: string): Promise<void> {
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
-  await admin.query("ALTER SYSTEM SET fsync = off");
+  for (const setting of ["fsync", "synchronous_commit", "full_page_writes", "autovacuum"])
+    await admin.query(`ALTER SYSTEM SET ${setting} = off`);
   await admin.query("SELECT pg_reload_conf()");
   await admin.end();
 }
