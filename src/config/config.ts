@@ -12,12 +12,17 @@ import { RETENTION_SETTINGS } from "./retention.ts";
 import { TEMPLATE_SETTINGS } from "./templates.ts";
 import { WEBHOOK_SETTINGS } from "./webhooks.ts";
 
+const ORIGIN = Type.String({
+  pattern: "^https?://[^/]+$",
+  problem: "must be an origin without a path, such as https://console.example.org",
+});
+
 /** Values by the names that the operator gives them. */
 function named<Schema extends TSchema>(value: Schema, minProperties: number) {
   return Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({
     type: "object",
     minProperties,
-    propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" },
+    propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$", problem: "must be 1 to 64 letters, digits, _ or -" },
     additionalProperties: value,
   });
 }
@@ -29,7 +34,13 @@ export const CONFIG_SETTINGS = {
   /** The templates, by id: at least one. Must be given. */
   templates: named(closed(TEMPLATE_SETTINGS), 1),
   /** The operator's own tools, made by `defineTool`. None if omitted. */
-  tools: withDefault(Type.Unsafe<readonly Tool[]>({ type: "array", items: { type: "object", required: ["name", "bind"] } }), []),
+  tools: withDefault(
+    Type.Unsafe<readonly Tool[]>({
+      type: "array",
+      items: { type: "object", required: ["name", "bind"], problem: "is no tool: make it with defineTool" },
+    }),
+    [],
+  ),
   /** The operator's own permission modes, by name: the answer of a mode holds for calls that no rule and no list decides. None if omitted. */
   permissionModes: withDefault(
     Type.Unsafe<Readonly<Record<string, CustomMode>>>({ type: "object", additionalProperties: { isFunction: true } }),
@@ -59,7 +70,7 @@ export const CONFIG_SETTINGS = {
   /** The folder in which agents work for whom none is named, from the configuration's folder. An empty one of each agent's own if omitted. */
   defaultWorkspace: withDefault(TEXT, null),
   /** Origins of web pages that may connect, such as `https://console.example.org`, besides the server's own. None if omitted. */
-  allowedOrigins: withDefault(Type.Immutable(Type.Array(Type.String({ pattern: "^https?://[^/]+$" }))), []),
+  allowedOrigins: withDefault(Type.Immutable(Type.Array(ORIGIN)), []),
   /** Those who may connect, by the hashes of their tokens. If omitted, and `authenticate` too: whoever reaches the loopback address. */
   actors: Type.Optional(Type.Immutable(Type.Array(closed(TOKEN_ACTOR_SETTINGS), { minItems: 1 }))),
   /** Instead of `actors`: the operator's own code that says who asks, or null for nobody. See `actors` if omitted. */

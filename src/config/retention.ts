@@ -1,9 +1,10 @@
 import { Type } from "typebox";
 import type { RetentionPolicy } from "../events/retention.ts";
 import { withDefault, type Complete, type Written } from "../lib/setting.ts";
+import { DAY_MS } from "../lib/clock.ts";
 
 /** At least an hour: what is still being written is never removed. */
-const DAYS = Type.Number({ minimum: 1 / 24 });
+const DAYS = Type.Number({ minimum: 1 / 24, problem: "must be a number of days, at least an hour (1 / 24)" });
 
 /** The times for which things are kept. */
 export const RETENTION_SETTINGS = {
@@ -16,8 +17,6 @@ export const RETENTION_SETTINGS = {
 };
 
 export type RetentionConfig = Written<typeof RETENTION_SETTINGS>;
-
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** The same times in ms. */
 export function retentionOf({ eventsDays, deltasDays, outputsDays }: Complete<typeof RETENTION_SETTINGS>): RetentionPolicy {

@@ -60,7 +60,7 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   return makeSettings(environment, configPath, checkForm(configPath, module.default));
 }
 
-/** Where a file cannot be read as a module: Node says the line at the start of the stack. */
+/** The line at which a file cannot be read as a module: Node says it at the start of the stack. */
 function placeOf(error: unknown): string {
   const [, place] = /^(?:file:\/\/)?(\/.*:\d+)\n/.exec(error instanceof Error ? (error.stack ?? "") : "") ?? [];
   return place === undefined ? "" : ` (${place})`;

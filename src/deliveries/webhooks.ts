@@ -7,6 +7,7 @@ import { GiveUp, type Consumer } from "./consumer.ts";
 import type { EventKind, TimelineEvent } from "../events/event.ts";
 import { isPrivateAddress } from "../lib/private-address.ts";
 import { globalId } from "../lib/global-id.ts";
+import { DAY_MS } from "../lib/clock.ts";
 
 /** A webhook: a place where the decisions of people are announced. */
 export type Webhook = {
@@ -25,7 +26,7 @@ export type Webhook = {
 /** The time of one try, in ms. */
 export const WEBHOOK_TRY_MS = 10_000;
 /** The time of all tries of an event, in ms, and the number of tries at once. */
-const GIVE_UP_MS = 24 * 60 * 60 * 1_000;
+const GIVE_UP_MS = DAY_MS;
 const CONCURRENCY = 8;
 
 /** A webhook as a consumer of the log. */

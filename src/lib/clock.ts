@@ -6,3 +6,6 @@ export type Clock = {
 
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => new Date() };
+
+/** A day, in ms. */
+export const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -17,8 +17,10 @@ ajv.addKeyword({
   validate: (_schema: boolean, value: unknown) => typeof value === "function",
   error: { message: "must be a function" },
 });
+// Of a schema whose own words say too little: the words that follow the field instead.
+ajv.addKeyword({ keyword: "problem", schemaType: "string" });
 
-/** What is wrong with a value, each problem with the path of its field: `templates.assistant.maxSteps must be integer, not true`. */
+/** The check of a value: its problems, each with the path of its field, as in `templates.assistant.maxSteps must be integer, not true`. */
 export type FormCheck = (value: unknown) => readonly string[];
 
 /** The check of a form. `whole` names the value where a problem is not about one field of it. */
@@ -48,16 +50,17 @@ function problemOf(
   { instancePath, message, keyword, params, parentSchema, propertyName, data }: ErrorObject,
   whole: string,
 ): string {
-  const field = instancePath.slice(1).replaceAll("/", ".") || whole;
-  if (propertyName !== undefined)
-    return `${field}: the name ${JSON.stringify(propertyName)} must be 1 to 64 letters, digits, _ or -`;
+  const place = instancePath.slice(1).replaceAll("/", ".") || whole;
+  const field = propertyName === undefined ? place : `${place}: the name ${JSON.stringify(propertyName)}`;
+  const problem: unknown = parentSchema?.["problem"];
+  if (typeof problem === "string") return `${field} ${problem}`;
   switch (keyword) {
     case "additionalProperties": {
       const known = isJsonObject(parentSchema?.["properties"]) ? Object.keys(parentSchema["properties"]) : [];
       return `${field} has no field ${JSON.stringify(params["additionalProperty"])}: the fields are ${known.join(", ")}`;
     }
     case "discriminator":
-      return `${field}.${String(params["tag"])} must name one of the forms`;
+      return `${field}.${String(params["tag"])} must be one of ${tagsOf(parentSchema, String(params["tag"])).join(", ")}`;
     case "enum":
       return `${field} must be one of ${(params["allowedValues"] as readonly string[]).join(", ")}`;
     case "type":
@@ -68,4 +71,15 @@ function problemOf(
     default:
       return `${field} ${message ?? keyword}`;
   }
+}
+
+/** The values of a tag by which the forms of a value are told apart. */
+function tagsOf(schema: ErrorObject["parentSchema"], tag: string): readonly unknown[] {
+  const forms: unknown = schema?.["oneOf"];
+  if (!Array.isArray(forms)) return [];
+  return forms.map((form: unknown) => memberOf(memberOf(memberOf(form, "properties"), tag), "const"));
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isJsonObject(value) ? value[name] : undefined;
 }

@@ -10,7 +10,10 @@ export const TOKEN_ACTOR_SETTINGS = {
   /** A person, or a program. `USER` if omitted. */
   kind: withDefault(Type.Enum(["USER", "SERVICE"]), "USER"),
   /** The token's SHA-256 in hex: `printf %s TOKEN | sha256sum`. Must be given. */
-  tokenHash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  tokenHash: Type.String({
+    pattern: "^[0-9a-f]{64}$",
+    problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
+  }),
   /** The tenant whose agents the actor may reach. Must be given. */
   tenant: TEXT,
   /** At least one; roles add up. Must be given. */

@@ -69,7 +69,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a script with a wrong field",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ wehn: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
-      /models\.m.*\/replies\/0 has no field "wehn"/,
+      /models\.m: .*replies\.0 has no field "wehn": the fields are when, find/,
     ],
     [
       "a model without a key",
@@ -91,7 +91,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a model without a provider",
       'export default { models: { m: { model: "x" } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
-      /: models\.m\.provider must be anthropic, openai or scripted$/,
+      /: models\.m\.provider must be one of anthropic, openai, scripted$/,
     ],
     [
       "a tool that is none",
@@ -101,7 +101,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a number out of its bounds",
       'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x", maxSteps: 0 } }, retention: { eventsDays: 0 } }',
-      /templates\.t\.maxSteps must be >= 1, not 0; retention\.eventsDays must be at least an hour/,
+      /templates\.t\.maxSteps must be >= 1, not 0; retention\.eventsDays must be a number of days, at least an hour/,
     ],
     [
       "a token hash that is none",

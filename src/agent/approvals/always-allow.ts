@@ -12,6 +12,7 @@ import type { ApprovalServices } from "./services.ts";
 import { findApproval } from "./approval.ts";
 import { authorityOf } from "./authority.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 
 /** The request of allowAlways: the rule that is proposed for an approval's call, or another one that takes it in. */
 export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
@@ -177,7 +178,7 @@ export async function callOf(sql: Sql, approvalId: string): Promise<CallValues |
 }
 
 async function pastCalls(services: ApprovalServices, { tenant, templateId, name }: CallValues, rule: Rule): Promise<PastCalls> {
-  const since = new Date(services.clock.now().getTime() - PAST_DAYS * 24 * 60 * 60 * 1_000);
+  const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
   const rows = await services.sql.query(FIND_PAST, [tenant, name, templateId, since]);
   const matched = rows.filter(({ values }) => ruleMatches(rule, name, values, "covers"));
   const asked = matched.filter(({ verdict }) => verdict === "ask");

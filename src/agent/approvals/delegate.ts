@@ -6,6 +6,7 @@ import { storable } from "../../lib/text.ts";
 import { mayDecide, type Actor } from "../actors/actor.ts";
 import type { ApprovalServices } from "./services.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 
 /** The request of delegateApprovals. */
 export type DelegateApprovals = { readonly toActorId: string; readonly until: Date; readonly note: string | null };
@@ -13,7 +14,6 @@ export type DelegateApprovals = { readonly toActorId: string; readonly until: Da
 /** The longest time for which somebody may decide in another's name, in days. */
 const DAYS = 90;
 const ID_CHARACTERS = 200;
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const INSERT: Statement<
   object,

@@ -30,7 +30,7 @@ export type AnthropicOptions = {
 };
 
 /** Stop reasons of the Messages API by what they mean to the loop; one that is not listed ends the turn. */
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+const STOP_REASON_BY_NAME: Readonly<Record<string, StopReason>> = {
   end_turn: "end_turn",
   tool_use: "tool_use",
   max_tokens: "max_tokens",
@@ -199,7 +199,7 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
       }
       case "message_delta":
         usage = usageOf(event.usage, usage);
-        if (event.delta.stop_reason !== null) stopReason = STOP_REASONS[event.delta.stop_reason] ?? "end_turn";
+        if (event.delta.stop_reason !== null) stopReason = STOP_REASON_BY_NAME[event.delta.stop_reason] ?? "end_turn";
         break;
       case "message_stop":
         break;

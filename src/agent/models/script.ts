@@ -1,6 +1,7 @@
-import { Ajv, type ErrorObject } from "ajv";
 import { Type, type Static } from "typebox";
 import type { Json } from "../../lib/json.ts";
+import { formCheck } from "../../lib/form.ts";
+import { messageOf } from "../../lib/text.ts";
 import { closed, COUNT } from "../../lib/setting.ts";
 import { STOP_REASONS } from "./model.ts";
 
@@ -69,40 +70,33 @@ export class ScriptError extends Error {
   override readonly name = "ScriptError";
 }
 
-const validate = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true }).compile<Script>(SCRIPT);
+const formProblemsOf = formCheck(SCRIPT, "the script");
 
 /** The script in a file's text. `name` stands in the errors. */
 export function parseScript(name: string, source: string): Script {
-  let script: unknown;
+  let read: unknown;
   try {
-    script = JSON.parse(source);
+    read = JSON.parse(source);
   } catch (error) {
-    throw new ScriptError(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ScriptError(`${name} is not JSON: ${messageOf(error)}`);
   }
-  if (!validate(script)) {
-    throw new ScriptError(`${name}: ${(validate.errors ?? []).map(problemOf).join("; ")}`);
-  }
+  const wrong = formProblemsOf(read);
+  if (wrong.length > 0) throw new ScriptError(`${name}: ${wrong.join("; ")}`);
+  const script = read as Script;
   for (const [index, reply] of script.replies.entries()) {
-    for (const problem of problemsOf(reply)) throw new ScriptError(`${name}: /replies/${index}${problem}`);
+    for (const problem of problemsOf(reply)) throw new ScriptError(`${name}: replies.${index}${problem}`);
     for (const [field, pattern] of [
-      ["when/user", reply.when.user],
-      ["find/line", reply.find?.line],
+      ["when.user", reply.when.user],
+      ["find.line", reply.find?.line],
     ] as const) {
       try {
         if (pattern !== undefined) RegExp(pattern);
       } catch (error) {
-        throw new ScriptError(`${name}: /replies/${index}/${field}: ${error instanceof Error ? error.message : String(error)}`);
+        throw new ScriptError(`${name}: replies.${index}.${field}: ${messageOf(error)}`);
       }
     }
   }
   return script;
-}
-
-function problemOf({ instancePath, keyword, params, message }: ErrorObject): string {
-  const field = instancePath === "" ? "/" : instancePath;
-  return keyword === "additionalProperties"
-    ? `${field} has no field ${JSON.stringify(params["additionalProperty"])}`
-    : `${field} ${message ?? keyword}`;
 }
 
 /** The problems of a script that is well formed and can still not be played. */
@@ -111,7 +105,7 @@ function* problemsOf({ when, find, say = [], call = [] }: ScriptReply): Generato
     say.some((line) => typeof line !== "string") || call.some(({ input }) => JSON.stringify(input ?? null).includes('{"each":'));
   if (find === undefined && repeats) yield " repeats lines with `each`, and has no `find` that finds them";
   if (find === undefined && (when.atLeast !== undefined || when.atMost !== undefined))
-    yield "/when counts lines, and there is no `find` that finds them";
+    yield ".when counts lines, and there is no `find` that finds them";
   if (call.some((entry) => entry.input !== undefined && entry.arguments !== undefined))
-    yield "/call has an entry with both `input` and `arguments`: give one";
+    yield ".call has an entry with both `input` and `arguments`: give one";
 }

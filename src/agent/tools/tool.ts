@@ -2,7 +2,7 @@ import { Type, type Static, type TObject, type TSchema } from "typebox";
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
 import type { TodoItem } from "../../events/event.ts";
 import { formCheck } from "../../lib/form.ts";
-import { closed as closedForm, milliseconds, TEXT } from "../../lib/setting.ts";
+import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
@@ -122,11 +122,11 @@ export const MAX_TIMEOUT_MS = 60 * 60 * 1_000;
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-const HOOK_LIST = Type.Optional(Type.Array(Type.Unsafe({ isFunction: true })));
+const HOOK_LIST = Type.Optional(Type.Array(ownCode()));
 
 /** The form of a definition: its types say the same, and nothing looks at types when the server starts. */
 const problemsOf = formCheck(
-  closedForm({
+  closed({
     name: Type.String(),
     description: TEXT,
     inputSchema: Type.Unsafe({ type: "object" }),
@@ -137,14 +137,14 @@ const problemsOf = formCheck(
       Type.Unsafe({
         type: "object",
         additionalProperties: {
-          anyOf: [{ enum: ["read", "write"] }, closedForm({ searchIn: Type.Unsafe({ type: ["string", "null"] }) })],
+          anyOf: [{ enum: ["read", "write"] }, closed({ searchIn: Type.Unsafe({ type: ["string", "null"] }) })],
         },
       }),
     ),
     risk: Type.Optional(Type.Enum([...RISKS])),
     keeps: Type.Optional(Type.Enum(["head", "tail"])),
-    hooks: Type.Optional(closedForm({ preToolUse: HOOK_LIST, postToolUse: HOOK_LIST })),
-    run: Type.Unsafe({ isFunction: true }),
+    hooks: Type.Optional(closed({ preToolUse: HOOK_LIST, postToolUse: HOOK_LIST })),
+    run: ownCode(),
   }),
   "the definition",
 );
@@ -179,7 +179,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
   const problems = problemsOf(definition);
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
-  const inputSchema = closed(name, definition.inputSchema);
+  const inputSchema = schemaOf(name, definition.inputSchema);
   const validate = compile<Input>(name, inputSchema);
   checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
@@ -246,7 +246,7 @@ function isTextParameter(schema: Json | undefined, mayBeList: boolean): boolean 
   return type === "string" || (mayBeList && type === "array" && isTextParameter(items, false));
 }
 
-function closed(name: string, schema: object): JsonObject {
+function schemaOf(name: string, schema: object): JsonObject {
   const json = JSON.parse(JSON.stringify(schema)) as JsonObject;
   if (json["type"] !== "object") throw new ToolDefinitionError(`the inputSchema of tool ${name} must have type "object"`);
   return "additionalProperties" in json ? json : { ...json, additionalProperties: false };
@@ -267,6 +267,7 @@ function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Inpu
 
 /** A default that does not fit would fail each call that leaves its parameter out. */
 function checkDefaults(name: string, schema: JsonObject): void {
+  if (!JSON.stringify(schema).includes('"default":')) return;
   const validate = compile(name, { ...schema, required: [] });
   if (validate({})) return;
   const problem = validate.errors?.find(({ instancePath }) => instancePath !== "");
