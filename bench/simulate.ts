@@ -21,11 +21,11 @@ export async function simulation(url: string): Promise<Figure> {
     const calls = {
       tenant: "simulated",
       createdBy: null,
-      agentId: null,
+      agentIds: null,
       templateIds: null,
-      names: null,
-      createdAfter: null,
-      createdBefore: null,
+      tools: null,
+      from: null,
+      to: null,
     };
     const baseline = await seconds(() => readAll(sql));
     const value = await seconds(async () => {

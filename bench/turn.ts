@@ -122,6 +122,7 @@ async function newAgent({ services }: App): Promise<string> {
     model: null,
     toolTimeoutMs: null,
     permission: null,
+    title: null,
     idempotencyKey: null,
   };
   const created = await createAgent(services, ACTOR, request);
@@ -136,7 +137,7 @@ async function run({ services, wake }: App, agentId: string, text: string): Prom
   if (!listening.has(services.log)) {
     listening.add(services.log);
     services.log.onCommitted((_tenant, events) => {
-      for (const event of events) if (event.body.kind === "DONE") waiting.get(event.agentId)?.();
+      for (const event of events) if (event.body.kind === "DONE") waiting.get(event.agentId ?? "")?.();
     });
   }
   const started = performance.now();

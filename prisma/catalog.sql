@@ -136,11 +136,25 @@ BEGIN
     END IF;
   END IF;
 
-  -- A fork begins with the transcript of the agent it was forked from, up to a message that both share.
+  -- A fork begins with what the agent it was forked from had up to a message that both share: the transcript, the steps
+  -- and calls of its answers, and the todos as the last of those calls wrote them. Copies name the original: nothing has happened, or was paid for, twice.
   IF v_change.fork IS NOT NULL THEN
-    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, created_by, created_by_kind, created_at)
-    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.created_by, m.created_by_kind, m.created_at
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
+    INSERT INTO step
+    SELECT (json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id)))).*
+    FROM step s WHERE s.agent_id = v_change.fork ->> 'from' AND s.step <= (SELECT max(m.step) FROM message m WHERE m.agent_id = p_agent AND m.kind = 'ASSISTANT');
+    INSERT INTO tool_call
+    SELECT (json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id)))).*
+    FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step WHERE t.agent_id = v_change.fork ->> 'from';
+    INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
+    SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
+    FROM (SELECT effective_input FROM tool_call WHERE agent_id = p_agent AND name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL
+          ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.effective_input -> 'todos') WITH ORDINALITY AS w(todo, place);
+    UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
+                     turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
+    WHERE id = p_agent;
   END IF;
 
   IF v_change."expectSignal" <> v_agent.signal THEN
@@ -154,14 +168,15 @@ BEGIN
   END IF;
 
   IF v_change.agent IS NOT NULL THEN
-    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs) =
-      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
+    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs) =
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.last_activity_at, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
   END IF;
 
   IF v_change.wake THEN
-    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, clock_timestamp()) WHERE id = p_agent;
+    -- The column has milliseconds: one that was rounded up would lie in the future, and not be claimed yet.
+    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = greatest(last_activity_at, p_ats[1]) WHERE id = p_agent;
   END IF;
 
   IF v_change.interrupt IS NOT NULL THEN
@@ -203,8 +218,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -217,7 +232,7 @@ BEGIN
   END IF;
 
   FOR v_closing IN SELECT * FROM json_to_recordset(v_change."approvalTransitions") AS t(id text, "from" text, "to" text, closed_at timestamptz) LOOP
-    -- Also for a node that knows nothing of quorums: only the last of those who must allow it closes an approval.
+    -- Only the last of those who must allow it closes an approval.
     IF v_closing."from" = 'PENDING' AND (v_closing."to" = 'ALLOWED' OR v_change.decision ->> 'decision' = 'RETRY' AND v_closing."to" = 'RESOLVED')
        AND (SELECT count(*) + 1 FROM decision WHERE approval_id = v_closing.id) < (SELECT coalesce(quorum, 1) FROM approval WHERE id = v_closing.id) THEN
       RAISE EXCEPTION 'approval % needs more people', v_closing.id USING ERRCODE = 'TP002';
@@ -261,8 +276,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, epoch, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, updated_at) =
-      (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
+      (state, attempt, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state;
@@ -285,6 +300,82 @@ BEGIN
     SELECT a.agent, a.fenced, a.base_seq, a.base_position, v_signal
     -- The fence was compared above, under the same lock: a change that gives the lease back reports that, too.
     FROM append_events(p_tenant, p_append, false, NULL, ARRAY[p_agent], ARRAY[NULL::int], array_fill(1, ARRAY[cardinality(p_kinds)]), p_channels, p_kinds, p_payloads, p_ats) a;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.commit_tenant_change(p_tenant text, p_append uuid, p_retry boolean, p_change json, p_channels text[], p_kinds text[], p_payloads text[], p_ats timestamp with time zone[])
+ RETURNS TABLE(base_seq integer, base_position bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_change record;
+  v_lost timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
+    RETURN QUERY SELECT e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL;
+    RETURN;
+  END IF;
+
+  SELECT * INTO v_change FROM json_to_record(p_change) AS c(
+    "idempotencyKey" json, "storeAllowRule" json, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+
+  IF v_change."idempotencyKey" IS NOT NULL THEN
+    INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the idempotency key was used before' USING ERRCODE = 'TP003';
+    END IF;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."revokeAllowRule" IS NOT NULL THEN
+    UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
+    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."startDelegation" IS NOT NULL THEN
+    INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change."endDelegation" IS NOT NULL THEN
+    UPDATE delegation d SET (ended_at, revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.ended_at, r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(d, v_change."endDelegation") r)
+    WHERE d.id = v_change."endDelegation" ->> 'id' AND d.tenant = p_tenant AND d.ended_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.configuration IS NOT NULL THEN
+    UPDATE known_configuration k SET (digest, parts, known_at) =
+      (SELECT r.digest, r.parts, r.known_at FROM json_populate_record(k, v_change.configuration) r)
+    WHERE k.tenant = p_tenant AND k.digest = v_change.configuration ->> 'previous_digest';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
+  INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+  SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+  FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+  RETURN NEXT;
 END
 $function$;
 
@@ -323,6 +414,8 @@ BEGIN
 END
 $function$;
 
+CREATE UNIQUE INDEX actor_pkey ON public.actor USING btree (tenant, kind, id);
+
 CREATE INDEX agent_leased ON public.agent USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 
 CREATE UNIQUE INDEX agent_pkey ON public.agent USING btree (id);
@@ -331,9 +424,13 @@ CREATE INDEX agent_tenant_created_at_id_idx ON public.agent USING btree (tenant,
 
 CREATE INDEX agent_tenant_created_by_created_at_id_idx ON public.agent USING btree (tenant, created_by, created_at, id);
 
+CREATE INDEX agent_tenant_last_activity_at_id_idx ON public.agent USING btree (tenant, last_activity_at, id);
+
 CREATE INDEX agent_unowned ON public.agent USING btree (runnable_at) WHERE ((runnable_at IS NOT NULL) AND (lease_owner IS NULL));
 
 CREATE UNIQUE INDEX allow_rule_pkey ON public.allow_rule USING btree (id);
+
+CREATE UNIQUE INDEX allow_rule_same ON public.allow_rule USING btree (tenant, template_id, md5(rule)) WHERE (revoked_at IS NULL);
 
 CREATE INDEX allow_rule_tenant_created_at_id_idx ON public.allow_rule USING btree (tenant, created_at, id);
 
@@ -355,6 +452,8 @@ CREATE UNIQUE INDEX consumer_pkey ON public.consumer USING btree (name, tenant);
 
 CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (approval_id, actor_id);
 
+CREATE INDEX delegation_not_ended ON public.delegation USING btree (ends_at) WHERE (ended_at IS NULL);
+
 CREATE UNIQUE INDEX delegation_pkey ON public.delegation USING btree (id);
 
 CREATE INDEX delegation_tenant_created_at_id_idx ON public.delegation USING btree (tenant, created_at, id);
@@ -367,15 +466,21 @@ CREATE UNIQUE INDEX event_agent_id_seq_key ON public.event USING btree (agent_id
 
 CREATE UNIQUE INDEX event_append ON public.event USING btree (append_id, agent_id) WHERE (append_id IS NOT NULL);
 
+CREATE UNIQUE INDEX event_append_of_tenant ON public.event USING btree (append_id) WHERE ((append_id IS NOT NULL) AND (agent_id IS NULL));
+
 CREATE INDEX event_permission_required ON public.event USING btree (((payload #>> '{request,approvalId}'::text[]))) WHERE (kind = 'PERMISSION_REQUIRED'::text);
 
 CREATE UNIQUE INDEX event_pkey ON public.event USING btree (tenant, "position");
+
+CREATE UNIQUE INDEX event_seq_of_tenant ON public.event USING btree (tenant, seq) WHERE (agent_id IS NULL);
 
 CREATE INDEX event_tenant_channel_position_idx ON public.event USING btree (tenant, channel, "position");
 
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (tenant, actor_id, operation, key);
 
 CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);
+
+CREATE UNIQUE INDEX known_configuration_pkey ON public.known_configuration USING btree (tenant);
 
 CREATE UNIQUE INDEX message_agent_id_arrival_key ON public.message USING btree (agent_id, arrival);
 

@@ -31,6 +31,7 @@ import { startServer } from "./server/server.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
+import { sayConfigurationChanges } from "./config/configuration-changes.ts";
 import type { Settings } from "./config/settings.ts";
 
 /** The parts that tests put in the place of the application's. Nothing else can be replaced. */
@@ -119,6 +120,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     defaultWorkspace: settings.defaultWorkspace,
     ownWorkspaces: join(realFolder(dataFolder), "workspaces"),
   };
+
+  // What changed in rights since a server was last started.
+  await sayConfigurationChanges(services, settings.partsOf);
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);

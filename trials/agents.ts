@@ -79,7 +79,7 @@ export async function timelineOf(url: string, { id }: TrialAgent): Promise<reado
   for (let since = "0"; ;) {
     const { timeline } = await ask<{ timeline: { events: readonly TrialEvent[]; cursor: string; caughtUp: boolean } }>(
       url,
-      `query($id: ID!, $since: Cursor) { timeline(agentId: $id, since: $since) { cursor caughtUp events { seq kind
+      `query($id: ID!, $since: Cursor) { timeline(agentIds: [$id], since: $since) { cursor caughtUp events { seq kind
         ... on Done { reason } ... on TextChunk { delta } ... on ToolEvent { call { callId state } } } } }`,
       { id, since },
     );

@@ -32,7 +32,7 @@ export async function measureLatency(databaseUrl: string, url: string, seconds: 
   const committed = new Map<string, number>();
   const took: number[] = [];
   const all = Promise.withResolvers<void>();
-  const query = `subscription($id: ID!) { timeline(agentId: $id) { events { ... on TextChunk { delta } } } }`;
+  const query = `subscription($id: ID!) { timeline(agentIds: [$id]) { events { ... on TextChunk { delta } } } }`;
   const variables = { id: Buffer.from(`Agent:${agent.agentId}`).toString("base64") };
   const pages = client.iterate<{ timeline: { events: readonly { delta: string }[] } }>({ query, variables });
   const ready = Promise.withResolvers<void>();

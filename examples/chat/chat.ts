@@ -78,7 +78,8 @@ class Chat {
       else this.#goOn();
     });
     process.stdin.on("keypress", (key: string) => this.#pressed(key));
-    for (const { id, toolCall, ...asked } of agent.pendingApprovals) this.#ask({ approvalId: id, tool: toolCall.name, ...asked });
+    for (const { id, toolCall, ...asked } of agent.pendingApprovals)
+      this.#ask({ approvalId: id, tool: toolCall?.name ?? "it", ...asked, inputText: asked.inputText ?? "" });
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
@@ -99,9 +100,9 @@ class Chat {
     switch (event.__typename) {
       case "MessageReceived": {
         this.#isWorking = true;
-        const own = this.#own.indexOf(event.text);
+        const own = this.#own.indexOf(event.text ?? "");
         if (own >= 0) this.#own.splice(own, 1);
-        else screen.line(`> ${event.text}${event.images === 0 ? "" : ` (${event.images} images)`}`);
+        else screen.line(`> ${event.text ?? "(erased)"}${event.images === 0 ? "" : ` (${event.images} images)`}`);
         return;
       }
       case "TextChunk":
@@ -122,12 +123,13 @@ class Chat {
       }
       case "PermissionRequired": {
         const { request, approval } = event;
-        this.#tools.set(request.approvalId, request.call.name);
-        if (approval?.state === "PENDING") this.#ask({ ...request, tool: request.call.name, inputText: approval.inputText });
+        const tool = request.call?.name ?? "it";
+        this.#tools.set(request.approvalId, tool);
+        if (approval?.state === "PENDING") this.#ask({ ...request, tool, inputText: approval.inputText ?? "" });
         return;
       }
       case "PermissionDecided": {
-        const who = event.decidedBy?.id ?? "somebody";
+        const who = event.decidedBy.name ?? event.decidedBy.actorId;
         const tool = this.#tools.get(event.approvalId) ?? "the call";
         screen.line(
           `→ ${tool} ${SAID[event.decision] ?? event.decision} by ${who}${event.note === null ? "" : `: ${event.note}`}`,
@@ -138,7 +140,7 @@ class Chat {
       case "PermissionClosed":
         screen.line(`→ ${this.#tools.get(event.approvalId) ?? "the call"} ${event.approvalState.toLowerCase()}`);
         return this.#answered(event.approvalId);
-      case "Error":
+      case "ErrorRaised":
         return screen.line(`${event.severity}: ${event.message}`);
       case "Done":
         this.#isWorking = false;

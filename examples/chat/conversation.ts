@@ -18,7 +18,7 @@ export type Question = {
   readonly approvalId: string;
   /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? */
   readonly kind: string;
-  readonly inputHash: string;
+  readonly inputHash: string | null;
   readonly tool: string;
   readonly reason: string;
   readonly inputText: string;

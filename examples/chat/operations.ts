@@ -19,7 +19,7 @@ export const INTERRUPT = `
 
 export const CHAT = `
   subscription Chat($agentId: ID!, $since: Cursor) {
-    timeline(agentId: $agentId, since: $since) {
+    timeline(agentIds: [$agentId], since: $since) {
       cursor
       caughtUp
       events {
@@ -31,9 +31,9 @@ export const CHAT = `
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
         ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText } }
-        ... on PermissionDecided { approvalId decision decidedBy { id } note missingDecisions }
+        ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
-        ... on Error { severity message }
+        ... on ErrorRaised { severity message }
         ... on Done { reason messageIds }
       }
     }
@@ -50,16 +50,16 @@ export type ChatAgent = {
   readonly pendingApprovals: readonly {
     readonly id: string;
     readonly kind: string;
-    readonly inputHash: string;
+    readonly inputHash: string | null;
     readonly reason: string;
-    readonly inputText: string;
-    readonly toolCall: { readonly name: string };
+    readonly inputText: string | null;
+    readonly toolCall: { readonly name: string } | null;
   }[];
 };
 
 /** What the chat reads of an event. */
 export type ChatEvent =
-  | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string; readonly images: number }
+  | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string | null; readonly images: number }
   | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
   | { readonly __typename: "ThinkChunk"; readonly delta: string }
   | {
@@ -67,17 +67,17 @@ export type ChatEvent =
       readonly request: {
         readonly approvalId: string;
         readonly kind: string;
-        readonly inputHash: string;
+        readonly inputHash: string | null;
         readonly reason: string;
-        readonly call: Pick<Call, "name">;
+        readonly call: Pick<Call, "name"> | null;
       };
-      readonly approval: { readonly state: string; readonly inputText: string } | null;
+      readonly approval: { readonly state: string; readonly inputText: string | null } | null;
     }
   | {
       readonly __typename: "PermissionDecided";
       readonly approvalId: string;
       readonly decision: string;
-      readonly decidedBy: { readonly id: string } | null;
+      readonly decidedBy: { readonly actorId: string; readonly name: string | null };
       readonly note: string | null;
       readonly missingDecisions: number;
     }
@@ -88,5 +88,5 @@ export type ChatEvent =
       readonly note: string | null;
     }
   | { readonly __typename: "ToolStart" | "ToolEnd"; readonly call: Call & { readonly callId: string } }
-  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "Error" }>
+  | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
   | { readonly __typename: "Done"; readonly reason: string; readonly messageIds: readonly string[] };

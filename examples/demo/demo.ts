@@ -98,7 +98,7 @@ async function runDemo(options: Options): Promise<void> {
 async function show(event: WatchedEvent, client: Client, options: Options): Promise<void> {
   if (event.channel === "MONITOR") {
     if (options.showsMonitor) console.log(`  · ${event.seq} ${event.kind} ${monitorText(event)}`);
-    else if (event.__typename === "Error") console.error(`${event.severity}: ${event.message}`);
+    else if (event.__typename === "ErrorRaised") console.error(`${event.severity}: ${event.message}`);
     return;
   }
   switch (event.__typename) {
@@ -161,7 +161,7 @@ function monitorText(event: WatchedEvent): string {
   switch (event.__typename) {
     case "StateChanged":
       return `${event.previousState} → ${event.state}`;
-    case "TokenUsage":
+    case "TokensUsed":
       return `${event.inputTokens} in, ${event.outputTokens} out`;
     case "TodoChanged":
       return `${event.todos.length} todos`;
@@ -171,7 +171,7 @@ function monitorText(event: WatchedEvent): string {
       return `${event.previousBreakpoint} → ${event.breakpoint}`;
     case "StepComplete":
       return `after ${event.durationMs.toFixed(0)} ms (${event.stopReason})`;
-    case "Error":
+    case "ErrorRaised":
       return `${event.severity} ${event.phase}: ${event.message}`;
     default:
       return "";

@@ -24,7 +24,7 @@ export const DECIDE = `
 
 export const WATCH = `
   subscription Watch($agentId: ID!, $since: Cursor!) {
-    timeline(agentId: $agentId, since: $since, until: DONE) {
+    timeline(agentIds: [$agentId], since: $since, until: DONE) {
       events {
         __typename
         ... on TimelineEvent { seq kind channel }
@@ -35,9 +35,9 @@ export const WATCH = `
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
-        ... on TokenUsage { inputTokens outputTokens }
+        ... on TokensUsed { inputTokens outputTokens }
         ... on TodoChanged { todos { todoId title status } }
-        ... on Error { severity phase message }
+        ... on ErrorRaised { severity phase message }
         ... on Done { reason step }
       }
     }
@@ -71,12 +71,12 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
   | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }
   | { readonly __typename: "StepComplete"; readonly durationMs: number; readonly stopReason: string }
-  | { readonly __typename: "TokenUsage"; readonly inputTokens: number; readonly outputTokens: number }
+  | { readonly __typename: "TokensUsed"; readonly inputTokens: number; readonly outputTokens: number }
   | {
       readonly __typename: "TodoChanged";
       readonly todos: readonly { readonly todoId: string; readonly title: string; readonly status: string }[];
     }
-  | { readonly __typename: "Error"; readonly severity: string; readonly phase: string; readonly message: string }
+  | { readonly __typename: "ErrorRaised"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );

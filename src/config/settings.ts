@@ -17,6 +17,7 @@ import { messageOf } from "../lib/text.ts";
 import type { Authentication } from "../server/authenticate.ts";
 import { authenticationOf } from "./authentication.ts";
 import { checkForm } from "./check-form.ts";
+import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { modelsOf } from "./models.ts";
@@ -43,6 +44,8 @@ export type Settings = {
   readonly defaultWorkspace: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
+  /** What of the configuration has a say in a tenant's rights. */
+  readonly partsOf: (tenant: string) => ConfigurationParts;
   /** Notes for the operator at the start. */
   readonly notes: readonly string[];
 };
@@ -107,6 +110,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     defaultWorkspace: config.defaultWorkspace === null ? null : await realFolder("defaultWorkspace", config.defaultWorkspace),
     allowedOrigins: config.allowedOrigins,
     authentication,
+    partsOf: configurationParts(written),
     notes,
   };
 }

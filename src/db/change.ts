@@ -1,6 +1,6 @@
 import type { Prisma } from "./generated/client.ts";
 import { storableJson, type Json } from "../lib/json.ts";
-import type { ApprovalState, ToolCallState } from "./generated/enums.ts";
+import type { ActorKind, ApprovalState, ToolCallState } from "./generated/enums.ts";
 
 /** The columns of an agent that a commit may set. */
 export type AgentPatch = Patch<
@@ -12,6 +12,7 @@ export type AgentPatch = Patch<
     | "stepCount"
     | "transcriptLength"
     | "lastSfpIndex"
+    | "lastActivityAt"
     | "interruptAt"
     | "interruptNote"
     | "leaseOwner"
@@ -97,6 +98,28 @@ type OutsideParts = {
   readonly expectDecisions?: number;
 };
 
+/** All that may change of a tenant besides its agents, in one commit with the events that report it. Each part is refused if its row is not as it expects. */
+export type TenantChange = {
+  readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
+  /** Refused if the same rule holds already. */
+  readonly storeAllowRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
+  /** Refused if the rule was revoked before. */
+  readonly revokeAllowRule?: { readonly id: string } & Revocation;
+  readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;
+  /** Refused if it has ended before. Nobody revoked one whose time is up. */
+  readonly endDelegation?: { readonly id: string; readonly endedAt: Date } & (Revocation | object);
+  /** Refused if another configuration than the previous one is known by now. */
+  readonly configuration?: {
+    readonly previousDigest: string;
+    readonly digest: string;
+    readonly parts: Json;
+    readonly knownAt: Date;
+  };
+};
+
+/** Who took something back, and when. */
+type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
+
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
 export type OwnerChange = Transitions & OwnerParts & Without<OutsideParts>;
 
@@ -138,13 +161,18 @@ const ROWS = new Set([
   "approvalTransitions",
   "decision",
   "todos",
+  "storeAllowRule",
+  "revokeAllowRule",
+  "startDelegation",
+  "endDelegation",
+  "configuration",
 ]);
 
 /**
- * The change as the SQL function `commit_change` reads it: columns in snake_case, and no part that changes nothing. An
+ * The change as the SQL functions `commit_change` and `commit_tenant_change` read it: columns in snake_case, and no part that changes nothing. An
  * empty list of todos is one: it takes the place of the list.
  */
-export function encodeChange(change: OwnerChange | OutsideChange): string {
+export function encodeChange(change: OwnerChange | OutsideChange | TenantChange): string {
   const parts: [string, unknown][] = Object.entries(change);
   return storableJson(
     Object.fromEntries(

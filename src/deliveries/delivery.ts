@@ -121,7 +121,7 @@ export class Delivery {
   /** Reads on while less than a window waits, so that one event that fails does not hold the others back. */
   async #deliverAll(): Promise<void> {
     const { kinds, concurrency } = this.#consumer;
-    const scope = { tenant: this.#tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds };
+    const scope = { tenant: this.#tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds };
     let isAtHead = false;
     while (!this.#stop.aborted) {
       if (this.#failure !== null) throw this.#failure;
@@ -263,13 +263,13 @@ export class Delivery {
     await delay(growingWait(tries, firstRetryMs, lastRetryMs), undefined, { signal: this.#stop }).catch(() => {});
   }
 
-  /** An event that is given up is reported in the agent's log, unless it is such a report itself. */
+  /** An event that is given up is reported in the agent's log, unless it is such a report itself, or of no agent. */
   async #report(event: TimelineEvent, problem: string): Promise<void> {
     const { name } = this.#consumer;
     const message = `${event.body.kind} at ${event.position} could not be delivered to ${name}: ${problem}`;
     this.#services.logger.error(message, problem);
-    if (event.body.kind === "ERROR") return;
     const { agentId, createdBy } = event;
+    if (event.body.kind === "ERROR" || agentId === null || createdBy === null) return;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;
     await this.#services.log.append(this.#tenant, [{ agentId, createdBy, events: [{ at: new Date(), body }] }]);
   }

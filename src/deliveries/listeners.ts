@@ -1,5 +1,6 @@
 import type { KnownConsumer } from "../events/retention.ts";
 import type { ApprovalDecision } from "../db/generated/enums.ts";
+import type { TenantEventBody } from "../events/tenant-event.ts";
 import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
 import type { Consumer } from "./consumer.ts";
 import type { Json } from "../lib/json.ts";
@@ -17,7 +18,8 @@ import type { AgentServices } from "../agent/loop/services.ts";
 /** An event as listeners are given it: its body, and where it stands. */
 export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
   readonly tenant: string;
-  readonly agentId: string;
+  /** Null for an event of the tenant itself. */
+  readonly agentId: Kind extends TenantEventBody["kind"] ? null : string;
   readonly position: number;
   readonly seq: number;
   readonly timestamp: Date;
@@ -28,7 +30,7 @@ export type ListenerDecision = {
   readonly as: string;
   readonly approvalId: string;
   readonly decision: Extract<ApprovalDecision, "ALLOW" | "DENY">;
-  readonly inputHash?: string;
+  readonly inputHash?: string | null;
   readonly input?: Json;
   readonly note?: string;
 };
@@ -76,7 +78,8 @@ export function listenerConsumers(listeners: Listeners, services: AgentServices,
         matches: async (approvalId, rule) => matches(services, approvalId, rule),
       };
       const { agentId: id, tenant, createdBy } = event;
-      const code = ownCodeOf(services, { id, tenant, createdBy }, `the listener on.${kind}`, "SYSTEM");
+      const agent = id === null || createdBy === null ? null : { id, tenant, createdBy };
+      const code = ownCodeOf(services, agent, `the listener on.${kind}`, "SYSTEM");
       await runOwnCode(code, () => hookAnswer(() => (listener as Listener<EventKind>)(listened(event), actions), signal));
     },
   }));

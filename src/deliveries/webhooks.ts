@@ -3,10 +3,10 @@ import { lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Webhook as Signer } from "standardwebhooks";
 import { Agent, request } from "undici";
+import { announcement } from "./announcement.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
 import type { EventKind, TimelineEvent } from "../events/event.ts";
 import { isPrivateAddress } from "../lib/private-address.ts";
-import { globalId } from "../lib/global-id.ts";
 import { DAY_MS } from "../lib/clock.ts";
 
 /** A webhook: a place where the decisions of people are announced. */
@@ -39,7 +39,7 @@ export function webhookConsumer(webhook: Webhook): Consumer {
     concurrency: CONCURRENCY,
     giveUpMs: GIVE_UP_MS,
     deliver: async (event, signal) => {
-      const body = JSON.stringify(payloadOf(event));
+      const body = JSON.stringify(announcement(event));
       const status = await post(webhook, signed(signer, idOf(webhook, event), body), body, signal);
       if (status === 410) throw new GiveUp("the target answered 410: it wants no more");
       if (status < 200 || status > 299) throw new Error(`the target answered ${status}`);
@@ -61,32 +61,6 @@ function signed(signer: Signer, id: string, body: string): Record<string, string
     "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
     "webhook-signature": signer.sign(id, now, body),
   };
-}
-
-/** The payload: all that receivers need to ask for the rest. The input itself is not sent: it is read with a token. */
-function payloadOf({ body, tenant, agentId, seq, at }: TimelineEvent): object {
-  const common = { tenant, agentId: globalId("Agent", agentId), seq };
-  const data = { ...common, ...detailsOf(body) };
-  return { type: body.kind, timestamp: at.toISOString(), data };
-}
-
-function detailsOf(body: TimelineEvent["body"]): object {
-  switch (body.kind) {
-    case "PERMISSION_REQUIRED": {
-      const { approvalId, call, ...request } = body.request;
-      const { callId, name: tool, inputPreview } = call;
-      return { ...request, approvalId: globalId("Approval", approvalId), callId, tool, inputPreview };
-    }
-    case "PERMISSION_DECIDED":
-    case "PERMISSION_CLOSED":
-      return { ...fieldsOf(body), approvalId: globalId("Approval", body.approvalId) };
-    default:
-      return fieldsOf(body);
-  }
-}
-
-function fieldsOf(body: object): object {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== "kind"));
 }
 
 /** The status of the answer. Redirects are not followed, and the answer's body is not read. */

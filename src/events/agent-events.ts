@@ -42,7 +42,7 @@ export function columns(encoded: readonly EncodedEvent[]): EventColumns {
 /** The event at its place in the log. */
 export function placedEvent(
   tenant: string,
-  part: Pick<AgentEvents, "agentId" | "createdBy">,
+  part: Pick<TimelineEvent, "agentId" | "createdBy">,
   encoded: EncodedEvent,
   position: number,
   seq: number,

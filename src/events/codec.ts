@@ -1,17 +1,29 @@
-import { isJsonObject, mapStrings, storableJson, type Json, type JsonObject } from "../lib/json.ts";
+import { mapStrings, storableJson, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
-import { AgentState, ApprovalDecision, ApprovalKind, ApprovalState, Breakpoint, ToolCallState } from "../db/generated/enums.ts";
+import {
+  ActorKind,
+  AgentState,
+  ApprovalDecision,
+  ApprovalKind,
+  ApprovalState,
+  Breakpoint,
+  ToolCallState,
+} from "../db/generated/enums.ts";
 import {
   CHANNEL_OF,
   DONE_REASONS,
   ERROR_PHASES,
   ERROR_SEVERITIES,
   type EventBody,
+  GATE_STAGES,
+  TOOL_CALL_ERROR_TYPES,
   type EventDraft,
   type EventKind,
+  type TenantEventDraft,
   type TimelineEvent,
 } from "./event.ts";
 import type { Channel } from "./channel.ts";
+import { asNow } from "./older-payloads.ts";
 
 /** The largest payload of one event in bytes. */
 const EVENT_BYTES = 64 * 1024;
@@ -27,8 +39,8 @@ export type EncodedEvent = {
 
 /** An event as the log's statements answer it. */
 export type EventRow = {
-  readonly agent_id: string;
-  readonly created_by: string;
+  readonly agent_id: string | null;
+  readonly created_by: string | null;
   readonly position: string | number | bigint;
   readonly seq: number;
   readonly at: Date;
@@ -38,7 +50,7 @@ export type EventRow = {
 };
 
 /** The draft as it is stored: NUL and lone surrogates replaced, and never over EVENT_BYTES. */
-export function encodeEvent(draft: EventDraft): EncodedEvent {
+export function encodeEvent(draft: EventDraft | TenantEventDraft): EncodedEvent {
   const { kind, ...payload } = draft.body;
   const stored = fitting(storableJson(payload));
   const body = stored === JSON.stringify(payload) ? draft.body : decodeBody(kind, stored);
@@ -51,7 +63,11 @@ const CALL = valuesOf({
   "call.state": ToolCallState,
   "call.approval.state": ApprovalState,
   "call.approval.decision": ApprovalDecision,
+  "call.error.type": named(TOOL_CALL_ERROR_TYPES),
+  "call.error.stage": named(GATE_STAGES),
 });
+const EXECUTION_ENDED = valuesOf({ "error.type": named(TOOL_CALL_ERROR_TYPES), "error.stage": named(GATE_STAGES) });
+const CHANGED_BY = valuesOf({ "changedBy.kind": ActorKind });
 
 /** The fields of kinds with values of which a newer version may have more; absent and null are known. */
 const VALUES: { readonly [Kind in EventKind]?: Values } = {
@@ -65,6 +81,15 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   PERMISSION_CLOSED: valuesOf({ approvalState: ApprovalState }),
   STATE_CHANGED: valuesOf({ previousState: AgentState, state: AgentState }),
   BREAKPOINT_CHANGED: valuesOf({ previousBreakpoint: Breakpoint, breakpoint: Breakpoint }),
+  STAGE_STARTED: valuesOf({ stage: named(GATE_STAGES) }),
+  STAGE_COMPLETED: valuesOf({ stage: named(GATE_STAGES) }),
+  EXECUTION_FAILED: EXECUTION_ENDED,
+  EXECUTION_ABORTED: EXECUTION_ENDED,
+  ALLOW_RULE_STORED: CHANGED_BY,
+  ALLOW_RULE_REVOKED: CHANGED_BY,
+  DELEGATION_STARTED: CHANGED_BY,
+  DELEGATION_ENDED: CHANGED_BY,
+  CONFIGURATION_CHANGED: CHANGED_BY,
   ERROR: valuesOf({ severity: named(ERROR_SEVERITIES), phase: named(ERROR_PHASES) }),
 };
 
@@ -108,27 +133,9 @@ function decodeEvent(tenant: string, row: EventRow): TimelineEvent {
   };
 }
 
-/** The payloads of kinds that gained fields later, as they are read in events that were written without them. */
-const GAINED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
-  AGENT_CREATED: (payload) => ({ forkedFrom: null, ...payload }),
-  MESSAGE_RECEIVED: (payload) => ({ images: 0, ...payload }),
-  TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, ...payload }),
-  PERMISSION_REQUIRED: (payload) => {
-    const request = payload["request"];
-    return isJsonObject(request) ? { ...payload, request: { quorum: 1, ...request } } : payload;
-  },
-  PERMISSION_DECIDED: (payload) => ({
-    onBehalfOf: null,
-    approvalState: payload["decision"] === "ALLOW" ? "ALLOWED" : "DENIED",
-    missingDecisions: 0,
-    allowedHash: null,
-    ...payload,
-  }),
-};
-
 function decodeBody(kind: string, stored: string): EventBody {
   const payload = JSON.parse(stored) as JsonObject;
-  return { kind, ...(GAINED[kind]?.(payload) ?? payload) } as EventBody;
+  return { kind, ...asNow(kind, payload) } as EventBody;
 }
 
 function fitting(stored: string): string {

@@ -1,5 +1,4 @@
 import type {
-  ActorKind,
   AgentState,
   ApprovalDecision,
   ApprovalKind,
@@ -9,12 +8,30 @@ import type {
 } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
+import type { ActorRef } from "./actor-ref.ts";
+import type { TenantEventBody } from "./tenant-event.ts";
 
-/** The actor of a change: a person, a service, an agent or the server. */
-export type ActorRef = { readonly id: string; readonly kind: ActorKind };
+/** The six stages of the gate through which every tool call goes, in order. */
+export const GATE_STAGES = ["discovery", "validation", "permission", "confirmation", "execution", "formatting"] as const;
+export type GateStage = (typeof GATE_STAGES)[number];
+
+/** The kinds of refusals and failures of tool calls. */
+export const TOOL_CALL_ERROR_TYPES = [
+  "not_found",
+  "disabled",
+  "invalid_params",
+  "permission_denied",
+  "user_rejected",
+  "approval_expired",
+  "tool_busy",
+  "execution_failed",
+  "timeout",
+  "aborted",
+] as const;
+export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
 
 /** Why a tool call was refused or failed: the stage of the gate and the kind of refusal. */
-export type ToolCallError = { readonly type: string; readonly stage: string; readonly message: string };
+export type ToolCallError = { readonly type: ToolCallErrorType; readonly stage: GateStage; readonly message: string };
 
 /** The outcome of the question whether a call may run. */
 export type CallApproval = {
@@ -42,12 +59,13 @@ export type ToolCallSnapshot = {
   readonly durationMs: number | null;
 };
 
-/** An approval as it stood when it was asked for. */
+/** An approval as it stood when it was asked for. What it is about stands in one of its fields; the others are null. */
 export type ApprovalSnapshot = {
   readonly approvalId: string;
   readonly kind: ApprovalKind;
-  readonly call: ToolCallSnapshot;
-  readonly inputHash: string;
+  readonly call: ToolCallSnapshot | null;
+  readonly host: string | null;
+  readonly inputHash: string | null;
   readonly reason: string;
   readonly risk: string;
   /** The number of people who must allow it. */
@@ -75,9 +93,9 @@ export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR", "CRITICAL"] as const;
 export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
 /**
- * The body of an event, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
+ * The body of an event of an agent, by kind. A field that may not fit into an event (64 KB) is null in the log and read from its row.
  */
-export type EventBody =
+export type AgentEventBody =
   | {
       readonly kind: "MESSAGE_RECEIVED";
       readonly messageId: string;
@@ -117,11 +135,12 @@ export type EventBody =
   | {
       readonly kind: "PERMISSION_DECIDED";
       readonly approvalId: string;
-      readonly callId: string;
+      /** The call that is decided on; null where something else is. */
+      readonly callId: string | null;
       readonly decision: ApprovalDecision;
       readonly decidedBy: ActorRef;
       /** The actor in whose name it was decided; null for their own. */
-      readonly onBehalfOf: string | null;
+      readonly onBehalfOf: ActorRef | null;
       readonly note: string | null;
       /** PENDING where more people must allow it. */
       readonly approvalState: ApprovalState;
@@ -133,7 +152,7 @@ export type EventBody =
   | {
       readonly kind: "PERMISSION_CLOSED";
       readonly approvalId: string;
-      readonly callId: string;
+      readonly callId: string | null;
       readonly approvalState: ApprovalState;
       readonly note: string | null;
     }
@@ -184,40 +203,47 @@ export type EventBody =
   | {
       readonly kind: "EXECUTION_STARTED";
       readonly callId: string;
-      readonly toolName: string;
+      readonly tool: string;
       readonly inputPreview: string;
+      /** What the model asked for; null if that does not fit into the event. */
+      readonly parameters: Json;
     }
-  | { readonly kind: "STAGE_STARTED"; readonly callId: string; readonly stage: string }
-  | { readonly kind: "STAGE_COMPLETED"; readonly callId: string; readonly stage: string; readonly durationMs: number }
+  | { readonly kind: "STAGE_STARTED"; readonly callId: string; readonly stage: GateStage }
+  | { readonly kind: "STAGE_COMPLETED"; readonly callId: string; readonly stage: GateStage; readonly durationMs: number }
   | {
       readonly kind: "EXECUTION_COMPLETED";
       readonly callId: string;
-      readonly toolName: string;
+      readonly tool: string;
       readonly durationMs: number;
+      /** What the model reads of the result, cut at 4 KB; null in events of before. */
+      readonly result: string | null;
     }
   | {
       readonly kind: "EXECUTION_FAILED";
       readonly callId: string;
-      readonly toolName: string;
+      readonly tool: string;
       readonly durationMs: number;
-      /** The type of the refusal. */
-      readonly failure: string;
+      /** Why it has no result of its own. */
+      readonly error: ToolCallError;
     }
   | {
       readonly kind: "EXECUTION_ABORTED";
       readonly callId: string;
-      readonly toolName: string;
+      readonly tool: string;
       readonly durationMs: number;
-      /** The type of the refusal. */
-      readonly failure: string;
+      /** Why it has no result of its own. */
+      readonly error: ToolCallError;
     }
   | {
       readonly kind: "TOOL_CUSTOM_EVENT";
       readonly callId: string;
-      readonly toolName: string;
+      readonly tool: string;
       readonly eventType: string;
       readonly eventData: Json;
     };
+
+/** The body of an event, by kind. */
+export type EventBody = AgentEventBody | TenantEventBody;
 
 /** The name of a kind of event. */
 export type EventKind = EventBody["kind"];
@@ -259,23 +285,32 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   EXECUTION_FAILED: "MONITOR",
   EXECUTION_ABORTED: "MONITOR",
   TOOL_CUSTOM_EVENT: "MONITOR",
+  ALLOW_RULE_STORED: "MONITOR",
+  ALLOW_RULE_REVOKED: "MONITOR",
+  DELEGATION_STARTED: "MONITOR",
+  DELEGATION_ENDED: "MONITOR",
+  CONFIGURATION_CHANGED: "MONITOR",
 };
 
 /** Every kind, in the order of CHANNEL_OF. */
 export const EVENT_KINDS = Object.keys(CHANNEL_OF) as readonly EventKind[];
 
-/** An event that is not yet in the log. */
-export type EventDraft = { readonly at: Date; readonly body: EventBody };
+/** An event of an agent that is not yet in the log. */
+export type EventDraft = { readonly at: Date; readonly body: AgentEventBody };
+
+/** An event of a tenant that is not yet in the log. */
+export type TenantEventDraft = { readonly at: Date; readonly body: TenantEventBody };
 
 /** An event of the log. */
 export type TimelineEvent = {
   readonly tenant: string;
-  readonly agentId: string;
-  /** The creator of the agent: what a reader who may only see their own agents is checked against. */
-  readonly createdBy: string;
+  /** Null for an event of the tenant itself. */
+  readonly agentId: string | null;
+  /** The creator of the agent: what a reader who may only see their own agents is checked against. Null for an event of the tenant itself, which such a reader never sees. */
+  readonly createdBy: string | null;
   /** Place in the tenant's log, from 1, without gaps. */
   readonly position: number;
-  /** Place in the agent's log, from 1, without gaps. */
+  /** Place among the events of the agent, or of the tenant itself, from 1, without gaps. */
   readonly seq: number;
   readonly at: Date;
   readonly channel: Channel;

@@ -46,7 +46,14 @@ const BOUNDED = (rows: string): string =>
     FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
 const READ_TENANT: Statement<
   PageRow,
-  [tenant: string, after: number, channels: readonly string[], kinds: readonly string[] | null, createdBy: string | null]
+  [
+    tenant: string,
+    after: number,
+    channels: readonly string[],
+    kinds: readonly string[] | null,
+    createdBy: string | null,
+    agentIds: readonly string[] | null,
+  ]
 > = {
   name: "read_tenant",
   text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
@@ -54,6 +61,7 @@ const READ_TENANT: Statement<
       WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
         AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
         AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
+        AND ($6::text[] IS NULL OR e.agent_id = ANY ($6))
       ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
 };
@@ -70,13 +78,13 @@ const OPEN_ROWS = 20;
 /** The next PERMISSION_REQUIRED events of the approvals that are open, up to a moment, and the head, in one snapshot. */
 const READ_OPEN: Statement<
   PageRow,
-  [tenant: string, agentId: string | null, createdBy: string | null, after: number, moment: number | null]
+  [tenant: string, agentIds: readonly string[] | null, createdBy: string | null, after: number, moment: number | null]
 > = {
   name: "read_open",
   text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*
     FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
       JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
-      WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text IS NULL OR p.agent_id = $2) AND ($3::text IS NULL OR a.created_by = $3)
+      WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text[] IS NULL OR p.agent_id = ANY ($2)) AND ($3::text IS NULL OR a.created_by = $3)
         AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)
       ORDER BY e.position LIMIT ${OPEN_ROWS}) e ON true ORDER BY e.position`,
 };
@@ -90,19 +98,21 @@ const READ_HEADS: Statement<{ tenant: string; position: string }, [tenants: read
 };
 
 /**
- * The tenant's next events after `after`, or the agent's if the scope is of one: of these, channels and kinds are the
+ * The tenant's next events after `after`, or the agent's if the scope is of a single one: of these, channels and kinds are the
  * caller's to choose. Bounded in rows, positions and bytes; one statement, one snapshot.
  */
 export async function readPage(sql: Sql, scope: Scope, after: number): Promise<FoundPage> {
-  if (scope.agentId !== null)
-    return foundPage(scope.tenant, await sql.query(READ_AGENT, [scope.tenant, scope.agentId, after]), after, Infinity);
-  const rows = await sql.query(READ_TENANT, [scope.tenant, after, scope.channels, scope.kinds, scope.createdBy]);
+  const { tenant, agentIds, createdBy, channels, kinds } = scope;
+  const [only] = agentIds ?? [];
+  if (only !== undefined && agentIds?.length === 1)
+    return foundPage(tenant, await sql.query(READ_AGENT, [tenant, only, after]), after, Infinity);
+  const rows = await sql.query(READ_TENANT, [tenant, after, channels, kinds, createdBy, agentIds]);
   return foundPage(scope.tenant, rows, after, PAGE.positions);
 }
 
 /** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: now), in order. */
 export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
-  const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentId, scope.createdBy, after, moment]);
+  const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentIds, scope.createdBy, after, moment]);
   const head = headOf(scope.tenant, rows);
   const found = decoded(scope.tenant, rows.filter(isEventRow));
   const covered = found.events.length < OPEN_ROWS ? (moment ?? head.position) : (found.events.at(-1)?.position ?? after);

@@ -1,6 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { encodeChange, type OutsideChange, type OwnerChange } from "../db/change.ts";
+import { encodeChange, type OutsideChange, type OwnerChange, type TenantChange } from "../db/change.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
 import { forNobody } from "../db/reader-limits.ts";
@@ -17,10 +16,12 @@ import {
   type HeldEvents,
 } from "./agent-events.ts";
 import type { LogHead } from "./cursor.ts";
-import type { TimelineEvent } from "./event.ts";
+import type { TenantEventDraft, TimelineEvent } from "./event.ts";
 import { readHead, readOpenPage, readPage, readPositions, type FoundPage, type LogPage, type StorageOutage } from "./log-page.ts";
+import { LogBeginnings } from "./log-beginnings.ts";
 import { NewestEvents } from "./newest-events.ts";
-import type { AppendOutcome, OutsideOutcome, OwnerOutcome, TriedAppend } from "./outcome.ts";
+import type { AppendOutcome, OutsideOutcome, OwnerOutcome, TenantOutcome, TriedAppend } from "./outcome.ts";
+import { commitTenant, type TenantCommitServices } from "./tenant-commits.ts";
 import { inScope, type Scope } from "./scope.ts";
 import { FIRST_WAITS, newWrite, WriteTries, type Write } from "./write.ts";
 import { WAITING_LIMITS, WaitingEvents, type WaitingLimits } from "./waiting-events.ts";
@@ -65,10 +66,6 @@ const COMMIT: Statement<
   name: "commit_change",
   text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
-const BEGIN_LOG: Statement<object, [tenant: string, epoch: string]> = {
-  name: "begin_log",
-  text: "INSERT INTO tenant_log (tenant, epoch) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-};
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
@@ -80,7 +77,7 @@ export class EventLog {
   readonly waiting: WaitingEvents;
   readonly #sql: Sql;
   readonly #reads: Sql;
-  readonly #begun = new Set<string>();
+  readonly #beginnings: LogBeginnings;
   /** A row for which many wait takes a few of the connections, and leaves the others to others (invariant 13). */
   readonly #turnsOfAgent = new Turns(COMMANDS_OF_AGENT);
   /** The number of commits under way of each tenant. */
@@ -94,6 +91,7 @@ export class EventLog {
   constructor(sql: Sql, limits: WaitingLimits = WAITING_LIMITS, reads: Sql = sql) {
     this.#sql = sql;
     this.#reads = reads;
+    this.#beginnings = new LogBeginnings(sql);
     this.#tries = new WriteTries(sql.outages);
     this.waiting = new WaitingEvents(limits);
   }
@@ -127,6 +125,11 @@ export class EventLog {
   /** Calls the listener with what this server commits, after the commit and in the order of the answers. */
   onCommitted(listener: CommitListener): void {
     this.#listeners.add(listener);
+  }
+
+  /** Calls the listener with each tenant whose log this server begins. */
+  onBegun(listener: (tenant: string) => void): void {
+    this.#beginnings.onBegun(listener);
   }
 
   /** Appends events of several agents of one tenant. A fenced agent's events are not written; the others commit. */
@@ -211,6 +214,14 @@ export class EventLog {
     const outcome = await this.#counted(tenant, part, change);
     if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
     return outcome;
+  }
+
+  /** Changes rows of the tenant that are no agent's, and appends the events that report it, or does neither. */
+  async commitTenant(tenant: string, events: readonly TenantEventDraft[], change: TenantChange): Promise<TenantOutcome> {
+    await this.begin(tenant);
+    const write: TenantCommitServices["write"] = (of, statement, values) => this.#write(of, statement, values);
+    const announce = (placed: readonly TimelineEvent[]): void => this.#announce(tenant, placed, false);
+    return commitTenant({ tries: this.#tries, write, announce }, tenant, events, change);
   }
 
   async #counted(
@@ -303,10 +314,8 @@ export class EventLog {
   }
 
   /** Makes sure that the tenant has a log. */
-  async begin(tenant: string): Promise<void> {
-    if (this.#begun.has(tenant)) return;
-    await this.#sql.query(BEGIN_LOG, [tenant, randomUUID().slice(0, 8)]);
-    this.#begun.add(tenant);
+  begin(tenant: string): Promise<void> {
+    return this.#beginnings.begin(tenant);
   }
 
   #write<Row, Values extends readonly unknown[]>(

@@ -10,7 +10,7 @@ const GONE: Statement<
   [
     tenants: readonly string[],
     positions: readonly number[],
-    agentIds: readonly string[],
+    agentIds: readonly (string | null)[],
     seqs: readonly number[],
     kinds: readonly string[],
     times: readonly string[],

@@ -17,6 +17,10 @@ export type Committed = {
   readonly signal: number;
 };
 
+/** The outcome of a change of a tenant. KEY_USED says that the idempotency key was used before: nothing was changed. */
+export type TenantOutcome =
+  { readonly outcome: "COMMITTED"; readonly position: number | null } | Conflict | { readonly outcome: "KEY_USED" };
+
 /** A row was not in the state that the change starts from: nothing was changed. */
 export type Conflict = { readonly outcome: "CONFLICT"; readonly message: string };
 

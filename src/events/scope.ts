@@ -4,8 +4,8 @@ import type { EventKind, TimelineEvent } from "./event.ts";
 /** The part of a tenant's log that a reader wants and may see. */
 export type Scope = {
   readonly tenant: string;
-  /** One agent, or null for all. */
-  readonly agentId: string | null;
+  /** Only these agents, or null for all, and for what is no agent's. */
+  readonly agentIds: readonly string[] | null;
   /** Only agents of this creator, or null for all. */
   readonly createdBy: string | null;
   readonly channels: readonly Channel[];
@@ -17,7 +17,7 @@ export type Scope = {
 export function inScope(scope: Scope, event: TimelineEvent): boolean {
   return (
     event.tenant === scope.tenant &&
-    (scope.agentId === null || scope.agentId === event.agentId) &&
+    (scope.agentIds === null || (event.agentId !== null && scope.agentIds.includes(event.agentId))) &&
     (scope.createdBy === null || scope.createdBy === event.createdBy) &&
     scope.channels.includes(event.channel) &&
     (scope.kinds === null || scope.kinds.includes(event.body.kind))
@@ -30,10 +30,10 @@ const keys = new WeakMap<Scope, string>();
 export function scopeKey(scope: Scope): string {
   const known = keys.get(scope);
   if (known !== undefined) return known;
-  const { tenant, agentId, createdBy, channels, kinds } = scope;
+  const { tenant, agentIds, createdBy, channels, kinds } = scope;
   const key = JSON.stringify([
     tenant,
-    agentId,
+    agentIds === null ? null : [...agentIds].toSorted(),
     createdBy,
     [...channels].toSorted(),
     kinds === null ? null : [...kinds].toSorted(),

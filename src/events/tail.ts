@@ -59,7 +59,7 @@ export class Tail {
     this.#budget = budget;
     this.#head = head;
     this.#floor = head.position;
-    this.#everything = { tenant: head.tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
+    this.#everything = { tenant: head.tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
   }
 
   /** Up to where the tail covers the log. */
@@ -111,10 +111,7 @@ export class Tail {
       const waiter: Waiter = { after, wake: settle };
       const timer = setTimeout(giveUp, patience);
       signal.addEventListener("abort", giveUp);
-      const groups = this.#waiters.get(whoseOf(scope)) ?? new Map<string, Group>();
-      const group = groups.get(scopeKey(scope)) ?? { scope, waiters: new Set() };
-      group.waiters.add(waiter);
-      this.#waiters.set(whoseOf(scope), groups.set(scopeKey(scope), group));
+      this.#join(scope, waiter);
     });
   }
 
@@ -125,12 +122,23 @@ export class Tail {
     }
   }
 
+  #join(scope: Scope, waiter: Waiter): void {
+    for (const whose of whosesOf(scope)) {
+      const groups = this.#waiters.get(whose) ?? new Map<string, Group>();
+      const group = groups.get(scopeKey(scope)) ?? { scope, waiters: new Set() };
+      group.waiters.add(waiter);
+      this.#waiters.set(whose, groups.set(scopeKey(scope), group));
+    }
+  }
+
   #leave(scope: Scope, waiter: Waiter): void {
-    const groups = this.#waiters.get(whoseOf(scope));
-    const group = groups?.get(scopeKey(scope));
-    group?.waiters.delete(waiter);
-    if (group?.waiters.size === 0) groups?.delete(scopeKey(scope));
-    if (groups?.size === 0) this.#waiters.delete(whoseOf(scope));
+    for (const whose of whosesOf(scope)) {
+      const groups = this.#waiters.get(whose);
+      const group = groups?.get(scopeKey(scope));
+      group?.waiters.delete(waiter);
+      if (group?.waiters.size === 0) groups?.delete(scopeKey(scope));
+      if (groups?.size === 0) this.#waiters.delete(whose);
+    }
   }
 
   async #readOn(): Promise<void> {
@@ -281,9 +289,9 @@ export class Tail {
 const EVERYBODY = "everybody";
 
 /** Whose events a scope is about: those who wait are looked for by that. */
-function whoseOf({ agentId, createdBy }: Scope): string {
-  if (agentId !== null) return `agent ${agentId}`;
-  return createdBy === null ? EVERYBODY : `creator ${createdBy}`;
+function whosesOf({ agentIds, createdBy }: Scope): readonly string[] {
+  if (agentIds !== null) return agentIds.map((id) => `agent ${id}`);
+  return [createdBy === null ? EVERYBODY : `creator ${createdBy}`];
 }
 
 /** About how much an event holds in memory, in bytes. */

@@ -1,4 +1,4 @@
-/** Types that `node(id)` answers. */
+/** Types that `node(id)` answers, of which there are rows. */
 export type NodeType = "Agent" | "AllowRule" | "Approval" | "Delegation" | "Message" | "ToolCall";
 
 /** Rows have UUIDs as ids. */
@@ -13,4 +13,16 @@ export function globalId(type: NodeType, id: string): string {
 export function rowId(type: NodeType, id: string): string | null {
   const text = Buffer.from(id, "base64").toString("utf8");
   return text.startsWith(`${type}:`) && ROW_ID.test(text.slice(type.length + 1)) ? text.slice(type.length + 1) : null;
+}
+
+/** The Relay id of an actor: of one kind and id, whatever the tenant. */
+export function actorGlobalId({ kind, id }: { readonly kind: string; readonly id: string }): string {
+  return Buffer.from(`ActorRef:${kind}:${id}`).toString("base64");
+}
+
+/** The kind and id of an actor in a Relay id, or null if the text is no id of an actor. */
+export function actorOfGlobalId(text: string): { readonly kind: "USER" | "SERVICE" | "SYSTEM"; readonly id: string } | null {
+  const [, kind, id] = /^ActorRef:(USER|SERVICE|SYSTEM):(.+)$/s.exec(Buffer.from(text, "base64").toString("utf8")) ?? [];
+  if (id === undefined || (kind !== "USER" && kind !== "SERVICE" && kind !== "SYSTEM")) return null;
+  return { kind, id };
 }

@@ -1,21 +1,18 @@
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
-import { totalTokens, type TokenUsage } from "../agent/models/model.ts";
-import { readSnapshots, type AgentSnapshot } from "../agent/commands/safe-points.ts";
-import type { Template } from "../agent/loop/template.ts";
-import { readStandstill, waitingFor } from "../agent/loop/waiting-for.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
+import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
-import { accepted } from "../lib/result.ts";
-import type { Context } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
-import { checkPage } from "./page.ts";
+import { accepted } from "../lib/result.ts";
+import { actorIds, type ActorNameOrId } from "./actor.ts";
+import { connection, type Connection, type PageArguments } from "./connection.ts";
+import type { Context } from "./context.ts";
+import type { Order } from "./keyset.ts";
+import { namesIn } from "./names.ts";
 import { payloadOf, type Payload } from "./payload.ts";
 import { visibleAgents } from "./visibility.ts";
-
-/** Snapshots of one answer if it is not said how many. */
-const SNAPSHOTS = 20;
 
 /** The columns and relations that Prisma must read for what was asked. */
 export type AgentSelection = Pick<Prisma.AgentFindUniqueArgs, "include" | "select">;
@@ -33,77 +30,72 @@ export async function agentByRow(context: Context, id: string | null, selection:
   return prisma.agent.findUnique({ ...selection, where: { id, AND: visibleAgents(actor) } });
 }
 
-/** The agent of an event that the actor may see. */
-export async function agentOfEvent(context: Context, id: string, selection: AgentSelection): Promise<Agent> {
+/** The agent of an event that the actor may see; null for an event of the tenant. */
+export async function agentOfEvent(context: Context, id: string | null, selection: AgentSelection): Promise<Agent | null> {
+  if (id === null) return null;
   await context.snapshot();
-  return context.prisma.agent.findUniqueOrThrow({ ...selection, where: { id } });
+  return context.prisma.agent.findUnique({ ...selection, where: { id } });
 }
 
-/** The agents that the actor may see, newest first. */
+/** Which agents are asked for; all conditions that are present must hold. */
+export type AgentFilter = {
+  readonly states?: readonly AgentState[] | null | undefined;
+  readonly templateIds?: readonly string[] | null | undefined;
+  readonly createdBy?: readonly ActorNameOrId[] | null | undefined;
+  readonly isArchived?: boolean | null | undefined;
+  readonly idleSince?: Date | null | undefined;
+  readonly title?: string | null | undefined;
+};
+
+/** An order of agents, as clients ask for it. */
+export type AgentOrder = {
+  readonly field: "CREATED_AT" | "LAST_ACTIVITY_AT";
+  readonly direction: "ASC" | "DESC";
+};
+
+/** The agents that the actor may see, the newest first if no other order is asked for. */
 export async function agents(
   context: Context,
-  args: { first?: number | null | undefined; last?: number | null | undefined },
-  selection: Prisma.AgentFindManyArgs,
-): Promise<Agent[]> {
-  checkPage(args);
+  args: PageArguments & { readonly filter?: AgentFilter | null | undefined; readonly orderBy?: AgentOrder | null | undefined },
+  selection: AgentSelection,
+): Promise<Connection<Agent>> {
   await context.snapshot();
-  return context.prisma.agent.findMany({
-    ...selection,
-    where: visibleAgents(context.actor),
-    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+  const { prisma } = context;
+  return connection<Agent, Prisma.AgentWhereInput, Prisma.AgentOrderByWithRelationInput>(args, {
+    order: orderOf(args.orderBy ?? { field: "CREATED_AT", direction: "DESC" }),
+    where: { AND: [visibleAgents(context.actor), filtered(args.filter ?? {})] },
+    read: async (query) => prisma.agent.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.agent.count(query),
   });
+}
+
+function orderOf({ field, direction }: AgentOrder): Order<Agent> {
+  const common = { direction: direction === "ASC" ? "asc" : "desc", nulls: "never" } as const;
+  const name = field === "CREATED_AT" ? "createdAt" : "lastActivityAt";
+  return {
+    name: `agents ${field} ${direction}`,
+    columns: [
+      { ...common, name, holds: "time" },
+      { ...common, name: "id", holds: "text" },
+    ],
+  };
+}
+
+function filtered({ states, templateIds, createdBy, isArchived, idleSince, title }: AgentFilter): Prisma.AgentWhereInput {
+  return {
+    ...(states ? { state: { in: [...states] } } : {}),
+    ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}),
+    ...(createdBy ? { createdBy: { in: actorIds(createdBy) } } : {}),
+    ...(isArchived === true ? { archivedAt: { not: null } } : isArchived === null ? {} : { archivedAt: null }),
+    ...(idleSince ? { lastActivityAt: { lte: idleSince } } : {}),
+    ...(typeof title === "string" ? { title: { contains: title.replaceAll("\0", ""), mode: "insensitive" } } : {}),
+  };
 }
 
 /** The snapshot's cursor: query, then subscribe since it. */
 export async function snapshotCursor({ snapshot }: Context): Promise<string> {
   const head = await snapshot();
   return formatCursor(head, head.position);
-}
-
-/** The template of the agent, if it is configured. */
-export function templateOf(
-  { services }: Context,
-  { templateId }: Pick<Agent, "templateId">,
-): { templateId: string; configured: Template | undefined } {
-  return { templateId, configured: services.templates.get(templateId) };
-}
-
-/** The thing that the agent waits for, in words; null if that is only a message. */
-export async function waitingForOf({ services }: Context, agentId: string): Promise<string | null> {
-  const standstill = await readStandstill(services.reads, agentId);
-  return standstill === null ? null : waitingFor(standstill);
-}
-
-/** The points at which the agent can be forked, newest first. */
-export async function snapshotsOf(
-  { services }: Context,
-  agentId: string,
-  args: { first?: number | null | undefined; before?: number | null | undefined },
-): Promise<AgentSnapshot[]> {
-  checkPage({ first: args.first });
-  return readSnapshots(services.reads, agentId, args.before ?? null, args.first ?? SNAPSHOTS);
-}
-
-/** The tokens and the cost of an agent's complete model calls. */
-export type AgentUsage = TokenUsage & { readonly totalTokens: number; readonly costUsd: number | null };
-
-export async function usageOf({ prisma }: Context, agentId: string): Promise<AgentUsage> {
-  const { _sum: sum, _count: count } = await prisma.step.aggregate({
-    where: { agentId, state: "COMPLETED" },
-    _sum: { inputTokens: true, outputTokens: true, cacheReadTokens: true, cacheWriteTokens: true, costUsd: true },
-    _count: { _all: true, costUsd: true },
-  });
-  const usage = {
-    inputTokens: sum.inputTokens ?? 0,
-    outputTokens: sum.outputTokens ?? 0,
-    cacheReadTokens: sum.cacheReadTokens ?? 0,
-    cacheWriteTokens: sum.cacheWriteTokens ?? 0,
-  };
-  return {
-    ...usage,
-    totalTokens: totalTokens(usage),
-    costUsd: count.costUsd === count._all ? (sum.costUsd ?? 0) : null,
-  };
 }
 
 export async function createAgent(context: Context, request: CreateAgent): Promise<Payload> {

@@ -10,50 +10,70 @@ import type { AllowRule, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
-import { checkPage, type PageArguments } from "./page.ts";
-import { payloadOf, unplaced, type Payload } from "./payload.ts";
+import { connection, type Connection, type PageArguments } from "./connection.ts";
+import type { Order } from "./keyset.ts";
+import { namesIn } from "./names.ts";
+import { payloadOf, type Payload } from "./payload.ts";
+
+/** Which stored rules are asked for; all conditions that are present must hold. */
+export type AllowRuleFilter = {
+  readonly isActive?: boolean | null | undefined;
+  readonly templateIds?: readonly string[] | null | undefined;
+};
+
+type AllowRuleSelection = Pick<Prisma.AllowRuleFindUniqueArgs, "select">;
+
+const NEWEST_FIRST: Order<AllowRule> = {
+  name: "allowRules",
+  columns: [
+    { name: "createdAt", direction: "desc", holds: "time", nulls: "never" },
+    { name: "id", direction: "desc", holds: "text", nulls: "never" },
+  ],
+};
 
 /** The rules that people have stored, newest first: for those who read the tenant. */
 export async function allowRules(
   context: Context,
-  args: PageArguments & { readonly active?: boolean | null | undefined; readonly templateId?: string | null | undefined },
-  selection: Prisma.AllowRuleFindManyArgs,
-): Promise<AllowRule[]> {
-  checkPage(args);
-  const { actor, prisma } = context;
-  if (!readsTenant(actor)) return [];
-  const { templateId } = args;
-  return prisma.allowRule.findMany({
-    ...selection,
+  args: PageArguments & { readonly filter?: AllowRuleFilter | null | undefined },
+  selection: AllowRuleSelection,
+): Promise<Connection<AllowRule>> {
+  await context.snapshot();
+  const { actor, prisma, tenant } = context;
+  const { isActive, templateIds } = args.filter ?? {};
+  return connection<AllowRule, Prisma.AllowRuleWhereInput, Prisma.AllowRuleOrderByWithRelationInput>(args, {
+    order: NEWEST_FIRST,
     where: {
-      tenant: actor.tenant,
-      ...(args.active === true ? { revokedAt: null } : {}),
-      ...(typeof templateId === "string" ? { templateId: templateId.replaceAll("\0", "") } : {}),
+      tenant,
+      ...(readsTenant(actor) ? {} : { id: { in: [] } }),
+      ...(typeof isActive === "boolean" ? { revokedAt: isActive ? null : { not: null } } : {}),
+      ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}),
     },
-    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+    read: async (query) => prisma.allowRule.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.allowRule.count(query),
   });
 }
 
 export async function allowRuleByRow(
   { prisma }: Context,
   id: string | null,
-  selection: Pick<Prisma.AllowRuleFindUniqueArgs, "select">,
+  selection: AllowRuleSelection,
 ): Promise<AllowRule | null> {
   return id === null ? null : prisma.allowRule.findUnique({ ...selection, where: { id } });
 }
 
-/** The rule by which calls like an approval's would run without asking, for who may decide on it. */
+/** The rule by which calls like an approval's would run without asking; null for who may not decide on it, and where there is none. */
 export async function allowRuleProposal({ services, actor }: Context, approvalId: string): Promise<RuleProposal | null> {
   const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId) ?? "");
   if (proposed.ok) return proposed.value;
-  throw clientError(proposed.refusal.code === "FORBIDDEN" ? "FORBIDDEN" : "NOT_FOUND", proposed.refusal.message);
+  if (proposed.refusal.code === "FORBIDDEN") return null;
+  throw clientError("NOT_FOUND", proposed.refusal.message);
 }
 
 export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
-  return payloadOf(context, unplaced(await allow(context.services, context.actor, { ...request, approvalId })));
+  return payloadOf(context, await allow(context.services, context.actor, { ...request, approvalId }));
 }
 
 export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<Payload> {
-  return payloadOf(context, unplaced(await revoke(context.services, context.actor, rowId("AllowRule", allowRuleId) ?? "")));
+  return payloadOf(context, await revoke(context.services, context.actor, rowId("AllowRule", allowRuleId) ?? ""));
 }

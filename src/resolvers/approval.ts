@@ -1,59 +1,98 @@
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
 import type { Approval, Prisma } from "../db/generated/client.ts";
-import type { ApprovalState } from "../db/generated/enums.ts";
+import type { ApprovalKind, ApprovalState } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
-import type { Context } from "./context.ts";
-import { clientError } from "./errors.ts";
-import { accepted } from "../lib/result.ts";
+import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
-import { checkPage } from "./page.ts";
+import { accepted } from "../lib/result.ts";
+import { actorIds, type ActorNameOrId } from "./actor.ts";
+import { connection, type Connection, type PageArguments } from "./connection.ts";
+import type { Context } from "./context.ts";
+import type { UserError } from "./errors.ts";
+import type { Order } from "./keyset.ts";
+import { namesIn } from "./names.ts";
 import { payloadOf, type Payload } from "./payload.ts";
-import { namesIn } from "./tool-call.ts";
+import { within, type TimeRange } from "./time-range.ts";
 import { visibleAgents } from "./visibility.ts";
+
+type ApprovalSelection = Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">;
 
 /** Which approvals are asked for; all conditions that are present must hold. */
 export type ApprovalFilter = {
   readonly states?: readonly ApprovalState[] | null | undefined;
-  readonly agentId?: string | null | undefined;
+  readonly kinds?: readonly ApprovalKind[] | null | undefined;
+  readonly risks?: readonly string[] | null | undefined;
+  readonly agentIds?: readonly string[] | null | undefined;
   readonly templateIds?: readonly string[] | null | undefined;
   readonly tools?: readonly string[] | null | undefined;
-  readonly requestedAfter?: Date | null | undefined;
-  readonly requestedBefore?: Date | null | undefined;
+  readonly requested?: TimeRange | null | undefined;
+  readonly decided?: TimeRange | null | undefined;
+  readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
 };
 
-type Arguments = {
-  state?: ApprovalState | null | undefined;
-  filter?: ApprovalFilter | null | undefined;
-  first?: number | null | undefined;
-  last?: number | null | undefined;
+/** What has waited longest is on top. */
+const OLDEST_FIRST: Order<Approval> = {
+  name: "approvals",
+  columns: [
+    { name: "requestedAt", direction: "asc", holds: "time", nulls: "never" },
+    { name: "id", direction: "asc", holds: "text", nulls: "never" },
+  ],
 };
 
-/** The approvals that the actor may see, oldest first: what has waited longest is on top. */
-export async function approvals(context: Context, args: Arguments, selection: Prisma.ApprovalFindManyArgs): Promise<Approval[]> {
-  checkPage(args);
+/** The approvals that the actor may see, oldest first. */
+export async function approvals(
+  context: Context,
+  args: PageArguments & { readonly filter?: ApprovalFilter | null | undefined },
+  selection: ApprovalSelection,
+): Promise<Connection<Approval>> {
   await context.snapshot();
-  const { states, agentId, templateIds, tools, requestedAfter, requestedBefore } = args.filter ?? {};
-  return context.prisma.approval.findMany({
-    ...selection,
-    where: {
-      tenant: context.actor.tenant,
-      agent: { ...visibleAgents(context.actor), ...(templateIds ? { templateId: { in: namesIn(templateIds) ?? [] } } : {}) },
-      ...(args.state ? { state: args.state } : {}),
-      ...(states ? { AND: { state: { in: [...states] } } } : {}),
-      ...(typeof agentId === "string" ? { agentId: rowId("Agent", agentId) ?? "" } : {}),
-      ...(tools ? { toolCall: { name: { in: namesIn(tools) ?? [] } } } : {}),
-      requestedAt: { ...(requestedAfter ? { gt: requestedAfter } : {}), ...(requestedBefore ? { lt: requestedBefore } : {}) },
-    },
-    orderBy: [{ requestedAt: "asc" }, { id: "asc" }],
+  const { prisma } = context;
+  return connection<Approval, Prisma.ApprovalWhereInput, Prisma.ApprovalOrderByWithRelationInput>(args, {
+    order: OLDEST_FIRST,
+    where: visibleApprovals(context, args.filter ?? {}),
+    read: async (query) => prisma.approval.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.approval.count(query),
   });
+}
+
+function visibleApprovals({ actor, tenant }: Context, filter: ApprovalFilter): Prisma.ApprovalWhereInput {
+  const { states, kinds, risks, agentIds, templateIds, tools, requested, decided, decidedBy } = filter;
+  const decision = {
+    ...(decidedBy ? { actorId: { in: actorIds(decidedBy) } } : {}),
+    ...(decided ? { decidedAt: within(decided) } : {}),
+  };
+  return {
+    tenant,
+    agent: { ...visibleAgents(actor), ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}) },
+    ...(states ? { state: { in: [...states] } } : {}),
+    ...(kinds ? { kind: { in: [...kinds] } } : {}),
+    ...(risks ? { risk: { in: [...risks] } } : {}),
+    ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id) ?? "") } } : {}),
+    ...(tools ? { toolCall: { name: { in: namesIn(tools) } } } : {}),
+    ...(Object.keys(decision).length > 0 ? { decisions: { some: decision } } : {}),
+    requestedAt: within(requested),
+  };
+}
+
+/** The most open approvals that an agent shows beside itself. */
+const MOST_PENDING = 100;
+
+/** What waits for a person, longest first. The agent was read before, by who may see it. */
+export async function pendingApprovalsOf(
+  { prisma }: Context,
+  agentId: string,
+  selection: ApprovalSelection,
+): Promise<Approval[]> {
+  const orderBy = [{ requestedAt: "asc" }, { id: "asc" }] as Prisma.ApprovalOrderByWithRelationInput[];
+  return prisma.approval.findMany({ ...selection, where: { agentId, state: "PENDING" }, orderBy, take: MOST_PENDING });
 }
 
 /** The approval as it stands now, beside an event's snapshot of it. */
 export async function approvalByRow(
   { prisma }: Context,
   id: string | null,
-  selection: Pick<Prisma.ApprovalFindUniqueArgs, "include" | "select">,
+  selection: ApprovalSelection,
 ): Promise<Approval | null> {
   return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
 }
@@ -73,22 +112,37 @@ export async function decideApproval(context: Context, request: DecideRequest): 
 /** The most approvals that are decided at once. */
 const MOST_DECISIONS = 100;
 
+/** What came of one decision of many. */
+export type DecisionOutcome = { readonly rowId: string | null; readonly userErrors: readonly UserError[] };
+
+/** The decisions of one request, and the place that the log has reached with them. */
+export type DecisionOutcomes = Omit<Payload, "rowId"> & { readonly outcomes: readonly DecisionOutcome[] };
+
 /** Each decision by itself, in the order given: one that is refused leaves the others alone. */
-export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<readonly Payload[]> {
-  if (requests.length > MOST_DECISIONS)
-    throw clientError("BAD_USER_INPUT", `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`);
-  const payloads: Payload[] = [];
-  for (const request of requests) payloads.push(await decideOrSay(context, request));
-  return payloads;
+export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<DecisionOutcomes> {
+  const head = await context.snapshot();
+  const before = formatCursor(head, head.position);
+  if (requests.length > MOST_DECISIONS) {
+    const message = `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`;
+    return { outcomes: [], cursor: before, userErrors: [{ code: "TOO_LARGE", field: ["decisions"], message }] };
+  }
+  const outcomes: DecisionOutcome[] = [];
+  let cursor = before;
+  for (const request of requests) {
+    const { rowId: id, userErrors, cursor: reached } = await decideOrSay(context, request, before);
+    outcomes.push({ rowId: id, userErrors });
+    if (reached > cursor) cursor = reached;
+  }
+  return { outcomes, cursor, userErrors: [] };
 }
 
 /** A database that does not answer concerns this decision alone: others before it are made. */
-async function decideOrSay(context: Context, request: DecideRequest): Promise<Payload> {
+async function decideOrSay(context: Context, request: DecideRequest, before: string): Promise<Payload> {
   try {
     return await decideApproval(context, request);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
     const message = "the database does not answer: whether this was decided is unknown, decide it again";
-    return { rowId: null, cursor: "0", userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
+    return { rowId: null, cursor: before, userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
   }
 }

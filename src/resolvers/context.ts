@@ -3,11 +3,15 @@ import type { AgentServices } from "../agent/loop/services.ts";
 import type { PrismaReads } from "../db/database.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
+import type { Loaders } from "./loaders.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
 
 /** The context of one operation. */
 export type Context = {
   readonly actor: Actor;
+  /** The tenant whose rows are read. */
+  readonly tenant: string;
+  readonly loaders: Loaders;
   readonly prisma: PrismaReads;
   readonly services: AgentServices;
   readonly tails: Tails;

@@ -5,43 +5,64 @@ import {
 } from "../agent/approvals/delegate.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Delegation, Prisma } from "../db/generated/client.ts";
+import { actorNamed, type ActorNameOrId } from "./actor.ts";
 import type { Context } from "./context.ts";
 import { rowId } from "../lib/global-id.ts";
-import { checkPage, type PageArguments } from "./page.ts";
-import { payloadOf, unplaced, type Payload } from "./payload.ts";
+import { connection, type Connection, type PageArguments } from "./connection.ts";
+import type { Order } from "./keyset.ts";
+import { payloadOf, type Payload } from "./payload.ts";
+
+/** Which delegations are asked for; all conditions that are present must hold. */
+export type DelegationFilter = { readonly isActive?: boolean | null | undefined };
+
+type DelegationSelection = Pick<Prisma.DelegationFindUniqueArgs, "select">;
+
+const NEWEST_FIRST: Order<Delegation> = {
+  name: "delegations",
+  columns: [
+    { name: "createdAt", direction: "desc", holds: "time", nulls: "never" },
+    { name: "id", direction: "desc", holds: "text", nulls: "never" },
+  ],
+};
 
 /** The delegations that the actor may see, newest first: all of the tenant, or those from and to them. */
 export async function delegations(
   context: Context,
-  args: PageArguments & { readonly active?: boolean | null | undefined },
-  selection: Prisma.DelegationFindManyArgs,
-): Promise<Delegation[]> {
-  checkPage(args);
-  const { actor, prisma, services } = context;
+  args: PageArguments & { readonly filter?: DelegationFilter | null | undefined },
+  selection: DelegationSelection,
+): Promise<Connection<Delegation>> {
+  await context.snapshot();
+  const { actor, prisma, services, tenant } = context;
   const at = services.clock.now();
-  return prisma.delegation.findMany({
-    ...selection,
+  const active = { revokedAt: null, startsAt: { lte: at }, endsAt: { gt: at } };
+  const isActive = args.filter?.isActive ?? null;
+  return connection<Delegation, Prisma.DelegationWhereInput, Prisma.DelegationOrderByWithRelationInput>(args, {
+    order: NEWEST_FIRST,
     where: {
-      tenant: actor.tenant,
+      tenant,
       ...(readsTenant(actor) ? {} : { OR: [{ fromId: actor.id }, { toId: actor.id }] }),
-      ...(args.active === true ? { revokedAt: null, startsAt: { lte: at }, endsAt: { gt: at } } : {}),
+      ...(isActive === null ? {} : isActive ? active : { NOT: active }),
     },
-    orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+    read: async (query) => prisma.delegation.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.delegation.count(query),
   });
 }
 
 export async function delegationByRow(
   { prisma }: Context,
   id: string | null,
-  selection: Pick<Prisma.DelegationFindUniqueArgs, "select">,
+  selection: DelegationSelection,
 ): Promise<Delegation | null> {
   return id === null ? null : prisma.delegation.findUnique({ ...selection, where: { id } });
 }
 
-export async function delegateApprovals(context: Context, request: DelegateApprovals): Promise<Payload> {
-  return payloadOf(context, unplaced(await delegate(context.services, context.actor, request)));
+/** The request of delegateApprovals, as clients send it. */
+export type DelegateRequest = Omit<DelegateApprovals, "to"> & { readonly toActorId: ActorNameOrId };
+
+export async function delegateApprovals(context: Context, { toActorId, ...request }: DelegateRequest): Promise<Payload> {
+  return payloadOf(context, await delegate(context.services, context.actor, { ...request, to: actorNamed(toActorId) }));
 }
 
 export async function revokeDelegation(context: Context, delegationId: string): Promise<Payload> {
-  return payloadOf(context, unplaced(await revoke(context.services, context.actor, rowId("Delegation", delegationId) ?? "")));
+  return payloadOf(context, await revoke(context.services, context.actor, rowId("Delegation", delegationId) ?? ""));
 }

@@ -1,12 +1,15 @@
 import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
-import type { Message, Prisma } from "../db/generated/client.ts";
 import { contentBlocks } from "../agent/conversation/answer.ts";
 import type { StoredBlock, StoredImage, SentImage } from "../agent/conversation/images.ts";
 import type { ContentBlock, ImageType } from "../agent/models/model.ts";
-import type { Context } from "./context.ts";
+import type { Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
-import { checkPage, type PageArguments } from "./page.ts";
+import { connection, type Connection, type PageArguments } from "./connection.ts";
+import type { Context } from "./context.ts";
+import type { Order } from "./keyset.ts";
 import { payloadOf, type Payload } from "./payload.ts";
+
+type MessageSelection = Pick<Prisma.MessageFindUniqueArgs, "include" | "select">;
 
 export async function sendMessage(context: Context, request: SendMessage): Promise<Payload> {
   const agentId = rowId("Agent", request.agentId) ?? "";
@@ -16,59 +19,44 @@ export async function sendMessage(context: Context, request: SendMessage): Promi
 }
 
 /** A message by its row id. */
-export async function messageByRow(
-  { prisma }: Context,
-  id: string | null,
-  selection: Pick<Prisma.MessageFindUniqueArgs, "include" | "select">,
-): Promise<Message | null> {
+export async function messageByRow({ prisma }: Context, id: string | null, selection: MessageSelection): Promise<Message | null> {
   return id === null ? null : prisma.message.findUnique({ ...selection, where: { id } });
 }
 
-/**
- * A page of an agent's conversation, and what waits to join it at the end. The place from which it goes on is a condition:
- * with a cursor over columns that may be null, Prisma would read the whole conversation and look for the place there.
- */
+/** In the order of the conversation; what waits to join it stands at the end, in the order in which it came. */
+const IN_ORDER: Order<Message> = {
+  name: "messages",
+  columns: [
+    { name: "ordinal", direction: "asc", holds: "number", nulls: "last" },
+    { name: "arrival", direction: "asc", holds: "number", nulls: "last" },
+  ],
+};
+
+/** A page of an agent's conversation. The agent was read before, by who may see it. */
 export async function messagesOf(
   { prisma }: Context,
   agentId: string,
   args: PageArguments,
-  { cursor, ...selection }: Prisma.MessageFindManyArgs,
-): Promise<Message[]> {
-  checkPage(args);
-  const sortKey = cursor === undefined ? null : await prisma.message.findUnique({ where: cursor, select: SORT_KEY });
-  if (cursor !== undefined && sortKey?.agentId !== agentId) return [];
-  const isBackwards = (selection.take ?? 0) < 0;
-  return prisma.message.findMany({
-    ...selection,
-    skip: 0,
-    where: { agentId, ...(sortKey === null ? {} : isBackwards ? before(sortKey) : after(sortKey)) },
-    orderBy: [{ ordinal: { sort: "asc", nulls: "last" } }, { arrival: "asc" }],
+  selection: MessageSelection,
+): Promise<Connection<Message>> {
+  return connection<Message, Prisma.MessageWhereInput, Prisma.MessageOrderByWithRelationInput>(args, {
+    order: IN_ORDER,
+    where: { agentId },
+    read: async (query) => prisma.message.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.message.count(query),
   });
-}
-
-const SORT_KEY = { agentId: true, ordinal: true, arrival: true } as const;
-type SortKey = Pick<Message, keyof typeof SORT_KEY>;
-
-/** The messages behind the place: those that wait stand behind all others. */
-function after({ ordinal, arrival }: SortKey): Prisma.MessageWhereInput {
-  if (ordinal !== null) return { OR: [{ ordinal: { gt: ordinal } }, { ordinal: null }] };
-  return { ordinal: null, arrival: { gt: arrival ?? 0 } };
-}
-
-function before({ ordinal, arrival }: SortKey): Prisma.MessageWhereInput {
-  if (ordinal !== null) return { ordinal: { lt: ordinal } };
-  return { OR: [{ ordinal: { not: null } }, { arrival: { lt: arrival ?? 0 } }] };
 }
 
 /** A block of a message as it is shown; of an image for which the answer has no room, its size. */
 type ShownBlock = ContentBlock | { readonly type: "image"; readonly source: LeftOut };
 type LeftOut = { readonly type: "left_out"; readonly media_type: ImageType; readonly bytes: number };
 
-/** The content blocks of a message. What its model thought is left out if the template does not expose it. */
+/** The content blocks of a message; null where they were erased. What its model thought is left out if the template does not expose it. */
 export async function messageContent(
   context: Context,
   { content, tenant, agent }: Pick<Message, "content" | "tenant"> & { readonly agent: { readonly templateId: string } },
-): Promise<readonly ShownBlock[]> {
+): Promise<readonly ShownBlock[] | null> {
+  if (content === null) return null;
   const isExposed = context.services.templates.get(agent.templateId)?.exposeThinking === true;
   const blocks = contentBlocks(content).filter((block) => isExposed || block.type !== "thinking");
   return Promise.all(blocks.map((block) => shown(context, tenant, block)));
@@ -86,9 +74,10 @@ function isStoredImage(block: StoredBlock | SentImage): block is StoredImage {
   return block.type === "image" && block.source.type === "kept";
 }
 
-/** The text of a message's text blocks. */
-export function messageText(message: Pick<Message, "content">): string {
-  return contentBlocks(message.content)
+/** The text of a message's text blocks; null where it was erased. */
+export function messageText({ content }: Pick<Message, "content">): string | null {
+  if (content === null) return null;
+  return contentBlocks(content)
     .flatMap((block) => (block.type === "text" ? [block.text] : []))
     .join("\n");
 }

@@ -1,15 +1,54 @@
 import { maySee, readsTenant } from "../agent/actors/actor.ts";
+import { actorOfGlobalId, ROW_ID, type NodeType } from "../lib/global-id.ts";
 import type { Context } from "./context.ts";
-import { ROW_ID, type NodeType } from "../lib/global-id.ts";
+import { clientError } from "./errors.ts";
+
+/** A Relay id in its parts. */
+type NodeId = { readonly typename: string; readonly id: string };
+
+/** The most objects that `nodes` answers at once. */
+const MOST_NODES = 100;
+
+/** The object of an id, if the actor may read it; its rows are read after the snapshot, so that whoever subscribes since that misses nothing. */
+export async function readNode(context: Context, id: NodeId, resolve: (id: NodeId) => unknown): Promise<unknown> {
+  await context.snapshot();
+  return (await mayReadNode(context, id)) ? resolve(id) : null;
+}
+
+/** The objects of the ids, in their order; null for each that the actor may not read. */
+export async function readNodes(
+  context: Context,
+  ids: readonly NodeId[],
+  resolve: (ids: NodeId[]) => Promise<readonly unknown[]>,
+): Promise<unknown[]> {
+  if (ids.length > MOST_NODES)
+    throw clientError("BAD_USER_INPUT", `at most ${MOST_NODES} \`ids\` are asked for at once, not ${ids.length}`);
+  await context.snapshot();
+  const readable = await Promise.all(ids.map(async (id) => mayReadNode(context, id)));
+  const found = await resolve(ids.filter((_id, index) => readable[index] === true));
+  let next = 0;
+  return readable.map((isReadable) => (isReadable ? (found[next++] ?? null) : null));
+}
 
 /** True if the actor may read this node. */
-export async function mayReadNode({ prisma, actor }: Context, type: string, id: string): Promise<boolean> {
-  if (!ROW_ID.test(id)) return false;
+async function mayReadNode(context: Context, { typename, id }: NodeId): Promise<boolean> {
+  if (typename === "ActorRef") return mayReadActor(context, id);
+  if (typename === "Template") return context.services.templates.has(id);
+  return ROW_ID.test(id) && mayReadRow(context, typename as NodeType, id);
+}
+
+/** Who reads the tenant may ask what its actors are called; others only of themselves. */
+function mayReadActor({ actor }: Context, id: string): boolean {
+  const named = actorOfGlobalId(Buffer.from(`ActorRef:${id}`).toString("base64"));
+  return named !== null && (readsTenant(actor) || (named.id === actor.id && named.kind === actor.kind));
+}
+
+async function mayReadRow({ prisma, actor }: Context, type: NodeType, id: string): Promise<boolean> {
   const mayRead = (agent: { tenant: string; createdBy: string } | null | undefined): boolean =>
     agent !== null && agent !== undefined && maySee(actor, agent);
   // With what a newer version may have written: what would not be read is no node.
   const select = { tenant: true, createdBy: true, state: true, breakpoint: true } as const;
-  switch (type as NodeType) {
+  switch (type) {
     case "Agent":
       return mayRead(await prisma.agent.findUnique({ where: { id }, select }));
     case "Approval":
@@ -29,5 +68,7 @@ export async function mayReadNode({ prisma, actor }: Context, type: string, id: 
       const isTheirs = found?.fromId === actor.id || found?.toId === actor.id;
       return found?.tenant === actor.tenant && (readsTenant(actor) || isTheirs);
     }
+    default:
+      return false;
   }
 }

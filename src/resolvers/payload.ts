@@ -1,5 +1,6 @@
 import { formatCursor } from "../events/cursor.ts";
-import { accepted, type Result } from "../lib/result.ts";
+import type { Outcome } from "../agent/actors/outcome.ts";
+import type { Result } from "../lib/result.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";
 
@@ -10,18 +11,10 @@ export type Payload = {
   readonly userErrors: readonly UserError[];
 };
 
-/** The row that a mutation is about, and the position of its newest event; null if it wrote none, or its caller does not learn it. */
-export type Outcome = { readonly id: string; readonly position: number | null };
-
 /** The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none. */
 export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
   const head = await context.snapshot();
   if (!result.ok) return { rowId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
   const { id, position } = result.value;
   return { rowId: id, cursor: formatCursor(head, position ?? head.position), userErrors: [] };
-}
-
-/** The outcome of a command whose position in the log its caller does not learn. */
-export function unplaced(result: Result<string, UserError>): Result<Outcome, UserError> {
-  return result.ok ? accepted({ id: result.value, position: null }) : result;
 }

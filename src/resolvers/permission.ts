@@ -4,9 +4,10 @@ import { readPermission, type PermissionSource } from "../agent/policy/permissio
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
 import type { Context } from "./context.ts";
-import { clientError } from "./errors.ts";
+import { clientError, type UserError } from "./errors.ts";
+import { namesIn } from "./names.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
-import { namesIn, type ToolCallFilter } from "./tool-call.ts";
+import type { ToolCallFilter } from "./tool-call.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
 
 /** Why a call of this agent would be allowed, asked or denied. */
@@ -28,7 +29,7 @@ export async function explainPermission(
 /** The request of a simulation: a proposed block, over which calls, from where on, and how many at most. */
 export type SimulatePolicy = {
   readonly permission: PermissionSource;
-  readonly filter: (ToolCallFilter & { readonly templateIds?: readonly string[] | null | undefined }) | null;
+  readonly filter: Pick<ToolCallFilter, "created" | "agentIds" | "templateIds" | "tools"> | null;
   readonly first: number | null;
   readonly after: string | null;
 };
@@ -36,19 +37,22 @@ export type SimulatePolicy = {
 /** A simulation, with where to go on as clients name it. */
 export type SimulationView = Simulation & { readonly endCursor: string | null };
 
+/** A simulation, or what is wrong with the proposed block. */
+export type SimulationResult = { readonly simulation: SimulationView | null; readonly problems: readonly UserError[] };
+
 /** A simulation over the calls that the actor may see. */
-export async function simulatePolicy(context: Context, request: SimulatePolicy): Promise<SimulationView> {
+export async function simulatePolicy(context: Context, request: SimulatePolicy): Promise<SimulationResult> {
   const { services, actor } = context;
   const { permission, problems } = readPermission(request.permission, "proposed", services);
   if (problems.length > 0)
-    throw clientError(
-      "BAD_USER_INPUT",
-      problems.map(({ field, message }) => `permission.${field.join(".")}: ${message}`).join("; "),
-    );
+    return {
+      simulation: null,
+      problems: problems.map(({ field, message }) => ({ code: "INVALID", field: ["permission", ...field], message })),
+    };
   const most = request.first ?? MOST_CALLS;
   if (most < 1 || most > MOST_CALLS)
     throw clientError("BAD_USER_INPUT", `\`first\` must be between 1 and ${MOST_CALLS}, not ${most}`);
-  const { agentId, templateIds, names, createdAfter, createdBefore } = request.filter ?? {};
+  const { agentIds, templateIds, tools, created } = request.filter ?? {};
   const simulation = await context.expensive.run(context.actor.tenant, () =>
     simulate(
       services,
@@ -56,16 +60,16 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
       {
         tenant: actor.tenant,
         createdBy: visibleCreator(actor),
-        agentId: typeof agentId === "string" ? (rowId("Agent", agentId) ?? "") : null,
-        templateIds: namesIn(templateIds),
-        names: namesIn(names),
-        createdAfter: createdAfter ?? null,
-        createdBefore: createdBefore ?? null,
+        agentIds: agentIds?.map((id) => rowId("Agent", id) ?? "") ?? null,
+        templateIds: templateIds ? namesIn(templateIds) : null,
+        tools: tools ? namesIn(tools) : null,
+        from: created?.from ?? null,
+        to: created?.to ?? null,
       },
       { after: request.after === null ? null : callCursorOf(request.after), most },
     ),
   );
-  return { ...simulation, endCursor: simulation.next === null ? null : cursorOf(simulation.next) };
+  return { simulation: { ...simulation, endCursor: simulation.next === null ? null : cursorOf(simulation.next) }, problems: [] };
 }
 
 function cursorOf({ createdAt, id }: CallCursor): string {

@@ -13,8 +13,8 @@ import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
 import { messageByRow, messageText } from "./message.ts";
-import { checkPage } from "./page.ts";
-import { isVisible, visibleCreator } from "./visibility.ts";
+import { checkPage } from "./connection.ts";
+import { countVisible, visibleCreator } from "./visibility.ts";
 
 /** An event of one kind with the log that its cursor names. */
 export type EventView<Body extends EventBody = EventBody> = {
@@ -33,13 +33,21 @@ export type TimelinePage = {
 
 /** The part of the timeline that is asked for. */
 export type TimelineArguments = {
-  readonly agentId?: string | null | undefined;
+  readonly agentIds?: readonly string[] | null | undefined;
   readonly channels?: readonly Channel[] | null | undefined;
   readonly kinds?: readonly EventKind[] | null | undefined;
   readonly since?: string | null | undefined;
   readonly until?: EventKind | null | undefined;
   readonly first?: number | null | undefined;
 };
+
+/** The arguments of a subscription to one plane, of one agent or all. */
+type PlaneArguments = Omit<TimelineArguments, "agentIds" | "channels"> & { readonly agentId?: string | null | undefined };
+
+/** The same as the timeline takes them. */
+export function ofPlane({ agentId, ...args }: PlaneArguments, channel: Channel): TimelineArguments {
+  return { ...args, channels: [channel], agentIds: isGiven(agentId) ? [agentId] : null };
+}
 
 /** Most events of one polled page. */
 const MAX_EVENTS = 500;
@@ -65,17 +73,17 @@ export async function subscribe(context: Context, args: TimelineArguments): Prom
 
 /** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
 export async function subscribeControl(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
-  const given = { ...args, channels: ["CONTROL"] } as const;
-  if (isGiven(args.since)) return subscribe(context, given);
-  const scope = await scopeOf(context, given);
-  return mapPages(context, openThenLater(context, scope));
+  if (isGiven(args.since)) return subscribe(context, args);
+  checkUntil(args);
+  const scope = await scopeOf(context, args);
+  return mapPages(context, openThenLater(context, scope, args.until ?? null));
 }
 
 /**
  * The open requests as of one moment, in pages, and everything after that moment. `return()` goes to what is followed,
  * also while it waits.
  */
-function openThenLater({ services, tails }: Context, scope: Scope): AsyncGenerator<LogPage, void> {
+function openThenLater({ services, tails }: Context, scope: Scope, until: EventKind | null): AsyncGenerator<LogPage, void> {
   let later: AsyncGenerator<LogPage, void> | null = null;
   // In the turns of the tenant's readers, as all that a follower reads for itself.
   const readOpen = (after: number, moment: number | null): Promise<LogPage> =>
@@ -83,15 +91,20 @@ function openThenLater({ services, tails }: Context, scope: Scope): AsyncGenerat
   const pages = (async function* () {
     let page = await readOpen(0, null);
     const moment = page.head.position;
+    const [first] = page.events;
+    if (until === "PERMISSION_REQUIRED" && first !== undefined) {
+      yield { ...page, events: [first], covered: first.position };
+      return;
+    }
     while (page.covered < moment) {
       yield page;
       page = await readOpen(page.covered, moment);
     }
-    later = follow(tails, { scope, after: moment, until: null });
+    later = follow(tails, { scope, after: moment, until });
     // The first page of what comes later is at once, and carries the last of what is open.
-    const first = await later.next();
-    if (first.done === true) return;
-    yield { ...first.value, events: [...page.events, ...first.value.events] };
+    const next = await later.next();
+    if (next.done === true) return;
+    yield { ...next.value, events: [...page.events, ...next.value.events] };
     yield* later;
   })();
   const end = pages.return.bind(pages);
@@ -112,10 +125,10 @@ export async function blockText(
 }
 
 /** The text of a message that did not fit into its event, from its row. */
-export async function receivedText(context: Context, { body }: EventView<BodyOf<"MESSAGE_RECEIVED">>): Promise<string> {
+export async function receivedText(context: Context, { body }: EventView<BodyOf<"MESSAGE_RECEIVED">>): Promise<string | null> {
   if (body.text !== null) return body.text;
   const message = await messageByRow(context, body.messageId, { select: { id: true, content: true } });
-  return message === null ? "" : messageText(message);
+  return message === null ? null : messageText(message);
 }
 
 /** The messages that a turn answers, from their rows if the event could not hold them. */
@@ -123,7 +136,7 @@ export async function answeredMessages(
   { prisma }: Context,
   { event, body }: EventView<BodyOf<"DONE">>,
 ): Promise<readonly string[]> {
-  if (body.messageIds !== null) return body.messageIds;
+  if (body.messageIds !== null || event.agentId === null) return body.messageIds ?? [];
   const messages = await prisma.message.findMany({
     where: { agentId: event.agentId, turn: body.turn, kind: "USER" },
     orderBy: { ordinal: "asc" },
@@ -132,20 +145,40 @@ export async function answeredMessages(
   return messages.map((message) => message.id);
 }
 
+/** The most agents of one stream. */
+const MOST_AGENTS = 100;
+
 async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope> {
   const { actor } = context;
   if (!readsTenant(actor) && !actor.roles.includes("user"))
     throw clientError("FORBIDDEN", "reading events needs one of the roles viewer, user, approver and admin");
-  const agentId = isGiven(args.agentId) ? rowId("Agent", args.agentId) : null;
-  if (isGiven(args.agentId) && (agentId === null || !(await isVisible(context, agentId))))
-    throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
+  const { kinds, channels } = args;
+  for (const [name, given] of Object.entries({ agentIds: args.agentIds, kinds, channels }))
+    if (given?.length === 0)
+      throw clientError(
+        "BAD_USER_INPUT",
+        `\`${name}\` is empty, and nothing would ever come: name some, or leave it out for all`,
+      );
   return {
     tenant: actor.tenant,
-    agentId,
+    agentIds: args.agentIds ? await visibleIds(context, args.agentIds) : null,
     createdBy: visibleCreator(actor),
-    channels: args.channels ?? CHANNELS,
-    kinds: args.kinds ?? null,
+    channels: channels ?? CHANNELS,
+    kinds: kinds ?? null,
   };
+}
+
+/** The row ids of agents, all of which the actor may see. */
+async function visibleIds(context: Context, ids: readonly string[]): Promise<readonly string[]> {
+  const rows = [...new Set(ids.map((id) => rowId("Agent", id) ?? ""))];
+  if (rows.length > MOST_AGENTS)
+    throw clientError(
+      "BAD_USER_INPUT",
+      `one stream is of at most ${MOST_AGENTS} agents, not ${rows.length}: leave \`agentIds\` out for all`,
+    );
+  if ((await countVisible(context, rows)) < rows.length)
+    throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
+  return rows;
 }
 
 /** A kind that the stream never delivers would never end it. */

@@ -1,4 +1,4 @@
-import { maySee, readsTenant, type Actor } from "../agent/actors/actor.ts";
+import { readsTenant, type Actor } from "../agent/actors/actor.ts";
 import type { Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 
@@ -13,8 +13,7 @@ export function visibleCreator(actor: Actor): string | null {
   return readsTenant(actor) ? null : actor.id;
 }
 
-/** True if the actor may see the agent of this row id. One that does not exist is answered like one that is hidden. */
-export async function isVisible({ prisma, actor }: Context, agentId: string): Promise<boolean> {
-  const agent = await prisma.agent.findUnique({ where: { id: agentId }, select: { tenant: true, createdBy: true } });
-  return agent !== null && maySee(actor, agent);
+/** How many of the agents of these row ids the actor may see. One that does not exist is counted like one that is hidden. */
+export async function countVisible({ prisma, actor }: Context, agentIds: readonly string[]): Promise<number> {
+  return prisma.agent.count({ where: { AND: [visibleAgents(actor), { id: { in: [...agentIds] } }] } });
 }

@@ -1,81 +1,66 @@
-import type { AgentSnapshot as Snapshot } from "../agent/commands/safe-points.ts";
+import type { ForkPoint as Point } from "../agent/commands/fork-points.ts";
+import type { AgentUsage } from "../agent/loop/usage.ts";
 import type { TodoItem as Item } from "../events/event.ts";
-import {
-  agent,
-  agentByRow,
-  agents,
-  createAgent,
-  forkAgent,
-  interruptAgent,
-  snapshotCursor,
-  snapshotsOf,
-  templateOf,
-  usageOf,
-  waitingForOf,
-  type AgentUsage,
-} from "../resolvers/agent.ts";
 import { globalId } from "../lib/global-id.ts";
+import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
+import { pendingApprovalsOf } from "../resolvers/approval.ts";
+import { forkPointsOf } from "../resolvers/fork-point.ts";
 import { messagesOf } from "../resolvers/message.ts";
+import { templateNamed } from "../resolvers/template.ts";
 import { toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approval.ts";
 import { builder } from "./builder.ts";
-import { connectionOf } from "./connection.ts";
-import { AgentState, Breakpoint, PermissionScope } from "./enums.ts";
-import { PermissionInput, permissionSource } from "./permission.ts";
+import { connectionOf, nodesSelection } from "./connection.ts";
+import { described } from "./described.ts";
+import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
 import { Message, MessageConnection } from "./message.ts";
+import { Template } from "./template.ts";
 import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
-import { payloadType } from "./payload.ts";
-
-const Template = builder.objectRef<ReturnType<typeof templateOf>>("Template").implement({
-  description: "What an agent was made from.",
-  fields: (t) => ({
-    templateId: t.exposeString("templateId"),
-    isConfigured: t.boolean({
-      description: "Whether the server still has it.",
-      resolve: ({ configured }) => configured !== undefined,
-    }),
-    tools: t.stringList({
-      nullable: true,
-      description: "The tools its agents have; null for all.",
-      resolve: ({ configured }) => (configured?.tools ? [...configured.tools] : null),
-    }),
-  }),
-});
 
 const Usage = builder.objectRef<AgentUsage>("AgentUsage").implement({
   description: "Tokens as whole numbers that may be beyond 32 bits. Input from and into the provider's cache is counted apart.",
   fields: (t) => ({
-    inputTokens: t.exposeFloat("inputTokens"),
-    outputTokens: t.exposeFloat("outputTokens"),
-    cacheReadTokens: t.exposeFloat("cacheReadTokens"),
-    cacheWriteTokens: t.exposeFloat("cacheWriteTokens"),
+    inputTokens: t.exposeFloat("inputTokens", { description: "Input that the provider's cache has no part in." }),
+    outputTokens: t.exposeFloat("outputTokens", { description: "Output." }),
+    cacheReadTokens: t.exposeFloat("cacheReadTokens", { description: "Input that came from the provider's cache." }),
+    cacheWriteTokens: t.exposeFloat("cacheWriteTokens", { description: "Input that was written into the provider's cache." }),
     totalTokens: t.exposeFloat("totalTokens", { description: "All four together." }),
     costUsd: t.exposeFloat("costUsd", {
       nullable: true,
       description: "In US dollars, by the prices at the time; null if a call's model had none.",
     }),
+    isEstimated: t.exposeBoolean("isEstimated", {
+      description: "Whether the output of a call was estimated: it broke off, and its provider did not say.",
+    }),
   }),
 });
 
-const AgentSnapshot = builder.objectRef<Snapshot>("AgentSnapshot").implement({
+const ForkPoint = builder.objectRef<Point>("ForkPoint").implement({
   description: "A point at which an agent can be forked: after a message with which nothing is open.",
   fields: (t) => ({
-    messageId: t.id({ resolve: ({ messageId }) => globalId("Message", messageId) }),
+    messageId: t.id({
+      description: "The message: `forkAgent` takes it.",
+      resolve: ({ messageId }) => globalId("Message", messageId),
+    }),
     index: t.exposeInt("index", { description: "Place of the message in the conversation, from 0." }),
-    createdAt: t.expose("createdAt", { type: "DateTime" }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When the message came." }),
   }),
 });
 
+const ForkPointConnection = connectionOf("ForkPoint", ForkPoint);
+
 export const Agent = builder.prismaNode("Agent", {
-  id: { field: "id" },
+  id: { field: "id", description: "The agent's id." },
   description: "An agent: a conversation that works with tools in a folder.",
   fields: (t) => ({
+    title: t.exposeString("title", { nullable: true, description: "What people call it; null if nobody said so." }),
     template: t.field({
       type: Template,
+      description: "What it was made from.",
       select: { templateId: true },
-      resolve: (row, _args, context) => templateOf(context, row),
+      resolve: (row, _args, context) => templateNamed(context, row.templateId),
     }),
     model: t.exposeString("model", { description: "Name of the configured model that it uses." }),
     workspace: t.exposeString("workspace", { description: "The folder in which it works." }),
@@ -84,8 +69,8 @@ export const Agent = builder.prismaNode("Agent", {
       nullable: true,
       description: "Its own permission block, `{ scope, source }`; null if its template's holds alone.",
     }),
-    state: t.expose("state", { type: AgentState }),
-    breakpoint: t.expose("breakpoint", { type: Breakpoint }),
+    state: t.expose("state", { type: AgentState, description: "What it does." }),
+    breakpoint: t.expose("breakpoint", { type: Breakpoint, description: "Where in its turn it stands." }),
     turn: t.exposeInt("turn", { description: "Turns that it has begun." }),
     stepCount: t.exposeInt("stepCount", { description: "Model calls that it has begun." }),
     cursor: t.field({
@@ -95,15 +80,15 @@ export const Agent = builder.prismaNode("Agent", {
     }),
     usage: t.field({
       type: Usage,
-      description: "The tokens of all its complete model calls, and what they cost.",
+      description: "The tokens of all its model calls, and what they cost. A fork's copies are the other's.",
       select: { id: true },
-      resolve: (row, _args, context) => usageOf(context, row.id),
+      resolve: (row, _args, { loaders }) => loaders.usage.load(row.id),
     }),
     waitingFor: t.string({
       nullable: true,
       description: "What it waits for, in words; null if that is only a message.",
       select: { id: true },
-      resolve: (row, _args, context) => waitingForOf(context, row.id),
+      resolve: (row, _args, { loaders }) => loaders.waitingFor.load(row.id),
     }),
     lineage: t.idList({
       description: "The agents that it was forked from, the first of all first. Not all of them need to be visible.",
@@ -115,53 +100,69 @@ export const Agent = builder.prismaNode("Agent", {
       nullable: true,
       description: "Index of the last message that it shares with the agent it was forked from.",
     }),
-    snapshots: t.field({
-      type: [AgentSnapshot],
-      description: "The messages after which it can be forked, newest first.",
-      args: { first: t.arg.int(), before: t.arg.int({ description: "Only before the message of this index." }) },
-      select: { id: true },
-      resolve: (row, args, context) => snapshotsOf(context, row.id, args),
+    forkIsWhole: t.exposeBoolean("forkIsWhole", {
+      description:
+        "False for a fork of before: its messages have no turns, and their tool calls, steps and todos are the other's alone.",
     }),
+    forkPoints: t.connection(
+      {
+        type: ForkPoint,
+        description: "The messages after which it can be forked, newest first.",
+        select: { id: true },
+        resolve: (row, args, context) => forkPointsOf(context, row.id, args),
+      },
+      ForkPointConnection,
+    ),
     lastSfpIndex: t.exposeInt("lastSfpIndex", {
-      description: "Index of the newest message from which it can be safely forked; -1 for none.",
+      description: "Index of the newest message from which it can be safely forked (its safe fork point); -1 for none.",
     }),
-    messages: t.prismaConnection(
+    messages: t.connection(
       {
         type: Message,
-        cursor: "id",
         description: "The conversation, with what waits to join it at the end.",
-        resolve: (query, { id }, args, context) => messagesOf(context, id, args, query),
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => messagesOf(context, id, args, nodesSelection(context, info)),
       },
       MessageConnection,
     ),
-    toolCalls: t.prismaConnection(
+    toolCalls: t.connection(
       {
         type: ToolCall,
-        cursor: "id",
-        description: "Its tool calls in the order in which they were made.",
-        resolve: (query, { id }, args, context) => toolCallsOf(context, id, args, query),
+        description: "Its tool calls in the order in which they were made, a fork's copies among them.",
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => toolCallsOf(context, id, args, nodesSelection(context, info)),
       },
       ToolCallConnection,
     ),
     pendingApprovals: t.prismaField({
       type: [Approval],
-      description: "What waits for a person, longest first.",
-      select: (_args, _context, nestedSelection) => ({
-        approvals: nestedSelection({ where: { state: "PENDING" }, orderBy: { requestedAt: "asc" } }),
-      }),
-      resolve: (_query, row) => row.approvals,
+      description: "What waits for a person, longest first; at most 100.",
+      select: { id: true },
+      resolve: (query, { id }, _args, context) => pendingApprovalsOf(context, id, query),
     }),
     todos: t.field({
       type: [TodoItem],
+      description: "Its todo list; at most 200.",
       select: { todos: { orderBy: { place: "asc" } } },
       resolve: (row) => row.todos.map((todo): Item => ({ ...todo, status: todo.status as Item["status"] })),
     }),
     createdBy: t.field({
       type: ActorRef,
+      description: "Who made it.",
       select: { createdBy: true, createdByKind: true },
       resolve: (row) => ({ id: row.createdBy, kind: row.createdByKind }),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime" }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+    lastActivityAt: t.expose("lastActivityAt", {
+      type: "DateTime",
+      description:
+        "When something last happened that people look for: a message, a question to them or its answer, the end of a turn.",
+    }),
+    archivedAt: t.expose("archivedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was archived; null for one that takes messages.",
+    }),
   }),
 });
 
@@ -170,112 +171,57 @@ builder.queryField("agent", (t) =>
     type: Agent,
     nullable: true,
     description: "An agent; null if it does not exist or may not be seen.",
-    args: { id: t.arg.id({ required: true }) },
+    args: { id: t.arg.id({ required: true, description: "The agent's id." }) },
     resolve: (query, _root, { id }, context) => agent(context, id, query),
   }),
 );
 
-const AgentConnection = connectionOf("Agent", Agent);
+const AgentFilter = builder.inputType("AgentFilter", {
+  description: "All conditions that are given must hold.",
+  fields: (t) => ({
+    states: t.field({ type: [AgentState], description: "In one of these states." }),
+    templateIds: t.idList({ description: "Of one of these templates." }),
+    createdBy: t.idList({ description: "Made by one of these actors: ids of ActorRefs, or the actors' own." }),
+    isArchived: t.boolean({
+      defaultValue: false,
+      description: "Archived ones only, or others only; null for both.",
+    }),
+    idleSince: t.field({
+      type: "DateTime",
+      description: "Nothing has happened since then: `lastActivityAt` is that or earlier.",
+    }),
+    title: t.string({ description: "With this in their title, in any case." }),
+  }),
+});
+
+const AgentOrderField = builder.enumType("AgentOrderField", {
+  description: "By what agents are ordered.",
+  values: described<Order["field"]>({
+    CREATED_AT: "When they were made.",
+    LAST_ACTIVITY_AT:
+      "When something last happened. It moves: follow since `asOf` to hear of agents that have moved between two pages.",
+  }),
+});
+
+const AgentOrder = builder.inputType("AgentOrder", {
+  description: "An order of agents.",
+  fields: (t) => ({
+    field: t.field({ type: AgentOrderField, required: true, description: "By what." }),
+    direction: t.field({ type: OrderDirection, required: true, description: "In which direction." }),
+  }),
+});
 
 builder.queryField("agents", (t) =>
-  t.prismaConnection(
+  t.connection(
     {
       type: Agent,
-      cursor: "id",
-      description: "The agents that you may see, newest first.",
-      resolve: (query, _root, args, context) => agents(context, args, query),
+      description: "The agents that you may see.",
+      args: {
+        filter: t.arg({ type: AgentFilter, description: "Which; those that are not archived if omitted." }),
+        orderBy: t.arg({ type: AgentOrder, description: "In which order; the newest first if omitted." }),
+      },
+      resolve: (_root, args, context, info) => agents(context, args, nodesSelection(context, info)),
     },
-    AgentConnection,
+    connectionOf("Agent", Agent),
   ),
-);
-
-const CreateAgentInput = builder.inputType("CreateAgentInput", {
-  fields: (t) => ({
-    templateId: t.id({ required: true }),
-    workspace: t.string({
-      description:
-        "The folder in which the agent works, absolute or relative to where the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own.",
-    }),
-    model: t.string({ description: "Name of a configured model. The template's if omitted." }),
-    toolTimeoutMs: t.int({ description: "After so long a tool call fails. The template's if omitted." }),
-    permission: t.field({ type: PermissionInput, description: "A permission block of the agent's own." }),
-    permissionScope: t.field({
-      type: PermissionScope,
-      defaultValue: "TIGHTEN",
-      description: "Whether `permission` adds to the template's, so that it can only tighten, or replaces it.",
-    }),
-    idempotencyKey: t.string({ description: "The same key with the same input creates once and answers the same agent." }),
-  }),
-});
-
-const agentPayload = (name: string) =>
-  payloadType(name, (t) => ({
-    agent: t.prismaField({
-      type: Agent,
-      nullable: true,
-      resolve: (query, { rowId }, _args, context) => agentByRow(context, rowId, query),
-    }),
-  }));
-
-const CreateAgentPayload = agentPayload("CreateAgentPayload");
-
-builder.mutationField("createAgent", (t) =>
-  t.field({
-    type: CreateAgentPayload,
-    description: "Creates an agent of a template.",
-    args: { input: t.arg({ type: CreateAgentInput, required: true }) },
-    resolve: (_root, { input }, context) =>
-      createAgent(context, {
-        templateId: input.templateId,
-        workspace: input.workspace ?? null,
-        model: input.model ?? null,
-        toolTimeoutMs: input.toolTimeoutMs ?? null,
-        permission:
-          input.permission || input.permissionScope === "REPLACE"
-            ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission ?? {}) }
-            : null,
-        idempotencyKey: input.idempotencyKey ?? null,
-      }),
-  }),
-);
-
-const ForkAgentInput = builder.inputType("ForkAgentInput", {
-  fields: (t) => ({
-    agentId: t.id({ required: true }),
-    messageId: t.id({ description: "The last message that both share, one of `agent.snapshots`; the newest if omitted." }),
-    idempotencyKey: t.string({ description: "The same key with the same input forks once and answers the same agent." }),
-  }),
-});
-
-const ForkAgentPayload = agentPayload("ForkAgentPayload");
-
-builder.mutationField("forkAgent", (t) =>
-  t.field({
-    type: ForkAgentPayload,
-    description:
-      "Makes a new agent with the conversation of another up to a message, and its template, model, workspace and permission. The other may go on meanwhile.",
-    args: { input: t.arg({ type: ForkAgentInput, required: true }) },
-    resolve: (_root, { input }, context) =>
-      forkAgent(context, {
-        agentId: input.agentId,
-        messageId: input.messageId ?? null,
-        idempotencyKey: input.idempotencyKey ?? null,
-      }),
-  }),
-);
-
-const InterruptAgentInput = builder.inputType("InterruptAgentInput", {
-  fields: (t) => ({ agentId: t.id({ required: true }), note: t.string({ description: "Why; the model reads it." }) }),
-});
-
-const InterruptAgentPayload = agentPayload("InterruptAgentPayload");
-
-builder.mutationField("interruptAgent", (t) =>
-  t.field({
-    type: InterruptAgentPayload,
-    description:
-      "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
-    args: { input: t.arg({ type: InterruptAgentInput, required: true }) },
-    resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
-  }),
 );

@@ -3,40 +3,58 @@ import type { RuleProposal } from "../agent/approvals/always-allow.ts";
 import { globalId } from "../lib/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, nodesSelection } from "./connection.ts";
 import { payloadType } from "./payload.ts";
 
-const AllowRule = builder.prismaNode("AllowRule", {
-  id: { field: "id" },
+export const AllowRule = builder.prismaNode("AllowRule", {
+  id: { field: "id", description: "The rule's id." },
   description: "A rule that a person stored with allowAlways: calls of the template that it takes in run without asking.",
   fields: (t) => ({
-    rule: t.exposeString("rule"),
-    templateId: t.exposeID("templateId"),
+    rule: t.exposeString("rule", { description: "The rule, as in the configuration." }),
+    templateId: t.exposeID("templateId", { description: "For agents of this template." }),
     approvalId: t.id({
       description: "The approval from which it was made.",
       select: { approvalId: true },
       resolve: ({ approvalId }) => globalId("Approval", approvalId),
     }),
-    note: t.exposeString("note", { nullable: true }),
+    note: t.exposeString("note", { nullable: true, description: "Why it was stored." }),
     createdBy: t.field({
       type: ActorRef,
+      description: "Who stored it.",
       select: { createdBy: true, createdByKind: true },
       resolve: ({ createdBy, createdByKind }) => ({ id: createdBy, kind: createdByKind }),
     }),
-    createdAt: t.expose("createdAt", { type: "DateTime" }),
-    revokedAt: t.expose("revokedAt", { type: "DateTime", nullable: true }),
-    revokedBy: t.exposeString("revokedBy", { nullable: true }),
+    createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was stored." }),
+    revokedAt: t.expose("revokedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was taken back; null while it holds.",
+    }),
+    revokedBy: t.field({
+      type: ActorRef,
+      nullable: true,
+      description: "Who took it back.",
+      select: { revokedBy: true, revokedByKind: true },
+      resolve: ({ revokedBy, revokedByKind }) => (revokedBy === null ? null : { id: revokedBy, kind: revokedByKind ?? "USER" }),
+    }),
+  }),
+});
+
+const AllowRuleFilter = builder.inputType("AllowRuleFilter", {
+  description: "All conditions that are given must hold.",
+  fields: (t) => ({
+    isActive: t.boolean({ description: "Those that hold now only, or those that were taken back." }),
+    templateIds: t.idList({ description: "For agents of one of these templates." }),
   }),
 });
 
 builder.queryField("allowRules", (t) =>
-  t.prismaConnection(
+  t.connection(
     {
       type: AllowRule,
-      cursor: "id",
-      description: "The rules that people have stored, newest first.",
-      args: { active: t.arg.boolean({ description: "Only those that hold now." }), templateId: t.arg.id() },
-      resolve: (query, _root, args, context) => allowRules(context, args, query),
+      description: "The rules that people have stored, newest first: for those who read the tenant.",
+      args: { filter: t.arg({ type: AllowRuleFilter, description: "Which; all if omitted." }) },
+      resolve: (_root, args, context, info) => allowRules(context, args, nodesSelection(context, info)),
     },
     connectionOf("AllowRule", AllowRule),
   ),
@@ -46,7 +64,7 @@ const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement
   description:
     "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000.",
   fields: (t) => ({
-    examined: t.exposeInt("examined"),
+    examined: t.exposeInt("examined", { description: "Calls that were looked at." }),
     matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),
     asked: t.exposeInt("asked", { description: "Those of them that people were asked for." }),
     denied: t.exposeInt("denied", { description: "Those of them that people denied." }),
@@ -55,31 +73,37 @@ const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement
 
 const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").implement({
   description: "The narrowest rule by which calls like this one would run without asking: `allowAlways` stores it.",
-  fields: (t) => ({ rule: t.exposeString("rule"), past: t.expose("past", { type: PastCalls }) }),
+  fields: (t) => ({
+    rule: t.exposeString("rule", { description: "The rule." }),
+    past: t.expose("past", { type: PastCalls, description: "What it would have meant lately." }),
+  }),
 });
 
 builder.queryField("allowRuleProposal", (t) =>
   t.field({
     type: AllowRuleProposal,
     nullable: true,
-    description: "For those who may decide. Null if no narrow rule takes in the call.",
-    args: { approvalId: t.arg.id({ required: true }) },
+    description:
+      "The rule to offer beside an approval, for those who may decide on it. Null for others, and if no narrow rule takes in the call.",
+    args: { approvalId: t.arg.id({ required: true, description: "The approval." }) },
     resolve: (_root, { approvalId }, context) => allowRuleProposal(context, approvalId),
   }),
 );
 
 const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
+  description: "What shall run without asking from now on.",
   fields: (t) => ({
-    approvalId: t.id({ required: true }),
+    approvalId: t.id({ required: true, description: "The approval whose call is an example of it." }),
     rule: t.string({
       description: "Another rule than the proposed one. It must take in the approval's call and speak of its tool only.",
     }),
-    note: t.string(),
+    note: t.string({ description: "Why. At most 4,000 characters." }),
   }),
 });
 
 const RevokeAllowRuleInput = builder.inputType("RevokeAllowRuleInput", {
-  fields: (t) => ({ allowRuleId: t.id({ required: true }) }),
+  description: "Which rule to take back.",
+  fields: (t) => ({ allowRuleId: t.id({ required: true, description: "The rule." }) }),
 });
 
 const allowRulePayload = (name: string) =>
@@ -87,6 +111,7 @@ const allowRulePayload = (name: string) =>
     allowRule: t.prismaField({
       type: AllowRule,
       nullable: true,
+      description: "The rule, if the mutation was carried out.",
       resolve: (query, { rowId }, _args, context) => allowRuleByRow(context, rowId, query),
     }),
   }));
@@ -96,7 +121,7 @@ builder.mutationField("allowAlways", (t) =>
     type: allowRulePayload("AllowAlwaysPayload"),
     description:
       "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open, and deny rules still hold.",
-    args: { input: t.arg({ type: AllowAlwaysInput, required: true }) },
+    args: { input: t.arg({ type: AllowAlwaysInput, required: true, description: "What, and why." }) },
     resolve: (_root, { input }, context) =>
       allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),
   }),
@@ -106,7 +131,7 @@ builder.mutationField("revokeAllowRule", (t) =>
   t.field({
     type: allowRulePayload("RevokeAllowRulePayload"),
     description: "Takes a stored rule back, at once.",
-    args: { input: t.arg({ type: RevokeAllowRuleInput, required: true }) },
+    args: { input: t.arg({ type: RevokeAllowRuleInput, required: true, description: "Which." }) },
     resolve: (_root, { input }, context) => revokeAllowRule(context, input.allowRuleId),
   }),
 );

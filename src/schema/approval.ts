@@ -1,28 +1,58 @@
 import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../agent/policy/rule-values.ts";
-import { approvalByRow, approvals, decideApproval, decideApprovals, type DecideRequest } from "../resolvers/approval.ts";
+import {
+  approvalByRow,
+  approvals,
+  decideApproval,
+  decideApprovals,
+  type DecideRequest,
+  type DecisionOutcome as Outcome,
+  type DecisionOutcomes,
+} from "../resolvers/approval.ts";
 import type { Json } from "../lib/json.ts";
 import { visibleJson } from "../lib/escape-hidden.ts";
 import { globalId } from "../lib/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
-import { connectionOf } from "./connection.ts";
+import { connectionOf, nodesSelection } from "./connection.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, Risk } from "./enums.ts";
-import { ToolCallSnapshot } from "./tool-call.ts";
+import { TimeRangeInput } from "./time-range.ts";
+import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
+import { UserError } from "./user-error.ts";
 import { payloadType } from "./payload.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
-  description: "An approval as it stood when it was asked for. No node: the live approval is beside it as `approval`.",
+  description:
+    "An approval as it stood when it was asked for. No node: the live approval is beside it as `approval`. What is asked about stands in one of the fields `call` and `host`; the others are null.",
   fields: (t) => ({
-    approvalId: t.id({ resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
-    kind: t.expose("kind", { type: ApprovalKind }),
-    call: t.expose("call", { type: ToolCallSnapshot }),
-    inputHash: t.exposeString("inputHash", { description: "Give it back with ALLOW: the decision is bound to this input." }),
-    reason: t.exposeString("reason"),
-    risk: t.field({ type: Risk, resolve: ({ risk }) => risk as (typeof Risk)["$inferType"] }),
+    approvalId: t.id({ description: "The approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
+    kind: t.expose("kind", { type: ApprovalKind, description: "What is asked." }),
+    call: t.expose("call", { type: ToolCallSnapshot, nullable: true, description: "The call that is asked about." }),
+    host: t.exposeString("host", { nullable: true, description: "The host that is asked about." }),
+    inputHash: t.exposeString("inputHash", {
+      nullable: true,
+      description: "Give it back with ALLOW: the decision is bound to this input.",
+    }),
+    reason: t.exposeString("reason", { description: "Why it is asked." }),
+    risk: t.field({
+      type: Risk,
+      description: "How much it could change.",
+      resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
+    }),
     quorum: t.exposeInt("quorum", { description: "How many people must allow it." }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "Until when; null for without an end." }),
   }),
+});
+
+const NetworkHost = builder.objectRef<{ readonly host: string }>("NetworkHost").implement({
+  description: "A host that an agent would reach.",
+  fields: (t) => ({ host: t.exposeString("host", { description: "Its name, and its port if that is not the usual one." }) }),
+});
+
+const ApprovalSubject = builder.unionType("ApprovalSubject", {
+  description: "What an approval is about. Types are added: clients ignore those that they do not know.",
+  types: [ToolCall, NetworkHost],
+  resolveType: (subject) => ("host" in subject ? NetworkHost : ToolCall),
 });
 
 const finalFields = { state: true, decisions: { orderBy: { decidedAt: "desc" }, take: 1 } } as const;
@@ -41,7 +71,7 @@ function finalDecision<Row>({
 const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
   description: "A file that a call reaches, or the folders in which it searches.",
   fields: (t) => ({
-    parameter: t.exposeString("parameter"),
+    parameter: t.exposeString("parameter", { description: "The parameter of the tool that holds the path." }),
     names: t.stringList({
       description: "All names that it has in the workspace: as it is written, and with links resolved.",
       resolve: ({ names }) => [...names],
@@ -53,55 +83,87 @@ builder.prismaObject("Decision", {
   name: "Decision",
   description: "What one person said about an approval.",
   fields: (t) => ({
-    decision: t.expose("decision", { type: ApprovalDecision }),
+    decision: t.expose("decision", { type: ApprovalDecision, description: "What they said." }),
     decidedBy: t.field({
       type: ActorRef,
+      description: "Who said it.",
       select: { actorId: true, actorKind: true },
       resolve: ({ actorId, actorKind }) => ({ id: actorId, kind: actorKind }),
     }),
-    onBehalfOf: t.exposeString("onBehalfOf", { nullable: true, description: "The actor in whose name; null for their own." }),
-    note: t.exposeString("note", { nullable: true }),
+    onBehalfOf: t.field({
+      type: ActorRef,
+      nullable: true,
+      description: "The actor in whose name; null for their own.",
+      select: { onBehalfOf: true, onBehalfOfKind: true },
+      resolve: ({ onBehalfOf, onBehalfOfKind }) =>
+        onBehalfOf === null ? null : { id: onBehalfOf, kind: onBehalfOfKind ?? "USER" },
+    }),
+    note: t.exposeString("note", { nullable: true, description: "What they noted." }),
     input: t.expose("input", {
       type: "JSON",
       nullable: true,
       description: "The input that they gave in the place of the one they saw.",
     }),
-    decidedAt: t.expose("decidedAt", { type: "DateTime" }),
+    decidedAt: t.expose("decidedAt", { type: "DateTime", description: "When." }),
   }),
 });
 
 export const Approval = builder.prismaNode("Approval", {
-  id: { field: "id" },
+  id: { field: "id", description: "The approval's id." },
   description: "A question to a person, and its answer.",
   fields: (t) => ({
-    kind: t.expose("kind", { type: ApprovalKind }),
-    state: t.expose("state", { type: ApprovalState }),
-    toolCall: t.relation("toolCall"),
-    agent: t.relation("agent"),
+    kind: t.expose("kind", { type: ApprovalKind, description: "What is asked." }),
+    state: t.expose("state", { type: ApprovalState, description: "What became of it." }),
+    subject: t.field({
+      type: ApprovalSubject,
+      nullable: true,
+      description: "What is asked about; null where that is of a kind that is not described.",
+      select: (_args, _context, nestedSelection) => ({ host: true, toolCall: nestedSelection(true) }),
+      resolve: ({ host, toolCall }) => (host === null ? toolCall : { host }),
+    }),
+    toolCall: t.relation("toolCall", {
+      nullable: true,
+      description: "The call that is asked about; null where something else is.",
+    }),
+    agent: t.relation("agent", { description: "The agent that asks." }),
     input: t.expose("input", {
       type: "JSON",
-      description: "What was asked for: exactly what will run, unless a decision says otherwise.",
+      nullable: true,
+      description:
+        "What was asked for: exactly what will run, unless a decision says otherwise. Null where there is no input, or it was erased.",
     }),
     inputText: t.string({
+      nullable: true,
       description:
-        "The whole input for people to read: JSON in which nothing hides. Control characters, bidirectional overrides and long runs of spaces stand as escapes.",
+        "The whole input for people to read: JSON in which nothing hides. Control characters, bidirectional overrides and long runs of spaces stand as escapes. Null where `input` is.",
       select: { input: true },
-      resolve: ({ input }) => visibleJson(input as Json),
+      resolve: ({ input }) => (input === null ? null : visibleJson(input as Json)),
     }),
-    inputHash: t.exposeString("inputHash", { description: "SHA-256 over the RFC 8785 form of all that decides what will run." }),
+    inputHash: t.exposeString("inputHash", {
+      nullable: true,
+      description: "SHA-256 over the RFC 8785 form of all that decides what will run; null where nothing runs.",
+    }),
     reason: t.exposeString("reason", { description: "Why it is asked." }),
-    risk: t.field({ type: Risk, select: { risk: true }, resolve: ({ risk }) => risk as (typeof Risk)["$inferType"] }),
+    risk: t.field({
+      type: Risk,
+      description: "How much it could change.",
+      select: { risk: true },
+      resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
+    }),
     quorum: t.int({
       description: "How many people must allow it. One is enough to deny it.",
       select: { quorum: true },
       resolve: ({ quorum }) => quorum ?? 1,
     }),
-    decisions: t.relation("decisions", { query: { orderBy: { decidedAt: "asc" } }, description: "All that was said, in order." }),
+    decisions: t.relation("decisions", {
+      query: { orderBy: { decidedAt: "asc" } },
+      description: "All that was said, in order; as many as must allow it, at most.",
+    }),
     paths: t.field({
       type: [ReachedPath],
       description: "The files that the call's paths lead to, links resolved, as they were when it was asked or decided.",
       select: { toolCall: { select: { ruleValues: true } } },
-      resolve: ({ toolCall }) => reachedPaths(toolCall.ruleValues),
+      resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
     }),
     decision: t.field({
       type: ApprovalDecision,
@@ -113,6 +175,7 @@ export const Approval = builder.prismaNode("Approval", {
     decidedBy: t.field({
       type: ActorRef,
       nullable: true,
+      description: "Who made it.",
       select: finalFields,
       resolve: (approval) => {
         const decision = finalDecision(approval);
@@ -122,48 +185,60 @@ export const Approval = builder.prismaNode("Approval", {
     decidedAt: t.field({
       type: "DateTime",
       nullable: true,
+      description: "When it was made.",
       select: finalFields,
       resolve: (approval) => finalDecision(approval)?.decidedAt ?? null,
     }),
-    note: t.string({ nullable: true, select: finalFields, resolve: (approval) => finalDecision(approval)?.note ?? null }),
-    requestedAt: t.expose("requestedAt", { type: "DateTime" }),
-    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true }),
-    closedAt: t.expose("closedAt", { type: "DateTime", nullable: true }),
+    note: t.string({
+      nullable: true,
+      description: "What was noted with it.",
+      select: finalFields,
+      resolve: (approval) => finalDecision(approval)?.note ?? null,
+    }),
+    requestedAt: t.expose("requestedAt", { type: "DateTime", description: "When it was asked." }),
+    expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "Until when; null for without an end." }),
+    closedAt: t.expose("closedAt", { type: "DateTime", nullable: true, description: "Since when nothing is left to decide." }),
+    erasedAt: t.expose("erasedAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When its input was erased; null for one that has it.",
+    }),
   }),
 });
 
 const ApprovalFilter = builder.inputType("ApprovalFilter", {
   description: "All conditions that are given must hold.",
   fields: (t) => ({
-    states: t.field({ type: [ApprovalState] }),
-    agentId: t.id(),
-    templateIds: t.idList(),
-    tools: t.stringList(),
-    requestedAfter: t.field({ type: "DateTime" }),
-    requestedBefore: t.field({ type: "DateTime" }),
+    states: t.field({ type: [ApprovalState], description: "In one of these states." }),
+    kinds: t.field({ type: [ApprovalKind], description: "That ask one of these things." }),
+    risks: t.field({ type: [Risk], description: "Of one of these risks." }),
+    agentIds: t.idList({ description: "Of one of these agents." }),
+    templateIds: t.idList({ description: "Of an agent of one of these templates." }),
+    tools: t.stringList({ description: "About a call of one of these tools." }),
+    requested: t.field({ type: TimeRangeInput, description: "Asked in this span." }),
+    decided: t.field({ type: TimeRangeInput, description: "On which somebody decided in this span." }),
+    decidedBy: t.idList({ description: "On which one of these actors decided: ids of ActorRefs, or the actors' own." }),
   }),
 });
 
-const ApprovalConnection = connectionOf("Approval", Approval);
-
 builder.queryField("approvals", (t) =>
-  t.prismaConnection(
+  t.connection(
     {
       type: Approval,
-      cursor: "id",
       description: "The inbox: what has waited longest is on top.",
-      args: { state: t.arg({ type: ApprovalState }), filter: t.arg({ type: ApprovalFilter }) },
-      resolve: (query, _root, args, context) => approvals(context, args, query),
+      args: { filter: t.arg({ type: ApprovalFilter, description: "Which; all if omitted." }) },
+      resolve: (_root, args, context, info) => approvals(context, args, nodesSelection(context, info)),
     },
-    ApprovalConnection,
+    connectionOf("Approval", Approval),
   ),
 );
 
 const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
+  description: "A decision.",
   fields: (t) => ({
-    approvalId: t.id({ required: true }),
-    decision: t.field({ type: ApprovalDecision, required: true }),
-    note: t.string(),
+    approvalId: t.id({ required: true, description: "On which approval." }),
+    decision: t.field({ type: ApprovalDecision, required: true, description: "What is decided." }),
+    note: t.string({ description: "Why; the model reads it with a denial. At most 4,000 characters." }),
     inputHash: t.string({ description: "Required for ALLOW and RETRY: the hash of the input that the person saw." }),
     result: t.string({
       description: "With DONE, for an outcome that is unknown: what came of the call, as the model shall read it.",
@@ -175,29 +250,56 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
   }),
 });
 
-const DecideApprovalPayload = payloadType("DecideApprovalPayload", (t) => ({
-  approval: t.prismaField({
-    type: Approval,
-    nullable: true,
-    resolve: (query, { rowId }, _args, context) => approvalByRow(context, rowId, query),
-  }),
-}));
+const decidedApproval = { type: Approval, nullable: true, description: "The approval, if it may be seen." } as const;
 
 builder.mutationField("decideApproval", (t) =>
   t.field({
-    type: DecideApprovalPayload,
+    type: payloadType("DecideApprovalPayload", (fields) => ({
+      approval: fields.prismaField({
+        ...decidedApproval,
+        resolve: (query, { rowId }, _args, context) => approvalByRow(context, rowId, query),
+      }),
+    })),
     description: "Decides an approval, once. The same decision again answers the same; another one is told which stands.",
-    args: { input: t.arg({ type: DecideApprovalInput, required: true }) },
+    args: { input: t.arg({ type: DecideApprovalInput, required: true, description: "The decision." }) },
     resolve: (_root, { input }, context) => decideApproval(context, requestOf(input)),
   }),
 );
 
+const DecideApprovalsInput = builder.inputType("DecideApprovalsInput", {
+  description: "Several decisions.",
+  fields: (t) => ({
+    decisions: t.field({ type: [DecideApprovalInput], required: true, description: "The decisions, at most 100." }),
+  }),
+});
+
+const DecisionOutcome = builder.objectRef<Outcome>("DecisionOutcome").implement({
+  description: "What came of one decision of several.",
+  fields: (t) => ({
+    approval: t.prismaField({
+      ...decidedApproval,
+      resolve: (query, { rowId }, _args, context) => approvalByRow(context, rowId, query),
+    }),
+    userErrors: t.field({
+      type: [UserError],
+      description: "Why this decision was not carried out; empty if it was.",
+      resolve: ({ userErrors }) => [...userErrors],
+    }),
+  }),
+});
+
 builder.mutationField("decideApprovals", (t) =>
   t.field({
-    type: [DecideApprovalPayload],
+    type: payloadType<DecisionOutcomes>("DecideApprovalsPayload", (fields) => ({
+      outcomes: fields.field({
+        type: [DecisionOutcome],
+        description: "What came of each decision, in the order given.",
+        resolve: ({ outcomes }) => [...outcomes],
+      }),
+    })),
     description: "Decides up to 100 approvals, each by itself and with its own outcome, in the order given.",
-    args: { input: t.arg({ type: [DecideApprovalInput], required: true }) },
-    resolve: async (_root, { input }, context) => [...(await decideApprovals(context, input.map(requestOf)))],
+    args: { input: t.arg({ type: DecideApprovalsInput, required: true, description: "The decisions." }) },
+    resolve: (_root, { input }, context) => decideApprovals(context, input.decisions.map(requestOf)),
   }),
 );
 

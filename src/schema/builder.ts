@@ -2,9 +2,9 @@ import SchemaBuilder from "@pothos/core";
 import PrismaPlugin from "@pothos/plugin-prisma";
 import RelayPlugin from "@pothos/plugin-relay";
 import type { Json } from "../lib/json.ts";
+import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
 import type { Context } from "../resolvers/context.ts";
-import { mayReadNode } from "../resolvers/node.ts";
-import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/page.ts";
+import { readNode, readNodes } from "../resolvers/node.ts";
 import { getDatamodel } from "./generated/pothos.ts";
 import type PrismaTypes from "./generated/pothos.ts";
 
@@ -15,6 +15,8 @@ export const builder = new SchemaBuilder<{
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
+  /** What resolvers give of each connection, besides what Relay asks for. */
+  Connection: { readonly count: () => Promise<number> };
   Scalars: {
     Cursor: { Input: string; Output: string };
     DateTime: { Input: Date; Output: Date | string };
@@ -27,23 +29,39 @@ export const builder = new SchemaBuilder<{
   relay: {
     clientMutationId: "omit",
     cursorType: "String",
-    edgesFieldOptions: { nullable: { list: false, items: false } },
-    nodeFieldOptions: { nullable: false },
-    nodesOnConnection: true,
-    nodesQueryOptions: false,
+    edgesFieldOptions: {
+      nullable: { list: false, items: false },
+      description: "The entries of the page, each with its place in the list.",
+    },
+    nodeFieldOptions: { nullable: false, description: "The entry." },
+    cursorFieldOptions: { description: "The place of the entry in the list: give it as `after` or `before`." },
+    nodesOnConnection: { description: "The entries of the page." },
+    nodeTypeOptions: { description: "An object that `node` answers by its id." },
     nodeQueryOptions: {
       description: "Any object of the server by its id; null if it does not exist or may not be seen.",
-      resolve: async (_root, { id }, context, _info, resolveNode) =>
-        (await mayReadNode(context, id.typename, id.id)) ? resolveNode(id) : null,
+      args: { id: { description: "The `id` of any object." } },
+      resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, resolveNode),
     },
+    nodesQueryOptions: {
+      description:
+        "Several objects by their ids, in that order; null for each that does not exist or may not be seen. At most 100.",
+      args: { ids: { description: "The `id`s of any objects." } },
+      resolve: async (_root, { ids }, context, _info, resolveNodes) => readNodes(context, ids, resolveNodes),
+    },
+    pageInfoTypeOptions: {
+      description: "Where a page stands in its list.",
+    },
+    pageInfoFieldOptions: { description: "Where the page stands in the list." },
+    hasNextPageFieldOptions: { description: "Whether more comes after the page." },
+    hasPreviousPageFieldOptions: { description: "Whether more stands before the page." },
+    startCursorFieldOptions: { description: "The place of the first entry of the page." },
+    endCursorFieldOptions: { description: "The place of the last entry of the page: go on `after` it." },
+    firstArgOptions: { description: `The first so many: 1 to ${MAX_PAGE}, ${DEFAULT_PAGE} if neither is given.` },
+    lastArgOptions: { description: `The last so many: 1 to ${MAX_PAGE}.` },
+    afterArgOptions: { description: "Only what stands after this place: the `endCursor` of the page before." },
+    beforeArgOptions: { description: "Only what stands before this place: the `startCursor` of the page after." },
   },
-  prisma: {
-    client: (context) => context.prisma,
-    dmmf: getDatamodel(),
-    filterConnectionTotalCount: true,
-    defaultConnectionSize: DEFAULT_PAGE,
-    maxConnectionSize: MAX_PAGE,
-  },
+  prisma: { client: (context) => context.prisma, dmmf: getDatamodel() },
 });
 
 builder.queryType({ description: "What can be read." });

@@ -1,16 +1,22 @@
 import { builder } from "./builder.ts";
 import "./scalars.ts";
+import "./actor.ts";
 import "./agent.ts";
+import "./agent-commands.ts";
 import "./allow-rule.ts";
 import "./approval.ts";
-import "./approval-event.ts";
+import "./events/approval.ts";
+import "./events/block.ts";
 import "./delegation.ts";
-import "./event.ts";
+import "./events/event.ts";
 import "./message.ts";
 import "./permission.ts";
+import "./template.ts";
+import "./events/tenant.ts";
 import "./timeline.ts";
 import "./tool-call.ts";
-import "./tool-event.ts";
+import "./tool-call-statistics.ts";
+import "./events/tool.ts";
 
 /** The GraphQL schema. `schema.graphql` is its printed form. */
 export const schema = builder.toSchema();

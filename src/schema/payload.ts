@@ -3,15 +3,27 @@ import type { Payload } from "../resolvers/payload.ts";
 import { builder } from "./builder.ts";
 import { UserError } from "./user-error.ts";
 
-type PayloadFields = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)["$inferSchemaTypes"], Payload>;
+/** What every payload has. */
+type Reached = Pick<Payload, "cursor" | "userErrors">;
+
+type PayloadFields<Shape extends Reached> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)["$inferSchemaTypes"], Shape>;
 
 /** The payload type of a mutation: its own field, the cursor, and the expected failures. */
-export function payloadType(name: string, own: (t: PayloadFields) => FieldMap) {
-  return builder.objectRef<Payload>(name).implement({
+export function payloadType<Shape extends Reached = Payload>(name: string, own: (t: PayloadFields<Shape>) => FieldMap) {
+  return builder.objectRef<Shape>(name).implement({
+    description: "What came of the mutation.",
     fields: (t) => ({
       ...own(t),
-      cursor: t.expose("cursor", { type: "Cursor", description: "The log has come this far with it." }),
-      userErrors: t.field({ type: [UserError], resolve: ({ userErrors }) => [...userErrors] }),
+      cursor: t.field({
+        type: "Cursor",
+        description: "The log has come this far with it: follow since it.",
+        resolve: ({ cursor }) => cursor,
+      }),
+      userErrors: t.field({
+        type: [UserError],
+        description: "Why it was not carried out; empty if it was.",
+        resolve: ({ userErrors }) => [...userErrors],
+      }),
     }),
   });
 }

@@ -1,57 +1,14 @@
-import type { PermissionSource } from "../agent/policy/permission-source.ts";
 import type { CallExplanation } from "../agent/calls/explain.ts";
-import type { Consideration, Explanation } from "../agent/policy/permission.ts";
 import type { ChangedCall, VerdictChange } from "../agent/policy/simulate.ts";
-import { explainPermission, simulatePolicy, type SimulationView } from "../resolvers/permission.ts";
+import { explainPermission, simulatePolicy, type SimulationResult, type SimulationView } from "../resolvers/permission.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
+import { Explained } from "./explained.ts";
+import { PermissionInput, permissionSource } from "./permission-input.ts";
+import { TimeRangeInput } from "./time-range.ts";
 import { ToolCall } from "./tool-call.ts";
-
-/** A permission block as clients write it. */
-export const PermissionInput = builder.inputType("PermissionInput", {
-  description: "A permission block, as in the configuration: docs/permissions.md.",
-  fields: (t) => ({
-    mode: t.string({ description: "auto, approval (ask), readonly, deny, default, or one of the configuration's own." }),
-    deny: t.stringList({ description: "Rules such as fs_read(path:.env)." }),
-    allow: t.stringList(),
-    ask: t.stringList(),
-    allowTools: t.stringList({ description: "If given, every other tool is denied." }),
-    denyTools: t.stringList(),
-    autoAllowTools: t.stringList(),
-    requireApprovalTools: t.stringList(),
-  }),
-});
-
-/** The block without what the client left out. */
-export function permissionSource(input: (typeof PermissionInput)["$inferInput"]): PermissionSource {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && value !== undefined));
-}
-
-const PermissionConsideration = builder.objectRef<Consideration>("PermissionConsideration").implement({
-  description: "A rule, a list, a mode or a hook that was asked what it says of a call.",
-  fields: (t) => ({
-    rule: t.exposeString("rule"),
-    place: t.exposeString("place", { description: "Where it stands in the configuration." }),
-    verdict: t.field({
-      type: PermissionVerdict,
-      nullable: true,
-      description: "Null if it said nothing of the call.",
-      resolve: ({ verdict }) => (verdict === "no match" ? null : verdict),
-    }),
-  }),
-});
-
-const Explained = builder.interfaceRef<Explanation>("Explained").implement({
-  description: "A verdict, and why.",
-  fields: (t) => ({
-    verdict: t.expose("verdict", { type: PermissionVerdict }),
-    decidedBy: t.exposeString("decidedBy"),
-    place: t.exposeString("place", { description: "Where the deciding rule stands in the configuration." }),
-    reason: t.exposeString("reason"),
-    considered: t.field({ type: [PermissionConsideration], resolve: ({ considered }) => [...considered] }),
-  }),
-});
+import { UserError } from "./user-error.ts";
 
 const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExplanation").implement({
   description: "Why a call would be allowed, asked or denied.",
@@ -74,9 +31,9 @@ builder.queryField("explainPermission", (t) =>
     type: PermissionExplanation,
     description: "What would become of a call, and why. Nothing is run or recorded.",
     args: {
-      agentId: t.arg.id({ required: true }),
-      tool: t.arg.string({ required: true }),
-      input: t.arg({ type: "JSON", required: true }),
+      agentId: t.arg.id({ required: true, description: "Whose call." }),
+      tool: t.arg.string({ required: true, description: "Of which tool." }),
+      input: t.arg({ type: "JSON", required: true, description: "With which input." }),
     },
     resolve: (_root, { agentId, tool, input }, context) => explainPermission(context, { agentId, tool, input: input ?? {} }),
   }),
@@ -85,10 +42,10 @@ builder.queryField("explainPermission", (t) =>
 const PolicyChange = builder.objectRef<VerdictChange>("PolicyChange").implement({
   description: "So many calls of a tool would be judged otherwise.",
   fields: (t) => ({
-    tool: t.exposeString("tool"),
-    before: t.expose("before", { type: PermissionVerdict }),
-    after: t.expose("after", { type: PermissionVerdict }),
-    calls: t.exposeInt("calls"),
+    tool: t.exposeString("tool", { description: "The tool." }),
+    before: t.expose("before", { type: PermissionVerdict, description: "What was said of them." }),
+    after: t.expose("after", { type: PermissionVerdict, description: "What would be." }),
+    calls: t.exposeInt("calls", { description: "How many." }),
   }),
 });
 
@@ -96,17 +53,22 @@ const PolicyExample = builder.objectRef<ChangedCall>("PolicyExample").implement(
   description: "A call that would be judged otherwise, with the new explanation.",
   interfaces: [Explained],
   fields: (t) => ({
-    before: t.expose("before", { type: PermissionVerdict }),
+    before: t.expose("before", { type: PermissionVerdict, description: "What was said of it." }),
     toolCall: t.prismaField({
       type: ToolCall,
       nullable: true,
+      description: "The call.",
       resolve: (query, { callId }, _args, context) => toolCallByRow(context, callId, query),
     }),
   }),
 });
 
 const ToolExamined = builder.objectRef<{ readonly tool: string; readonly calls: number }>("ToolExamined").implement({
-  fields: (t) => ({ tool: t.exposeString("tool"), calls: t.exposeInt("calls") }),
+  description: "How many calls of a tool were looked at.",
+  fields: (t) => ({
+    tool: t.exposeString("tool", { description: "The tool." }),
+    calls: t.exposeInt("calls", { description: "How many." }),
+  }),
 });
 
 const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").implement({
@@ -116,40 +78,64 @@ const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").i
     changed: t.exposeInt("changed", { description: "Those of them that would be judged otherwise." }),
     examinedByTool: t.field({
       type: [ToolExamined],
+      description: "Those by tool.",
       resolve: ({ examinedByTool }) => [...examinedByTool].map(([tool, calls]) => ({ tool, calls })),
     }),
-    changes: t.field({ type: [PolicyChange], resolve: ({ changes }) => [...changes] }),
+    changes: t.field({
+      type: [PolicyChange],
+      description: "By tool and by what would change.",
+      resolve: ({ changes }) => [...changes],
+    }),
     examples: t.field({
       type: [PolicyExample],
       description: "Up to three of each change of a tool.",
       resolve: ({ examples }) => [...examples],
     }),
-    hasNextPage: t.boolean({ resolve: ({ endCursor }) => endCursor !== null }),
-    endCursor: t.exposeString("endCursor", { nullable: true, description: "Go on after it; null if nothing is left." }),
+    pageInfo: t.field({
+      type: builder.pageInfoRef(),
+      description: "Whether recorded calls are left: go on `after` its `endCursor`.",
+      resolve: ({ endCursor }) => ({ hasNextPage: endCursor !== null, hasPreviousPage: false, startCursor: null, endCursor }),
+    }),
+  }),
+});
+
+const SimulatePolicyResult = builder.objectRef<SimulationResult>("SimulatePolicyResult").implement({
+  description: "A simulation, or what is wrong with the proposed permission.",
+  fields: (t) => ({
+    simulation: t.field({
+      type: PolicySimulation,
+      nullable: true,
+      description: "The simulation; null if the permission has problems.",
+      resolve: ({ simulation }) => simulation,
+    }),
+    problems: t.field({
+      type: [UserError],
+      description: "What is wrong with the permission: `field` says where, as in `permission.deny.0`.",
+      resolve: ({ problems }) => [...problems],
+    }),
   }),
 });
 
 const SimulationFilter = builder.inputType("SimulationFilter", {
   description: "Which recorded calls; all conditions that are given must hold.",
   fields: (t) => ({
-    agentId: t.id(),
-    templateIds: t.idList(),
-    names: t.stringList(),
-    createdAfter: t.field({ type: "DateTime" }),
-    createdBefore: t.field({ type: "DateTime" }),
+    created: t.field({ type: TimeRangeInput, description: "Asked for in this span." }),
+    agentIds: t.idList({ description: "Of one of these agents." }),
+    templateIds: t.idList({ description: "Of an agent of one of these templates." }),
+    tools: t.stringList({ description: "Of one of these tools." }),
   }),
 });
 
 builder.queryField("simulatePolicy", (t) =>
   t.field({
-    type: PolicySimulation,
+    type: SimulatePolicyResult,
     description:
       "Judges recorded calls, the oldest first, as if this permission stood in the place of their templates'. Changes nothing.",
     args: {
-      permission: t.arg({ type: PermissionInput, required: true }),
-      filter: t.arg({ type: SimulationFilter }),
+      permission: t.arg({ type: PermissionInput, required: true, description: "The proposed permission." }),
+      filter: t.arg({ type: SimulationFilter, description: "Over which calls; all if omitted." }),
       first: t.arg.int({ description: "Calls to look at: 100,000 at most, and if omitted." }),
-      after: t.arg.string(),
+      after: t.arg.string({ description: "Go on after the `endCursor` of an earlier simulation." }),
     },
     resolve: (_root, { permission, filter, first, after }, context) =>
       simulatePolicy(context, {

@@ -1,18 +1,21 @@
 import type { StorageOutage as Outage } from "../events/log-page.ts";
-import { subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
+import { ofPlane, subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
 import { builder } from "./builder.ts";
-import { Channel, EventKind } from "./enums.ts";
-import { TimelineEvent } from "./event.ts";
+import { Channel, EventKind } from "./events/enums.ts";
+import { TimelineEvent } from "./events/event.ts";
 
 const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
   description: "The database does not answer: events wait to be committed.",
-  fields: (t) => ({ since: t.expose("since", { type: "DateTime" }), bufferedEvents: t.exposeInt("bufferedEvents") }),
+  fields: (t) => ({
+    since: t.expose("since", { type: "DateTime", description: "Since when." }),
+    bufferedEvents: t.exposeInt("bufferedEvents", { description: "How many events of this server's agents wait." }),
+  }),
 });
 
 const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
   description: "The next events, in order. Continue from `cursor`.",
   fields: (t) => ({
-    events: t.field({ type: [TimelineEvent], resolve: (page) => [...page.events] }),
+    events: t.field({ type: [TimelineEvent], description: "The events; at most 500.", resolve: (page) => [...page.events] }),
     cursor: t.expose("cursor", {
       type: "Cursor",
       description: "Everything up to here was delivered or is outside of what was asked for.",
@@ -36,8 +39,8 @@ builder.queryField("timeline", (t) =>
     type: TimelinePage,
     description: "The polling twin of the subscriptions.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
-      channels: t.arg({ type: [Channel] }),
+      agentIds: t.arg.idList({ description: "Only these agents, at most 100. All that you may see if omitted." }),
+      channels: t.arg({ type: [Channel], description: "Only these planes. All if omitted." }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       since: t.arg({ type: "Cursor", description: "Everything after this cursor. From the earliest event if omitted." }),
       first: t.arg.int({ description: "At most so many events, 1 to 500." }),
@@ -51,12 +54,12 @@ builder.subscriptionField("progress", (t) =>
     type: TimelinePage,
     description: "What an agent does.",
     args: {
-      agentId: t.arg.id({ required: true }),
+      agentId: t.arg.id({ required: true, description: "The agent." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: EventKind, description: UNTIL }),
     },
-    subscribe: (_root, args, context) => subscribe(context, { ...args, channels: ["PROGRESS"] }),
+    subscribe: (_root, args, context) => subscribe(context, ofPlane(args, "PROGRESS")),
     resolve: (page) => page,
   }),
 );
@@ -69,8 +72,9 @@ builder.subscriptionField("control", (t) =>
       agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
+      until: t.arg({ type: EventKind, description: UNTIL }),
     },
-    subscribe: (_root, args, context) => subscribeControl(context, args),
+    subscribe: (_root, args, context) => subscribeControl(context, ofPlane(args, "CONTROL")),
     resolve: (page) => page,
   }),
 );
@@ -78,13 +82,14 @@ builder.subscriptionField("control", (t) =>
 builder.subscriptionField("monitor", (t) =>
   t.field({
     type: TimelinePage,
-    description: "What operators, audit and BI watch.",
+    description: "What operators, audit and BI watch, with the events of the tenant itself.",
     args: {
       agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
+      until: t.arg({ type: EventKind, description: UNTIL }),
     },
-    subscribe: (_root, args, context) => subscribe(context, { ...args, channels: ["MONITOR"] }),
+    subscribe: (_root, args, context) => subscribe(context, ofPlane(args, "MONITOR")),
     resolve: (page) => page,
   }),
 );
@@ -94,8 +99,8 @@ builder.subscriptionField("timeline", (t) =>
     type: TimelinePage,
     description: "Several planes in one order.",
     args: {
-      agentId: t.arg.id({ description: "One agent. All that you may see if omitted." }),
-      channels: t.arg({ type: [Channel] }),
+      agentIds: t.arg.idList({ description: "Only these agents, at most 100. All that you may see if omitted." }),
+      channels: t.arg({ type: [Channel], description: "Only these planes. All if omitted." }),
       since: t.arg({ type: "Cursor", description: SINCE }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       until: t.arg({ type: EventKind, description: UNTIL }),

@@ -6,9 +6,9 @@ export const TodoItem = builder.objectRef<Item>("TodoItem").implement({
   description: "An entry of an agent's todo list.",
   fields: (t) => ({
     todoId: t.exposeString("id", { description: "Unique in the list; given by the agent." }),
-    title: t.exposeString("title"),
-    status: t.expose("status", { type: TodoStatus }),
-    assignee: t.exposeString("assignee", { nullable: true }),
-    notes: t.exposeString("notes", { nullable: true }),
+    title: t.exposeString("title", { description: "What is to be done." }),
+    status: t.expose("status", { type: TodoStatus, description: "How far it has come." }),
+    assignee: t.exposeString("assignee", { nullable: true, description: "Who does it." }),
+    notes: t.exposeString("notes", { nullable: true, description: "What else is known of it." }),
   }),
 });

@@ -5,7 +5,7 @@ import { UserErrorCode } from "./enums.ts";
 export const UserError = builder.objectRef<Failure>("UserError").implement({
   description: "An expected failure of a mutation.",
   fields: (t) => ({
-    code: t.expose("code", { type: UserErrorCode }),
+    code: t.expose("code", { type: UserErrorCode, description: "Why, for programs." }),
     field: t.stringList({
       nullable: true,
       description: "The part of the input that it is about.",

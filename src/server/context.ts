@@ -1,5 +1,6 @@
 import type { Actor } from "../agent/actors/actor.ts";
 import { IMAGE_BYTES } from "../agent/conversation/images.ts";
+import { makeLoaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
@@ -20,6 +21,8 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
   return {
     ...shared,
     actor,
+    tenant: actor.tenant,
+    loaders: makeLoaders(shared.services.reads, actor.tenant),
     images: { left: IMAGE_BYTES },
     snapshot: () => (head ??= shared.services.log.head(actor.tenant)),
     isStillAdmitted: async () => {
@@ -30,7 +33,7 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
         present?.id === actor.id &&
         present.tenant === actor.tenant &&
         String(present.roles) === String(actor.roles) &&
-        String(present.delegators) === String(actor.delegators)
+        String(present.delegators.map(({ id }) => id)) === String(actor.delegators.map(({ id }) => id))
       );
     },
   };
@@ -41,10 +44,11 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
  * what depended on who does would be shown to others, so that asking is an error.
  */
 export function pageContext(context: Context): Context {
-  const { tenant } = context.actor;
+  const { tenant } = context;
   let head: Promise<LogHead> | null = null;
   return {
     ...context,
+    loaders: makeLoaders(context.services.reads, tenant),
     images: { left: IMAGE_BYTES },
     get actor(): never {
       throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");

@@ -11,7 +11,7 @@ mutation CreateAgent {
 `,
   `# 2. Watch it: all planes in one order. Put in the agent's id and the cursor. Leave this tab running.
 subscription Watch {
-  timeline(agentId: "AGENT_ID", since: "0") {
+  timeline(agentIds: ["AGENT_ID"], since: "0") {
     cursor
     caughtUp
     events {
@@ -35,16 +35,16 @@ mutation SendMessage {
 `,
   `# 4. Saving the list must be allowed. The inbox shows what is asked.
 query Inbox {
-  approvals(state: PENDING) {
+  approvals(filter: { states: [PENDING] }) {
     nodes { id reason risk inputHash input toolCall { name } agent { id } }
-    cursor
+    asOf
   }
 }
 `,
   `# 5. Decide. ALLOW is bound to the input that you saw: give back its hash.
 mutation Decide {
   decideApproval(input: { approvalId: "APPROVAL_ID", decision: ALLOW, inputHash: "INPUT_HASH" }) {
-    approval { state decidedBy { id } }
+    approval { state decidedBy { actorId name } }
     userErrors { code field message }
   }
 }
@@ -52,7 +52,7 @@ mutation Decide {
   `# 6. The audit of every tool call.
 query Audit {
   toolCalls(first: 20) {
-    nodes { name state durationMs input output stages { stage durationMs } auditTrail { state timestamp note } explanation }
+    nodes { name state durationMs input output stages { stage durationMs } auditTrail { state timestamp note } explanation { verdict rule reason } }
   }
 }
 `,

@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from "graphql";
-import { MAX_PAGE } from "../resolvers/page.ts";
+import { MAX_PAGE } from "../resolvers/connection.ts";
 import { clientError } from "../resolvers/errors.ts";
 
 /**

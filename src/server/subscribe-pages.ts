@@ -95,7 +95,7 @@ function answers(
           held = null;
           if (!isFailed(value)) return { done: false, value };
           await source.return?.();
-          return fail(value);
+          return fail({ data: null, errors: value.errors?.slice(0, 1) ?? [] });
         }
       } catch (error) {
         await source.return?.();
@@ -151,8 +151,9 @@ function isUnavailable({ errors }: ExecutionResult): boolean {
   return errors?.some(({ extensions }) => extensions["code"] === "STORAGE_UNAVAILABLE") === true;
 }
 
-function isFailed({ data }: ExecutionResult): boolean {
-  return data === null || data === undefined;
+/** Also where only a part of the page is missing: whoever went on behind it would never see that part. */
+function isFailed({ data, errors }: ExecutionResult): boolean {
+  return data === null || data === undefined || errors !== undefined;
 }
 
 function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError): ExecutionResult {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import type { Json } from "../../src/lib/json.ts";
-import { SimulatePolicyDocument, ToolCallStatsDocument } from "../generated/documents.ts";
+import { SimulatePolicyDocument, ToolCallStatsDocument, type SimulatePolicyQueryVariables } from "../generated/documents.ts";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
-import { connect } from "../support/client.ts";
+import { connect, type TestClient } from "../support/client.ts";
 
 const PERMISSION: PermissionSource = { mode: "auto", deny: ["fs_read(path:.private)"], denyTools: ["todo_write"] };
 const CALLS: readonly { tool: string; input: Record<string, Json> }[] = [
@@ -34,12 +34,24 @@ async function recorded(options: TestAppOptions = {}) {
   return { app, client, agent };
 }
 
+async function simulated(client: TestClient, variables: SimulatePolicyQueryVariables) {
+  const { simulation } = (await client.get(SimulatePolicyDocument, variables)).simulatePolicy;
+  if (simulation === null) throw new Error("the permission has problems");
+  return simulation;
+}
+
 describe("simulatePolicy", () => {
   it("says how many recorded calls would change, by tool and with examples, and changes nothing", async () => {
     const { client, agent } = await recorded();
     const before = await client.agent(agent.id);
-    const simulate = async (permission: object) => (await client.get(SimulatePolicyDocument, { permission })).simulatePolicy;
-    expect(await simulate(PERMISSION)).toMatchObject({ examined: 6, changed: 0, changes: [], examples: [], hasNextPage: false });
+    const simulate = (permission: object) => simulated(client, { permission });
+    expect(await simulate(PERMISSION)).toMatchObject({
+      examined: 6,
+      changed: 0,
+      changes: [],
+      examples: [],
+      pageInfo: { hasNextPage: false },
+    });
     const simulation = await simulate({ mode: "approval", allow: ["fs_read", "fs_write(path:docs)"] });
     expect(simulation).toMatchObject({
       examined: 6,
@@ -66,14 +78,14 @@ describe("simulatePolicy", () => {
   it("is paged, and its pages together are the whole", async () => {
     const { client } = await recorded();
     const permission = { mode: "deny" };
-    const whole = (await client.get(SimulatePolicyDocument, { permission })).simulatePolicy;
+    const whole = await simulated(client, { permission });
     let [examined, changed, after] = [0, 0, null as string | null];
     for (let pages = 0; pages < 10; pages += 1) {
-      const { simulatePolicy: page } = await client.get(SimulatePolicyDocument, { permission, first: 3, after });
+      const page = await simulated(client, { permission, first: 3, after });
       examined += page.examined;
       changed += page.changed;
-      after = page.endCursor;
-      if (!page.hasNextPage) break;
+      after = page.pageInfo.endCursor;
+      if (!page.pageInfo.hasNextPage) break;
     }
     expect([examined, changed]).toEqual([whole.examined, whole.changed]);
   });
@@ -81,19 +93,17 @@ describe("simulatePolicy", () => {
   it("what hooks and agents' own permissions tightened stays tight", async () => {
     const hooks = { preToolUse: [() => ({ decision: "deny" as const, reason: "never" })] };
     const { client } = await recorded({ template: { hooks } });
-    const { simulatePolicy } = await client.get(SimulatePolicyDocument, { permission: { mode: "auto" } });
+    const { changes } = await simulated(client, { permission: { mode: "auto" } });
     // Only what no hook was asked for, because a list had denied it.
-    expect(simulatePolicy.changes).toEqual([
+    expect(changes).toEqual([
       { tool: "fs_read", before: "DENY", after: "ALLOW", calls: 1 },
       { tool: "todo_write", before: "DENY", after: "ALLOW", calls: 1 },
     ]);
     const plain = await recorded();
     const strict = await plain.client.createAgent({ permission: { denyTools: ["fs_write"] } });
     await plain.client.turn(strict.id, "go");
-    const filter = { agentId: strict.id, names: ["fs_write"], templateIds: ["assistant"] };
-    expect(
-      (await plain.client.get(SimulatePolicyDocument, { permission: { mode: "auto" }, filter })).simulatePolicy,
-    ).toMatchObject({ examined: 2, changed: 0 });
+    const filter = { agentIds: [strict.id], tools: ["fs_write"], templateIds: ["assistant"] };
+    expect(await simulated(plain.client, { permission: { mode: "auto" }, filter })).toMatchObject({ examined: 2, changed: 0 });
   });
 
   it("looks at the actor's calls only, and refuses what cannot be meant", async () => {
@@ -117,13 +127,18 @@ describe("simulatePolicy", () => {
     const agent = await anna?.createAgent();
     await anna?.turn(agent?.id ?? "", "go");
     const examined = async (client: typeof anna) =>
-      (await client?.get(SimulatePolicyDocument, { permission: {} }))?.simulatePolicy.examined;
+      (await client?.get(SimulatePolicyDocument, { permission: {} }))?.simulatePolicy.simulation?.examined;
     expect([await examined(anna), await examined(ulf), await examined(stranger)]).toEqual([6, 0, 0]);
-    const wrong = async (variables: { first?: number; after?: string; permission?: object }) =>
+    const wrong = async (variables: { first?: number; after?: string }) =>
       (await anna?.ask(SimulatePolicyDocument, { permission: {}, ...variables }))?.errors;
-    expect(await wrong({ permission: { deny: ["fs_read(pth:a)"] } })).toMatchObject([
-      { message: expect.stringContaining("permission.deny.0: at character 9") },
-    ]);
+    const doubtful = { deny: ["fs_read", "fs_read(pth:a)"], allowTools: ["nothing"] };
+    expect((await anna?.get(SimulatePolicyDocument, { permission: doubtful }))?.simulatePolicy).toMatchObject({
+      simulation: null,
+      problems: [
+        { code: "INVALID", field: ["permission", "deny", "1"], message: expect.stringContaining("at character 9") },
+        { code: "INVALID", field: ["permission", "allowTools", "0"] },
+      ],
+    });
     expect(await wrong({ first: 0 })).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
     expect(await wrong({ after: "nonsense" })).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
   });
@@ -134,10 +149,10 @@ describe("toolCallStats", () => {
     const { client } = await recorded();
     const { toolCallStats } = await client.get(ToolCallStatsDocument, { first: 2 });
     expect(toolCallStats.tools).toMatchObject([
-      { name: "fs_read", calls: 5, executed: 2, meanMs: expect.any(Number), slowestMs: expect.any(Number) },
-      { name: "fs_write", calls: 2, executed: 2, states: [{ state: "COMPLETED", calls: 2 }] },
-      { name: "no_such_tool", calls: 1, executed: 0, meanMs: null, slowestMs: null },
-      { name: "todo_write", calls: 1, executed: 0, states: [{ state: "DENIED", calls: 1 }] },
+      { tool: "fs_read", calls: 5, executed: 2, meanMs: expect.any(Number), slowestMs: expect.any(Number) },
+      { tool: "fs_write", calls: 2, executed: 2, states: [{ state: "COMPLETED", calls: 2 }] },
+      { tool: "no_such_tool", calls: 1, executed: 0, meanMs: null, slowestMs: null },
+      { tool: "todo_write", calls: 1, executed: 0, states: [{ state: "DENIED", calls: 1 }] },
     ]);
     const [reads] = toolCallStats.tools;
     expect(new Map(reads?.states.map(({ state, calls }) => [state, calls]))).toEqual(
@@ -148,7 +163,7 @@ describe("toolCallStats", () => {
     );
     expect(toolCallStats.slowest).toHaveLength(2);
     expect(toolCallStats.slowest[0]?.durationMs).toBe(Math.max(...toolCallStats.tools.map(({ slowestMs }) => slowestMs ?? 0)));
-    const none = await client.get(ToolCallStatsDocument, { filter: { names: ["a\0b", "todo_read"] } });
+    const none = await client.get(ToolCallStatsDocument, { filter: { tools: ["a\0b", "todo_read"] } });
     expect(none.toolCallStats).toEqual({ tools: [], slowest: [] });
   });
 });

@@ -29,7 +29,7 @@ describe("the control plane", () => {
     const inbox = control(client);
     const page = (await inbox.next()).value;
     expect(page).toMatchObject({ caughtUp: true });
-    expect(page?.events.map((event) => [event.kind, event.agent.id])).toEqual([
+    expect(page?.events.map((event) => [event.kind, event.agent?.id])).toEqual([
       ["PERMISSION_REQUIRED", agents[1]?.id],
       ["PERMISSION_REQUIRED", agents[2]?.id],
     ]);

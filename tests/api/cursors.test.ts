@@ -69,7 +69,7 @@ describe("streams", () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();
     for (const asked of [{ kinds: ["TEXT_CHUNK" as const] }, { channels: ["MONITOR" as const] }]) {
-      const { value } = await client.subscribe(TimelineDocument, { agentId: agent.id, until: "DONE", ...asked }).next();
+      const { value } = await client.subscribe(TimelineDocument, { agentIds: [agent.id], until: "DONE", ...asked }).next();
       expect(JSON.stringify(value)).toContain("BAD_USER_INPUT");
     }
   });

@@ -3,9 +3,9 @@ import { ForkAgentDocument, StandstillDocument } from "../generated/documents.ts
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
-import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { calls, callsWith, hangsAfter, playedModel, says } from "../support/models.ts";
 
-const texts = async (client: TestClient, id: string): Promise<string[]> =>
+const texts = async (client: TestClient, id: string): Promise<(string | null)[]> =>
   (await client.agent(id)).messages.nodes.map(({ text }) => text);
 
 const standstill = async (client: TestClient, id: string) => {
@@ -27,11 +27,11 @@ describe("forkAgent", () => {
     const agent = await client.createAgent();
     await client.turn(agent.id, "look");
     // Not after the answer that calls a tool: its result would be missing.
-    const { snapshots } = await standstill(client, agent.id);
-    expect(snapshots.map(({ index }) => index)).toEqual([3, 2, 0]);
+    const { forkPoints } = await standstill(client, agent.id);
+    expect(forkPoints.nodes.map(({ index }) => index)).toEqual([3, 2, 0]);
 
     const { forkAgent } = await client.get(ForkAgentDocument, {
-      input: { agentId: agent.id, messageId: snapshots[0]?.messageId },
+      input: { agentId: agent.id, messageId: forkPoints.nodes[0]?.messageId },
     });
     expect(forkAgent.userErrors).toEqual([]);
     const forkId = forkAgent.agent?.id ?? "";
@@ -51,6 +51,47 @@ describe("forkAgent", () => {
     });
     expect(ofType(await client.until(grandchild, "AGENT_CREATED"), "AgentCreated")).toMatchObject([{ forkedFrom: forkId }]);
     expect((await texts(client, grandchild)).at(-1)).toBe("On the fork.");
+  });
+
+  it("has its own copies of the calls, steps and todos up to there, whose effects and costs count once", async () => {
+    const todos = (...titles: string[]): object => ({
+      todos: titles.map((title, index) => ({ id: String(index), title, status: "pending" })),
+    });
+    const model = playedModel(
+      () => callsWith(["todo_write", todos("one")]),
+      () => says("First."),
+      () => callsWith(["todo_write", todos("one", "two")]),
+      () => says("Second."),
+      () => says("On the fork."),
+    );
+    const app = await startTestApp({ model, template: { permission: { mode: "auto" } } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent({ title: "the original" });
+    await client.turn(id, "one");
+    await client.turn(id, "two");
+    const original = await client.agent(id);
+    const first = original.messages.nodes.find(({ text }) => text === "First.")?.id ?? "";
+    const { forkAgent } = await client.get(ForkAgentDocument, { input: { agentId: id, messageId: first } });
+    const fork = await client.agent(forkAgent.agent?.id ?? "");
+    expect(fork.toolCalls.nodes).toMatchObject([
+      { name: "todo_write", state: "COMPLETED", step: 1, turn: 1, copyOf: original.toolCalls.nodes[0]?.id },
+    ]);
+    expect(fork).toMatchObject({ turn: 1, stepCount: 2, todos: [{ title: "one" }], forkIsWhole: true, title: "the original" });
+    expect(fork.messages.nodes.map(({ turn }) => turn)).toEqual([1, 1, 1, 1]);
+    expect(fork.usage.totalTokens).toBe(0);
+    expect(original.usage.totalTokens).toBeGreaterThan(0);
+    const { data } = await client.post<{ toolCalls: { totalCount: number } }>({
+      query: "{ toolCalls { totalCount } toolCallStats { tools { tool calls executed } } }",
+    });
+    expect(data).toEqual({
+      toolCalls: { totalCount: 2 },
+      toolCallStats: { tools: [{ tool: "todo_write", calls: 2, executed: 2 }] },
+    });
+    // The fork goes on after them, and a fork of it names the first of all.
+    expect(textOf(await client.turn(fork.id, "three"))).toBe("On the fork.");
+    expect(await client.agent(fork.id)).toMatchObject({ turn: 2, stepCount: 3 });
+    const again = (await client.get(ForkAgentDocument, { input: { agentId: fork.id } })).forkAgent.agent?.id ?? "";
+    expect((await client.agent(again)).toolCalls.nodes).toMatchObject([{ copyOf: original.toolCalls.nodes[0]?.id }]);
   });
 
   it("works while the other works, at its newest safe point, and once for a key", async () => {
@@ -82,7 +123,7 @@ describe("forkAgent", () => {
     expect(await fork(anna.token, { agentId: agent.id })).toMatchObject({ agent: null, userErrors: [{ code: "INVALID" }] });
     expect(await fork(anna.token, { agentId: agent.id, messageId: elsewhere })).toMatchObject({
       agent: null,
-      userErrors: [{ code: "INVALID", field: ["messageId"], message: expect.stringContaining("agent.snapshots") }],
+      userErrors: [{ code: "INVALID", field: ["messageId"], message: expect.stringContaining("agent.forkPoints") }],
     });
     expect(await fork(otto.token, { agentId: other.id })).toMatchObject({ agent: null, userErrors: [{ code: "NOT_FOUND" }] });
     expect(await fork(vera.token, { agentId: other.id })).toMatchObject({ agent: null, userErrors: [{ code: "FORBIDDEN" }] });

@@ -48,7 +48,7 @@ describe("ids that name nothing", () => {
         (await client.get(DecideApprovalDocument, { input: { approvalId: id, decision: "DENY" } })).decideApproval.userErrors,
       ).toMatchObject([{ code: "NOT_FOUND", field: ["approvalId"] }]);
       expect((await client.get(AgentDocument, { id })).agent).toBeNull();
-      expect((await client.ask(PollTimelineDocument, { agentId: id })).errors).toMatchObject([
+      expect((await client.ask(PollTimelineDocument, { agentIds: [id] })).errors).toMatchObject([
         { extensions: { code: "NOT_FOUND" } },
       ]);
     }

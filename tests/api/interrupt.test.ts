@@ -71,9 +71,9 @@ describe("interruptAgent", () => {
     const events = await client.until(agent.id, "DONE");
     expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
     expect(ofType(events, "ToolEnd").map((event) => [event.call.name, event.call.state, event.call.error?.type])).toEqual([
-      ["first", "FAILED", "aborted"],
-      ["second", "FAILED", "aborted"],
-      ["later", "SEALED", "aborted"],
+      ["first", "FAILED", "ABORTED"],
+      ["second", "FAILED", "ABORTED"],
+      ["later", "SEALED", "ABORTED"],
     ]);
     expect(textOf(await client.turn(agent.id, "hi"))).toBe("Hello.");
     const results = model.calls[1]?.request.messages.flatMap((message) =>

@@ -97,7 +97,7 @@ describe("how much runs at once", () => {
       busy = ofType(page.events, "ToolEnd").find(({ call }) => call.name === "quick");
       if (busy) break;
     }
-    expect(busy).toMatchObject({ call: { state: "FAILED", error: { type: "tool_busy", stage: "execution" } } });
+    expect(busy).toMatchObject({ call: { state: "FAILED", error: { type: "TOOL_BUSY", stage: "EXECUTION" } } });
     end();
     expect(ofType(await client.until(agent.id, "DONE"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     expect((await client.agent(agent.id)).toolCalls.nodes.map(({ state, attempt }) => [state, attempt])).toEqual([
@@ -225,7 +225,7 @@ describe("the pipeline's events, for templates that trace", () => {
     const events = await client.turn(agent.id, "go");
     expect(kindsOf(events)).toEqual([
       "EXECUTION_STARTED",
-      ...["discovery", "validation", "permission", "confirmation", "execution", "formatting"].flatMap(stage),
+      ...["DISCOVERY", "VALIDATION", "PERMISSION", "CONFIRMATION", "EXECUTION", "FORMATTING"].flatMap(stage),
       "EXECUTION_COMPLETED",
     ]);
     const end = events.findIndex(({ kind }) => kind === "EXECUTION_COMPLETED");
@@ -238,11 +238,13 @@ describe("the pipeline's events, for templates that trace", () => {
     });
     const failed = await turnWith([fails], { template: { trace: true } });
     const events = await failed.client.turn(failed.agent.id, "go");
-    expect(ofType(events, "ExecutionFailed")).toMatchObject([{ failure: "execution_failed", toolName: "fails" }]);
+    expect(ofType(events, "ExecutionFailed")).toMatchObject([
+      { failure: { type: "EXECUTION_FAILED", stage: "EXECUTION", isRetryable: true }, tool: "fails" },
+    ]);
     const denied = await turnWith([fails], { template: { trace: true, permission: { mode: "deny" } } });
     expect(kindsOf(await denied.client.turn(denied.agent.id, "go"))).toEqual([
       "EXECUTION_STARTED",
-      ...["discovery", "validation", "permission"].flatMap(stage),
+      ...["DISCOVERY", "VALIDATION", "PERMISSION"].flatMap(stage),
       "EXECUTION_FAILED",
     ]);
     const asked = await turnWith([fails], { template: { trace: true, permission: { mode: "approval" } } });

@@ -42,7 +42,7 @@ describe("hooks round model calls", () => {
       ],
     });
     expect(model.calls).toHaveLength(0);
-    expect(ofType(events, "Error")).toMatchObject([
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
       { severity: "ERROR", message: expect.stringContaining("templates.assistant.hooks.preModel.0 failed: hook bug") },
     ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
@@ -62,7 +62,7 @@ describe("hooks round model calls", () => {
     });
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     expect(textOf(events)).toBe("Done.");
-    const reported = ofType(await client.until(agent.id, "ERROR"), "Error");
+    const reported = ofType(await client.until(agent.id, "ERROR"), "ErrorRaised");
     expect(reported.length).toBeGreaterThan(0);
     expect(reported[0]).toMatchObject({
       severity: "WARN",

@@ -89,9 +89,9 @@ describe("rules, in the order of DESIGN section 6", () => {
       "denyTools.0",
     ],
   ];
-  it.each(cases)("%s", async (_name, permission, state, decidedBy, place) => {
+  it.each(cases)("%s", async (_name, permission, state, rule, place) => {
     const { row } = await call(READ, { permission });
-    expect(row).toMatchObject({ state, explanation: { decidedBy, place: `templates.assistant.permission.${place}` } });
+    expect(row).toMatchObject({ state, explanation: { rule, place: `templates.assistant.permission.${place}` } });
   });
 
   const asked: [string, PermissionSource, string, Record<string, Json>, string][] = [
@@ -153,7 +153,7 @@ describe("rules, in the order of DESIGN section 6", () => {
     const { row } = await call({ tool: "fs_write", input: { path: "../x", content: "" } }, { permission: { mode: "approval" } });
     expect(row).toMatchObject({
       state: "DENIED",
-      explanation: { decidedBy: "workspace" },
+      explanation: { rule: "workspace" },
       output: expect.stringContaining("outside of the workspace"),
     });
   });
@@ -169,7 +169,7 @@ describe("custom modes", () => {
     ["perhaps", "DENIED"],
     [undefined, "DENIED"],
   ])("one that answers %s: %s", async (verdict, state) => {
-    expect(await run(() => verdict as never)).toMatchObject({ state, explanation: { decidedBy: "mode mine" } });
+    expect(await run(() => verdict as never)).toMatchObject({ state, explanation: { rule: "mode mine" } });
   });
 
   it("an asynchronous one denies, and what it throws later harms nobody", async () => {
@@ -238,14 +238,14 @@ describe("explainPermission", () => {
     const explain = async (input: Json, tool = "fs_read") => client.ask(ExplainPermissionDocument, { agentId: id, tool, input });
     expect((await explain({ path: "config/link" })).data?.explainPermission).toMatchObject({
       verdict: "DENY",
-      decidedBy: "deny fs_read(path:.private)",
+      rule: "deny fs_read(path:.private)",
       place: "templates.assistant.permission.deny.1",
       values: { path: [{ kind: "file", names: ["config/link", ".private"], access: "read" }] },
       considered: [{ rule: "deny fs_read(path:.private)", verdict: "DENY" }],
       hooks: ["templates.assistant.hooks.preToolUse.0"],
     });
     expect((await explain({ path: "docs/a.md" })).data?.explainPermission.verdict).toBe("ASK");
-    expect((await explain({ path: "a.md" })).data?.explainPermission).toMatchObject({ verdict: "ALLOW", decidedBy: "mode auto" });
+    expect((await explain({ path: "a.md" })).data?.explainPermission).toMatchObject({ verdict: "ALLOW", rule: "mode auto" });
     expect((await explain({ pth: "a.md" })).errors).toMatchObject([
       { message: expect.stringContaining("pth"), extensions: { code: "BAD_USER_INPUT" } },
     ]);
@@ -369,7 +369,7 @@ describe("wrappers round an execution", () => {
     const twice = await call(READ, { hooks: { around: [async (_call, next) => (await next(), next())] } });
     expect(twice.row).toMatchObject({
       state: "FAILED",
-      error: { type: "execution_failed", message: expect.stringContaining("next() twice") },
+      error: { type: "EXECUTION_FAILED", message: expect.stringContaining("next() twice") },
     });
   });
 
@@ -407,6 +407,6 @@ describe("wrappers round an execution", () => {
 
   it("one that never ends is under the call's time limit", async () => {
     const { row } = await call(READ, { toolTimeoutMs: 50, hooks: { around: [() => new Promise<never>(() => {})] } });
-    expect(row).toMatchObject({ state: "FAILED", error: { type: "timeout" } });
+    expect(row).toMatchObject({ state: "FAILED", error: { type: "TIMEOUT" } });
   });
 });

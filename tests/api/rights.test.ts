@@ -37,10 +37,10 @@ describe("actors", () => {
 
     for (const stranger of [ben, zoe]) {
       expect((await stranger.get(AgentDocument, { id: agent.id })).agent).toBeNull();
-      for (const id of [agent.id, approvalId, globalId("ToolCall", required?.request.call.callId ?? "")])
+      for (const id of [agent.id, approvalId, globalId("ToolCall", required?.request.call?.callId ?? "")])
         expect((await stranger.get(NodeDocument, { id })).node).toBeNull();
       expect((await stranger.get(ToolCallsDocument, {})).toolCalls.nodes).toEqual([]);
-      expect((await stranger.ask(PollTimelineDocument, { agentId: agent.id })).errors).toMatchObject([
+      expect((await stranger.ask(PollTimelineDocument, { agentIds: [agent.id] })).errors).toMatchObject([
         { extensions: { code: "NOT_FOUND" } },
       ]);
       expect((await stranger.get(PollTimelineDocument, {})).timeline.events).toEqual([]);
@@ -64,7 +64,7 @@ describe("actors", () => {
     expect((await anna.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toMatchObject([{ code: "FORBIDDEN" }]);
     expect((await paul.decide({ approvalId, decision: "ALLOW", inputHash })).userErrors).toEqual([]);
     expect(ofType(await anna.until(agent.id, "PERMISSION_DECIDED"), "PermissionDecided")).toMatchObject([
-      { decidedBy: { id: "paul", kind: "USER" } },
+      { decidedBy: { actorId: "paul", kind: "USER" } },
     ]);
   });
 
@@ -111,12 +111,12 @@ describe("streams", () => {
     const own = await ben.createAgent();
     const seen: string[] = [];
     const stream = ben.timeline({ since: "0" });
-    seen.push(...((await stream.next()).value?.events ?? []).map((event) => event.agent.id));
+    seen.push(...((await stream.next()).value?.events ?? []).map((event) => event.agent?.id ?? ""));
     const next = stream.next();
     const agent = await anna.createAgent();
     await anna.turn(agent.id, "hello");
     await ben.send(own.id, "hello");
-    seen.push(...((await next).value?.events ?? []).map((event) => event.agent.id));
+    seen.push(...((await next).value?.events ?? []).map((event) => event.agent?.id ?? ""));
     expect(new Set(seen)).toEqual(new Set([own.id]));
   });
 

@@ -55,7 +55,7 @@ describe("arguments that are wrong", () => {
   ])("%s: FAILED with invalid_params, never run, and the model reads why", async (_name, call, message) => {
     const { events, calls, client, agent } = await turnWith([call]);
     expect(calls).toMatchObject([
-      { state: "FAILED", attempt: 0, isError: true, error: { type: "invalid_params", stage: "validation" } },
+      { state: "FAILED", attempt: 0, isError: true, error: { type: "INVALID_PARAMS", stage: "VALIDATION" } },
     ]);
     expect(textOf(events)).toContain(message);
     expectPairs(events, 1);
@@ -72,8 +72,8 @@ describe("arguments that are wrong", () => {
       { template: { tools: ["fs_read"] } },
     );
     expect(calls).toMatchObject([
-      { state: "FAILED", error: { type: "not_found", stage: "discovery" } },
-      { state: "FAILED", error: { type: "disabled", stage: "discovery" } },
+      { state: "FAILED", error: { type: "NOT_FOUND", stage: "DISCOVERY" } },
+      { state: "FAILED", error: { type: "DISABLED", stage: "DISCOVERY" } },
     ]);
     expect(calls[0]?.output).toContain("fs_read");
     expectPairs(events, 2);
@@ -81,7 +81,7 @@ describe("arguments that are wrong", () => {
 
   it("complete arguments of an answer that was cut are never executed (max_tokens)", async () => {
     const { calls, events } = await turnWith([{ tool: "fs_write", input: { path: "a", content: "b" } }], {}, "max_tokens");
-    expect(calls).toMatchObject([{ state: "FAILED", attempt: 0, error: { type: "aborted", stage: "discovery" } }]);
+    expect(calls).toMatchObject([{ state: "FAILED", attempt: 0, error: { type: "ABORTED", stage: "DISCOVERY" } }]);
     expectPairs(events, 1);
   });
 
@@ -98,7 +98,7 @@ describe("tools that misbehave (invariant 9)", () => {
     });
     const { calls, events } = await turnWith([{ tool: "breaks", input: {} }], { config: { tools: [tool] } });
     expect(calls).toMatchObject([
-      { state: "FAILED", error: { type: "execution_failed", stage: "execution", message: "The tool failed: the pipe burst" } },
+      { state: "FAILED", error: { type: "EXECUTION_FAILED", stage: "EXECUTION", message: "The tool failed: the pipe burst" } },
     ]);
     expect(calls[0]?.durationMs).toBeGreaterThan(0);
     expect(ofType(events, "ToolError")).toHaveLength(1);
@@ -155,7 +155,7 @@ describe("tools that misbehave (invariant 9)", () => {
       config: { tools: [tool] },
       template: { toolTimeoutMs: 60 },
     });
-    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "timeout", stage: "execution" } }]);
+    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "TIMEOUT", stage: "EXECUTION" } }]);
     expectPairs(events, 1);
     late.resolve({ output: "too late", details: null });
     await client.turn(agent.id, "and on");
@@ -169,7 +169,7 @@ describe("tools that misbehave (invariant 9)", () => {
     });
     expect(
       (await turnWith([{ tool: "heeds" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 50 } })).calls,
-    ).toMatchObject([{ state: "FAILED", error: { type: "timeout" } }]);
+    ).toMatchObject([{ state: "FAILED", error: { type: "TIMEOUT" } }]);
   });
 
   it("ones whose answers cannot be told, or that throw what has no text, end as calls all the same", async () => {
@@ -199,7 +199,7 @@ describe("tools that misbehave (invariant 9)", () => {
 
   it("one with a name longer than any index is not_found", async () => {
     const { calls } = await turnWith([{ tool: "x".repeat(5_000), input: {} }]);
-    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "not_found" } }]);
+    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "NOT_FOUND" } }]);
   });
 
   it("one that emits reports its own events, also such that are too large", async () => {
@@ -210,7 +210,7 @@ describe("tools that misbehave (invariant 9)", () => {
     });
     const { events } = await turnWith([{ tool: "emits" }], { config: { tools: [tool] } });
     expect(ofType(events, "ToolCustomEvent")).toMatchObject([
-      { toolName: "emits", eventType: "progress", eventData: { percent: 50 } },
+      { tool: "emits", eventType: "progress", eventData: { percent: 50 } },
       { eventType: "huge", eventData: { truncated: true } },
     ]);
   });
@@ -328,7 +328,7 @@ describe("permission by lists and modes", () => {
       "autoAllowTools",
     ],
   ];
-  it.each(cases)("%s", async (_name, permission, tool, state, decidedBy) => {
+  it.each(cases)("%s", async (_name, permission, tool, state, rule) => {
     const input = tool === "fs_read" ? { path: "a.txt" } : { path: "b.txt", content: "b" };
     const script = {
       replies: [
@@ -343,9 +343,9 @@ describe("permission by lists and modes", () => {
     const events = await client.turn(agent.id, "go");
     expectPairs(events, 1);
     const { toolCalls } = await client.agent(agent.id);
-    expect(toolCalls.nodes).toMatchObject([{ state, explanation: { decidedBy } }]);
+    expect(toolCalls.nodes).toMatchObject([{ state, explanation: { rule } }]);
     if (state === "DENIED")
-      expect(toolCalls.nodes).toMatchObject([{ error: { type: "permission_denied", stage: "permission" } }]);
+      expect(toolCalls.nodes).toMatchObject([{ error: { type: "PERMISSION_DENIED", stage: "PERMISSION" } }]);
   });
 
   it.each([
@@ -389,7 +389,7 @@ describe("hooks", () => {
           throw new Error("hook bug");
         },
       ]),
-    ).toMatchObject([{ state: "DENIED", error: { type: "permission_denied", message: expect.stringContaining("hook bug") } }]);
+    ).toMatchObject([{ state: "DENIED", error: { type: "PERMISSION_DENIED", message: expect.stringContaining("hook bug") } }]);
     expect(await run([() => ({ result: { output: "from the hook", details: { cached: true } } })])).toMatchObject([
       { state: "COMPLETED", attempt: 0, output: "from the hook", details: { cached: true } },
     ]);
@@ -427,7 +427,7 @@ describe("hooks", () => {
       ]),
     );
     expect(failed.calls).toMatchObject([{ state: "COMPLETED", output: "plain" }]);
-    expect(ofType(failed.events, "Error")).toMatchObject([
+    expect(ofType(failed.events, "ErrorRaised")).toMatchObject([
       { severity: "WARN", phase: "TOOL", message: expect.stringContaining("hook bug") },
     ]);
   });

@@ -41,15 +41,15 @@ describe("a turn", () => {
       details: { path: "notes.txt", offset: 1, limit: 1998, truncated: false, totalLines: 1, content: "remember the milk" },
     });
     expect(toolCalls.nodes[0]?.stages.map((stage) => stage.stage)).toEqual([
-      "discovery",
-      "validation",
-      "permission",
-      "confirmation",
-      "execution",
-      "formatting",
+      "DISCOVERY",
+      "VALIDATION",
+      "PERMISSION",
+      "CONFIRMATION",
+      "EXECUTION",
+      "FORMATTING",
     ]);
     expect(toolCalls.nodes[0]?.auditTrail.map((entry) => entry.state)).toEqual(["PENDING", "EXECUTING", "COMPLETED"]);
-    expect(toolCalls.nodes[0]?.explanation).toMatchObject({ verdict: "allow", decidedBy: "mode default" });
+    expect(toolCalls.nodes[0]?.explanation).toMatchObject({ verdict: "ALLOW", rule: "mode default" });
   });
 
   it("commits TOOL_START with EXECUTING and one TOOL_END, in the order of their seqs (invariants 5 and 6)", async () => {
@@ -127,7 +127,7 @@ describe("a turn", () => {
       note: "go",
     });
     expect(decided).toMatchObject({
-      approval: { state: "ALLOWED", decision: "ALLOW", decidedBy: { id: "local" }, note: "go" },
+      approval: { state: "ALLOWED", decision: "ALLOW", decidedBy: { actorId: "local" }, note: "go" },
       userErrors: [],
     });
     const events = await client.until(agent.id, "DONE");
@@ -167,7 +167,7 @@ describe("a turn", () => {
     expect(toolCalls.nodes[0]).toMatchObject({
       state: "DENIED",
       attempt: 0,
-      error: { type: "user_rejected", stage: "confirmation" },
+      error: { type: "USER_REJECTED", stage: "CONFIRMATION" },
     });
     expect(toolCalls.nodes[0]?.output).toContain("not today");
   });
@@ -247,7 +247,7 @@ describe("a turn", () => {
     const client = connect(app.url);
     const agent = await client.createAgent();
     const events = await client.turn(agent.id, "fail");
-    expect(ofType(events, "Error")).toMatchObject([{ severity: "ERROR", phase: "MODEL", message: "the provider is out" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "ERROR", phase: "MODEL", message: "the provider is out" }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     expect(textOf(await client.turn(agent.id, "hello"))).toBe("Hello.");
     const { messages } = await client.agent(agent.id);

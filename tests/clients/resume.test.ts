@@ -15,7 +15,7 @@ import { connect } from "../support/client.ts";
 import { cuttingProxy, type CuttingProxy } from "../support/cutting-proxy.ts";
 
 const WATCH = `subscription Watch($agentId: ID!, $since: Cursor) {
-  timeline(agentId: $agentId, since: $since, until: DONE) {
+  timeline(agentIds: [$agentId], since: $since, until: DONE) {
     cursor caughtUp events { __typename seq kind ... on TextChunk { delta } } } }`;
 
 /** The connection is cut so often for each client. */

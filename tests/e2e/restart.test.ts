@@ -32,7 +32,7 @@ describe("a server that is killed and started again", () => {
       before.map((event) => [event.seq, event.cursor, event.kind]),
     );
     expect((await again.agent(agent.id)).messages.nodes[0]?.text).toBe(TODOS);
-    const { approvals } = await again.get(ApprovalsDocument, { state: "PENDING" });
+    const { approvals } = await again.get(ApprovalsDocument, { filter: { states: ["PENDING"] } });
     expect(approvals.nodes).toMatchObject([
       { agent: { id: agent.id }, toolCall: { name: "todo_write", state: "APPROVAL_REQUIRED" } },
     ]);

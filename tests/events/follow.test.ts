@@ -119,7 +119,7 @@ describe("follow", () => {
     const { log, tails } = eventServer(sql);
     const own = await insertAgent(log, "one");
     const other = await insertAgent(log, "one");
-    const pages = follow(tails, { scope: { ...everything("one"), agentId: own.agentId }, after: 0, until: null });
+    const pages = follow(tails, { scope: { ...everything("one"), agentIds: [own.agentId] }, after: 0, until: null });
     await pages.next();
     const next = pages.next();
     await log.append("one", [{ ...other, events: [chunk("not yours")] }]);

@@ -65,8 +65,8 @@ describe("what a page costs (docs/performance.md, replay)", () => {
     });
     const agent = await insertAgent(log, "one");
     await log.append("one", [{ ...agent, events: Array.from({ length: 400 }, () => chunk("x")) }]);
-    for (const agentId of [null, agent.agentId])
-      expect((await log.read({ ...everything("one"), agentId }, 0)).events).toHaveLength(400);
+    for (const agentIds of [null, [agent.agentId]])
+      expect((await log.read({ ...everything("one"), agentIds }, 0)).events).toHaveLength(400);
     expect(reads).toHaveLength(2);
     for (const { text, values } of reads) {
       const [row] = await sql.query<{ "QUERY PLAN": unknown }>(
@@ -165,6 +165,39 @@ describe("append", () => {
     expect(await sql.query({ name: "s", text: "SELECT signal FROM agent" }, [])).toEqual([{ signal: 1 }]);
   });
 
+  it("looks up a change of a tenant whose COMMIT answer was lost (invariants 3 and 15)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(losingAnswers(sql, 2));
+    const grant = {
+      delegationId: "d",
+      from: { id: "paul", kind: "USER" },
+      to: { id: "vera", kind: "USER" },
+      note: null,
+      startsAt: "2026-01-01T00:00:00.000Z",
+      endsAt: "2026-01-02T00:00:00.000Z",
+    } as const;
+    const row = {
+      id: "d",
+      tenant: "one",
+      fromId: "paul",
+      fromKind: "USER",
+      toId: "vera",
+      toKind: "USER",
+      note: null,
+      startsAt: new Date(grant.startsAt),
+      endsAt: new Date(grant.endsAt),
+      createdAt: new Date(),
+      revokedAt: null,
+      revokedBy: null,
+      revokedByKind: null,
+      endedAt: null,
+    } as const;
+    const body = { kind: "DELEGATION_STARTED", grant, changedBy: grant.from } as const;
+    const outcome = await log.commitTenant("one", [{ at: new Date(), body }], { startDelegation: row });
+    expect(outcome).toEqual({ outcome: "COMMITTED", position: 1 });
+    expect(await readAll(log, everything("one"))).toMatchObject([{ agentId: null, createdBy: null, seq: 1, position: 1, body }]);
+  });
+
   it("says that the storage is unavailable when the database stays away", async () => {
     const gone = () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }));
     const log = new EventLog(watched(gone, new OutageWatch(async () => {})));
@@ -233,8 +266,8 @@ describe("read", () => {
       { ...other, events: Array.from({ length: 20 }, (_, index) => chunk(`${index}`.padEnd(40_000, "x"))) },
     ]);
     expect(deltas((await readAll(log, everything("one"))).filter((event) => event.agentId === agent.agentId))).toEqual(written);
-    expect(await readAll(log, { ...everything("one"), agentId: other.agentId })).toHaveLength(20);
-    const first = await log.read({ ...everything("one"), agentId: other.agentId }, 0);
+    expect(await readAll(log, { ...everything("one"), agentIds: [other.agentId] })).toHaveLength(20);
+    const first = await log.read({ ...everything("one"), agentIds: [other.agentId] }, 0);
     expect(first.events.length).toBeLessThan(10);
     expect(first.covered).toBe(first.events.at(-1)?.position);
   });

@@ -3,7 +3,7 @@ import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { CommitsLost } from "../../src/events/log-page.ts";
 import type { Sql, Statement } from "../../src/db/sql.ts";
 import { silentBell } from "../../src/events/bell.ts";
-import type { EventBody } from "../../src/events/event.ts";
+import type { AgentEventBody } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { applyRetention } from "../../src/events/retention.ts";
 import { Tails } from "../../src/events/tails.ts";
@@ -81,7 +81,7 @@ it("a compaction that broke off loses nothing: what it has removed is known to b
   const [log, elsewhere] = [new EventLog(sql), new EventLog(sql)];
   const agent = await insertAgent(log, "one");
   const at = new Date();
-  const append = (by: EventLog, body: EventBody) => by.append("one", [{ ...agent, events: [{ at, body }] }]);
+  const append = (by: EventLog, body: AgentEventBody) => by.append("one", [{ ...agent, events: [{ at, body }] }]);
   await append(log, { kind: "TEXT_CHUNK_START", step: 1, block: 0 });
   await append(log, { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "said" });
   await append(elsewhere, { kind: "TEXT_CHUNK_END", step: 1, block: 0, text: "said", aborted: false });

@@ -5,7 +5,7 @@ import { silentBell } from "../../src/events/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { applyRetention, planRetention, type RetentionPolicy } from "../../src/events/retention.ts";
 import { Tails } from "../../src/events/tails.ts";
-import type { EventBody } from "../../src/events/event.ts";
+import type { AgentEventBody } from "../../src/events/event.ts";
 import { ControlDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
@@ -23,13 +23,19 @@ async function oldLog() {
   const { sql } = await testDatabase();
   const log = new EventLog(sql);
   const agent = await insertAgent(log, "one");
-  const say = (days: number, ...bodies: readonly EventBody[]) =>
+  const say = (days: number, ...bodies: readonly AgentEventBody[]) =>
     log.append("one", [{ ...agent, events: bodies.map((body) => ({ at: daysAgo(days), body })) }]);
   return { sql, log, say };
 }
 
-const delta = (text: string, block = 0): EventBody => ({ kind: "TEXT_CHUNK", step: 1, block, delta: text });
-const end = (text: string | null, block = 0): EventBody => ({ kind: "TEXT_CHUNK_END", step: 1, block, text, aborted: false });
+const delta = (text: string, block = 0): AgentEventBody => ({ kind: "TEXT_CHUNK", step: 1, block, delta: text });
+const end = (text: string | null, block = 0): AgentEventBody => ({
+  kind: "TEXT_CHUNK_END",
+  step: 1,
+  block,
+  text,
+  aborted: false,
+});
 
 describe("retention", () => {
   it("says what would go and changes nothing; then removes it in chunks, the floor first, and nothing else", async () => {
@@ -82,7 +88,7 @@ describe("retention", () => {
 
   it("keeps what was not delivered yet, and the whole of a text that is read from its deltas", async () => {
     const { sql, log, say } = await oldLog();
-    const start: EventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
+    const start: AgentEventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
     await say(40, delta("a", 7), delta("b", 7), start, delta("long"));
     await say(1, end(null));
     await say(1, delta("x", 9));
@@ -100,7 +106,7 @@ describe("retention", () => {
 
   it("keeps the whole of a text whose end comes many events of others later", async () => {
     const { sql, log, say } = await oldLog();
-    const start: EventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
+    const start: AgentEventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
     await say(40, delta("a", 7), start, delta("long"));
     const other = await insertAgent(log, "one");
     for (let index = 0; index < 6; index += 1)

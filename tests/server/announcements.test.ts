@@ -78,7 +78,7 @@ describe("outgoing webhooks", () => {
       data: { agentId: agent.id, approvalId, inputHash, tool: "fs_write", risk: "MEDIUM", inputPreview: expect.any(String) },
     });
     expect(bodies[4]).toMatchObject({
-      data: { approvalId, decision: "ALLOW", approvalState: "ALLOWED", decidedBy: { id: "local" } },
+      data: { approvalId, decision: "ALLOW", approvalState: "ALLOWED", decidedBy: { actorId: "local" } },
     });
     expect(new Set(received.slice(0, 4).map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     expect(received[4]?.headers["webhook-id"]).not.toBe(received[0]?.headers["webhook-id"]);
@@ -197,7 +197,7 @@ describe("listeners", () => {
     const { client, agent } = await appWith({ on });
     const first = await client.turn(agent.id, "docs/a.txt");
     expect(ofType(first, "PermissionDecided")).toMatchObject([
-      { decision: "ALLOW", decidedBy: { id: "docs-bot", kind: "SERVICE" } },
+      { decision: "ALLOW", decidedBy: { actorId: "docs-bot", kind: "SERVICE" } },
     ]);
     expect(ofType(first, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
     const second = await client.turn(agent.id, "docs/../a.txt");

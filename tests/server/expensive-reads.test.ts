@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 
-const STATISTICS = "{ toolCallStats { tools { name calls } } }";
+const STATISTICS = "{ toolCallStats { tools { tool calls } } }";
 
 async function connected(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
@@ -301,18 +301,18 @@ describe("what one operation reads (invariant 13)", () => {
        SELECT gen_random_uuid(), 'local', a.id, 0, 0, n, 'x', 'fs_read', 'COMPLETED', 1, '{}', false, '{}', '[]', 'allow', json_build_object('path', json_build_array(json_build_object('kind', 'text', 'text', repeat('x', 10000)))), now(), now()
        FROM agent a, generate_series(1, 5000) n`,
     );
-    const { data, errors } = await client.post<{ simulatePolicy: { examined: number } }>({
-      query: '{ simulatePolicy(permission: { mode: "auto" }) { examined } }',
+    const { data, errors } = await client.post<{ simulatePolicy: { simulation: { examined: number } } }>({
+      query: '{ simulatePolicy(permission: { mode: "auto" }) { simulation { examined } } }',
     });
     expect(errors).toEqual([]);
-    expect(data?.simulatePolicy.examined).toBe(5_000);
+    expect(data?.simulatePolicy.simulation.examined).toBe(5_000);
   });
 
   it("is bounded for each page of a subscription, which ends there: what is skipped would not be missed", async () => {
     const { client, agent } = await withLongMessages();
     const follow = async (first: number): Promise<unknown[]> => {
       const selection = `events { agent { messages(first: ${first}) { nodes { text } } } }`;
-      const query = `subscription { timeline(agentId: ${JSON.stringify(agent.id)}, since: "0") { cursor ${selection} caughtUp } }`;
+      const query = `subscription { timeline(agentIds: [${JSON.stringify(agent.id)}], since: "0") { cursor ${selection} caughtUp } }`;
       const answers: unknown[] = [];
       for await (const { data, errors } of client.iterate(query)) {
         answers.push(errors?.map(({ extensions }) => extensions?.["code"]) ?? "a page");

@@ -87,7 +87,7 @@ describe("subscribers who are given the same page", () => {
     await client.turn(agent.id, "hi");
     const subscribeTo = subscriberOf(app);
     const document = parse(
-      "subscription ($id: ID!, $since: Cursor) { timeline(agentId: $id, since: $since) { caughtUp events { kind } } }",
+      "subscription ($id: ID!, $since: Cursor) { timeline(agentIds: [$id], since: $since) { caughtUp events { kind } } }",
     );
     const { cursor } = await client.agent(agent.id);
     const [early, late] = [
@@ -110,7 +110,7 @@ describe("subscribers who are given the same page", () => {
     const keeper = await subscribeTo(document, {});
     const { cursor: since } = Object(keeper.first.data?.["timeline"]) as { cursor: string };
     await client.turn(agent.id, "again");
-    const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new Error("once"));
+    const find = vi.spyOn(app.database.prisma.agent, "findUnique").mockRejectedValueOnce(new Error("once"));
     expect((await subscribeTo(document, { since })).first).toMatchObject({ errors: [{ message: "Unexpected error." }] });
     expect((await subscribeTo(document, { since })).first).toMatchObject({ data: { timeline: { caughtUp: true } } });
     find.mockRestore();
@@ -124,7 +124,7 @@ describe("subscribers who are given the same page", () => {
     const document = parse(
       'subscription { timeline(since: "0") { cursor outage { since } events { seq agent { stepCount } } } }',
     );
-    const find = vi.spyOn(app.database.prisma.agent, "findUniqueOrThrow").mockRejectedValueOnce(new StorageUnavailable("away"));
+    const find = vi.spyOn(app.database.prisma.agent, "findUnique").mockRejectedValueOnce(new StorageUnavailable("away"));
     const outage = vi.spyOn(app.services.log, "outage", "get").mockReturnValue({ since: new Date(), bufferedEvents: 0 });
     const { first, next } = await subscriberOf(app)(document, {});
     expect(first).toMatchObject({ data: { timeline: { events: [], outage: { since: expect.any(String) } } } });
@@ -184,8 +184,8 @@ describe("subscribers who are given the same page", () => {
       const done = new Set<string>();
       for await (const page of client.timeline({ since: "0" })) {
         for (const event of page.events) {
-          agents.add(event.agent.id);
-          if (event.kind === "DONE") done.add(event.agent.id);
+          agents.add(event.agent?.id ?? "");
+          if (event.kind === "DONE") done.add(event.agent?.id ?? "");
         }
         if (done.size === (client === vera ? 2 : 1) && page.caughtUp) return agents.size;
       }

@@ -26,6 +26,9 @@ export type Page = PageFragment;
 export type PageEvent = PageFragment["events"][number];
 export type EventOf<Name extends PageEvent["__typename"]> = Extract<PageEvent, { __typename: Name }>;
 
+/** The timeline of one agent, or of others. */
+export type TimelineOf = TimelineSubscriptionVariables & { readonly agentId?: string };
+
 /** A client of one server, as one actor. */
 export type TestClient = ReturnType<typeof connect>;
 
@@ -80,8 +83,9 @@ export function connect(url: string, token?: string) {
   }
 
   /** Pages of the timeline, over a socket of its own. */
-  async function* timeline(variables: TimelineSubscriptionVariables): AsyncGenerator<Page, void> {
-    for await (const { data, errors } of subscribe(TimelineDocument, variables)) {
+  async function* timeline({ agentId, ...variables }: TimelineOf): AsyncGenerator<Page, void> {
+    const agentIds = agentId === undefined ? null : [agentId];
+    for await (const { data, errors } of subscribe(TimelineDocument, { agentIds, ...variables })) {
       if (errors) throw new Error(JSON.stringify(errors));
       if (data) yield data.timeline;
     }

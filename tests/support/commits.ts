@@ -13,6 +13,8 @@ import { turnEnded } from "../../src/agent/loop/commits/turn-ended.ts";
 import { turnSealed } from "../../src/agent/loop/commits/turn-sealed.ts";
 import { turnStarted } from "../../src/agent/loop/commits/turn-started.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
+import type { Passage } from "../../src/agent/calls/stage-clock.ts";
+import type { GateStage } from "../../src/events/event.ts";
 import { NO_TOKENS } from "../../src/agent/models/model.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
 import { ownTool } from "./tools.ts";
@@ -24,7 +26,7 @@ const TOOL = ownTool("own", () => ({ output: "", details: null }));
 const TOOLS = new Map([[TOOL.name, TOOL]]);
 const AT = new Date("2026-01-01T00:00:00.000Z");
 const RECORD = { approvalQuorum: 1, approvalExpiresMs: 60_000, trace: false } as const;
-const OUTCOME = { stages: { execution: 1.5 }, durationMs: 1.5, warnings: [] } as const;
+const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [] } as const;
 
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
 export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
@@ -60,7 +62,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       const judged = (judgement: Unready): Commit => callsJudged(view, { judgements: [judgement], template: RECORD }, AT);
       const refusal = { type: "not_found", stage: "discovery", name: "nowhere", available: ["own"] } as const;
       return [
-        { name: "call refused", make: () => judged({ kind: "refused", call, refusal, stages: { discovery: 0.1 } }) },
+        { name: "call refused", make: () => judged({ kind: "refused", call, refusal, stages: [passage("discovery")] }) },
         { name: "call denied", make: () => judged({ ...judgedCall(call, "deny"), kind: "denied", refusal: DENIED }) },
         {
           name: "call answered",
@@ -84,7 +86,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
               AT,
             ),
         },
-        { name: "call started", make: () => callsStarted(view, { ready: [readyCall(call)], epoch: 1 }, AT) },
+        { name: "call started", make: () => callsStarted(view, { ready: [readyCall(call)] }, AT) },
       ];
     }
     case "EXECUTING": {
@@ -128,6 +130,10 @@ function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool
   return answered(view, { answer, texts: [], durationMs: 1, model, slowStepMs: 1_000 }, AT);
 }
 
+function passage(stage: GateStage): Passage {
+  return { stage, startedAt: AT.getTime(), durationMs: 0.25 };
+}
+
 function judgedCall(call: CallView, verdict: Verdict): Omit<ReadyCall, "kind" | "confirmed"> {
   const bound = TOOL.bind({});
   if (!bound.ok) throw new Error("the tool takes nothing");
@@ -135,7 +141,7 @@ function judgedCall(call: CallView, verdict: Verdict): Omit<ReadyCall, "kind" | 
   const validated: Validated = { request, tool: TOOL, bound: bound.value };
   const explanation: Explanation = { verdict, decidedBy: "mode", place: "mode", reason: "why", considered: [] };
   const values = { text: [{ kind: "text", text: "in \0" }] } as const;
-  return { call, validated, values, explanation, stages: { ...call.stages, permission: 0.25 } };
+  return { call, validated, values, explanation, stages: [...call.stages, passage("permission")] };
 }
 
 function readyCall(call: CallView): ReadyCall {

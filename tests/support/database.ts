@@ -5,13 +5,22 @@ import { openDatabase, type Database } from "../../src/db/database.ts";
 
 /** The URL of a new, migrated database, dropped when the test ends. */
 export async function testDatabaseUrl(): Promise<string> {
+  return createDatabase("triplane_template");
+}
+
+async function createDatabase(template: string): Promise<string> {
   const admin = inject("postgresUrl");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await administer(admin, `CREATE DATABASE ${name} TEMPLATE triplane_template`);
+  await administer(admin, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   onTestFinished(() => administer(admin, `DROP DATABASE ${name} WITH (FORCE)`));
   const url = new URL(admin);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** The URL of a new database without any table, dropped when the test ends. */
+export async function emptyDatabaseUrl(): Promise<string> {
+  return createDatabase("template0");
 }
 
 /** A new database, open, closed when the test ends. */

@@ -24,6 +24,7 @@ export async function heldAgent(services: AgentServices): Promise<HeldAgent> {
     model: null,
     toolTimeoutMs: null,
     permission: null,
+    title: null,
     idempotencyKey: null,
   });
   if (!created.ok) throw new Error(created.refusal.message);

@@ -10,7 +10,7 @@ export type RowAgent = { readonly agentId: string; readonly createdBy: string };
 
 /** The whole log of a tenant. */
 export function everything(tenant: string): Scope {
-  return { tenant, agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
+  return { tenant, agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
 }
 
 /** A text delta that says `delta`. */
@@ -34,6 +34,7 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
         workspace: "/tmp",
         toolTimeoutMs: null,
         permission: null,
+        title: null,
         at: new Date(),
       }),
     },

@@ -32,9 +32,14 @@ export async function* hangsAfter(text: string): AsyncGenerator<ModelEvent> {
   await new Promise<never>(() => {});
 }
 
-/** Calls the tools and stops for them. */
+/** Calls the tools, with no arguments, and stops for them. */
 export async function* calls(...names: readonly string[]): AsyncGenerator<ModelEvent> {
-  for (const [block, name] of names.entries())
-    yield { type: "tool_use", block, id: `call-${name}-${block}`, name, arguments: "{}" };
+  yield* callsWith(...names.map((name) => [name, {}] as const));
+}
+
+/** Calls the tools with their arguments, and stops for them. */
+export async function* callsWith(...made: readonly (readonly [name: string, input: object])[]): AsyncGenerator<ModelEvent> {
+  for (const [block, [name, input]] of made.entries())
+    yield { type: "tool_use", block, id: `call-${name}-${block}`, name, arguments: JSON.stringify(input) };
   yield { type: "end", stopReason: "tool_use", usage: { ...NO_TOKENS, inputTokens: 1, outputTokens: 1 } };
 }

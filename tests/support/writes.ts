@@ -22,9 +22,10 @@ export type SeenWrite = {
   readonly kinds: readonly string[];
 };
 
-/** The place of each parameter that is looked at, of the two functions that write. */
+/** The place of each parameter that is looked at, of the functions that write. */
 const APPEND = { agents: 4, epochs: 5, kinds: 8 };
 const COMMIT = { agent: 4, epoch: 5, change: 6, kinds: 8 };
+const TENANT = { kinds: 5 };
 
 /** The part of a statement that goes into the log; null for statements that write nothing there. */
 export function writeOf(statement: Statement, values: readonly unknown[]): SeenWrite | null {
@@ -43,6 +44,8 @@ export function writeOf(statement: Statement, values: readonly unknown[]): SeenW
         change: JSON.parse(String(values[COMMIT.change])) as SeenChange,
         kinds: values[COMMIT.kinds] as readonly string[],
       };
+    case "commit_tenant_change":
+      return { agentIds: [], isFenced: false, change: null, kinds: values[TENANT.kinds] as readonly string[] };
     default:
       return null;
   }

@@ -20,7 +20,7 @@ const silent = { warn: () => {}, error: () => {} };
 const log = new EventLog(openPools({ url, connections: 2, version: TRIAL_VERSION }).reads);
 const tails = new Tails(log, postgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
 console.log("ready");
-const scope = { tenant: "trial", agentId: null, createdBy: null, channels: CHANNELS, kinds: null };
+const scope = { tenant: "trial", agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
 for await (const page of follow(tails, { scope, after, until: null })) {
   const lines = page.events.map(({ position, body }) => `${position} ${body.kind === "TEXT_CHUNK" ? body.delta : body.kind}\n`);
   if (lines.length > 0) appendFileSync(file, lines.join(""));

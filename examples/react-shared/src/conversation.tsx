@@ -15,13 +15,14 @@ const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: Appro
     { decision: "FAIL", label: "Give up" },
   ],
   BUDGET: [],
+  NETWORK_HOST: [],
 };
 
 /** What a person can do. */
 export type Actions = {
   /** False if it could not be sent: the text stays. */
   readonly send: (text: string) => Promise<boolean>;
-  readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string) => void;
+  readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string | null) => void;
   readonly interrupt: () => void;
   readonly begin: () => void;
 };
@@ -113,7 +114,8 @@ function Shown({ item, decide }: { readonly item: Item; readonly decide: Actions
       return (
         <section aria-label="Approval">
           <p>
-            {item.request.kind === "OUTCOME_UNKNOWN" ? "What came of" : "May"} <code>{item.request.call.name}</code>
+            {item.request.kind === "OUTCOME_UNKNOWN" ? "What came of" : "May"}{" "}
+            <code>{item.request.call?.name ?? item.request.host}</code>
             {item.request.kind === "OUTCOME_UNKNOWN" ? "?" : " run?"} ({item.request.reason}, risk {item.request.risk})
           </p>
           <pre>{item.inputText}</pre>

@@ -34,13 +34,26 @@ export function after(view: View, page: Page): View {
 function afterEvent(view: View, event: WatchedEvent): View {
   switch (event.__typename) {
     case "MessageReceived":
-      return { ...put(view, { kind: "message", key: event.messageId, text: event.text, by: event.sentBy.id }), isWorking: true };
+      return {
+        ...put(view, {
+          kind: "message",
+          key: event.messageId,
+          text: event.text ?? "(erased)",
+          by: event.sentBy.name ?? event.sentBy.actorId,
+        }),
+        isWorking: true,
+      };
     case "TextChunkStart":
       return put(view, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
     case "TextChunk":
       return change(view, blockKey(event), (item) => (item.kind === "text" ? { ...item, text: item.text + event.delta } : item));
     case "TextChunkEnd":
-      return put(view, { kind: "text", key: blockKey(event), text: event.text, state: event.aborted ? "aborted" : "kept" });
+      return put(view, {
+        kind: "text",
+        key: blockKey(event),
+        text: event.text ?? "(erased)",
+        state: event.aborted ? "aborted" : "kept",
+      });
     case "ToolStart":
     case "ToolEnd":
       return put(view, { kind: "tool", key: event.call.callId, call: event.call });
@@ -55,7 +68,7 @@ function afterEvent(view: View, event: WatchedEvent): View {
     case "PermissionDecided": {
       // One that waits for others still can be decided.
       if (event.missingDecisions > 0) return view;
-      const decision = `${event.decision} by ${event.decidedBy?.id ?? "somebody"}`;
+      const decision = `${event.decision} by ${event.decidedBy.name ?? event.decidedBy.actorId}`;
       return change(view, event.approvalId, (item) => (item.kind === "approval" ? { ...item, decision } : item));
     }
     case "PermissionClosed":

@@ -1,5 +1,5 @@
 import type { ActorKind } from "../../db/generated/enums.ts";
-import type { ActorRef } from "../../events/event.ts";
+import type { ActorRef } from "../../events/actor-ref.ts";
 
 /** The roles of actors: each says what its actor may do, and roles add up. */
 export const ROLES = ["viewer", "user", "approver", "admin"] as const;
@@ -14,10 +14,10 @@ export type Identity = {
 };
 
 /** The actor who asks, and those in whose names they may decide now, besides their own. */
-export type Actor = Identity & { readonly delegators: readonly string[] };
+export type Actor = Identity & { readonly delegators: readonly ActorRef[] };
 
 /** The actor as rows and events name it. */
-export function actorRef({ id, kind }: Actor): ActorRef {
+export function actorRef({ id, kind }: Pick<Identity, "id" | "kind">): ActorRef {
   return { id, kind };
 }
 

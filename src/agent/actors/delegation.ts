@@ -1,9 +1,10 @@
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { ActorRef } from "../../events/actor-ref.ts";
 import { mayDecide, type Actor, type Identity } from "./actor.ts";
 
-const FIND: Statement<{ fromId: string }, [tenant: string, toId: string, at: Date]> = {
+const FIND: Statement<ActorRef, [tenant: string, toId: string, at: Date]> = {
   name: "find_delegators",
-  text: `SELECT DISTINCT from_id AS "fromId" FROM delegation
+  text: `SELECT DISTINCT ON (from_id) from_id AS id, from_kind AS kind FROM delegation
     WHERE tenant = $1 AND to_id = $2 AND starts_at <= $3 AND ends_at > $3 AND revoked_at IS NULL ORDER BY from_id`,
 };
 
@@ -19,5 +20,5 @@ export async function withDelegators(
 ): Promise<Actor> {
   if (mayDecide(identity)) return { ...identity, delegators: [] };
   const rows = await sql.query(FIND, [identity.tenant, identity.id, at]);
-  return { ...identity, delegators: rows.map(({ fromId }) => fromId).filter(mayStill) };
+  return { ...identity, delegators: rows.filter(({ id }) => mayStill(id)) };
 }

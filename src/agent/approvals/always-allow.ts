@@ -1,21 +1,29 @@
 import { randomUUID } from "node:crypto";
-import type { ActorKind } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { AllowRuleSnapshot } from "../../events/tenant-event.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { mayDecide, type Actor } from "../actors/actor.ts";
+import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
 import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { ApprovalServices } from "./services.ts";
 import { findApproval } from "./approval.ts";
 import { authorityOf } from "./authority.ts";
+import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 
 /** The request of allowAlways: the rule that is proposed for an approval's call, or another one that takes it in. */
 export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
+
+/** A rule to be stored for the agents of a template. */
+type StoredAllowRule = Omit<AllowAlways, "rule"> & {
+  readonly tenant: string;
+  readonly templateId: string;
+  readonly rule: string;
+};
 
 /** The meaning that a rule would have had for the calls of its template that were recorded lately. */
 export type PastCalls = {
@@ -45,33 +53,18 @@ const FIND_PAST: Statement<
 > = {
   name: "find_past_calls",
   text: `SELECT t.rule_values AS values, t.explanation ->> 'verdict' AS verdict, EXISTS (SELECT FROM approval p WHERE p.tool_call_id = t.id AND p.state = 'DENIED') AS "isDenied" FROM tool_call t JOIN agent a ON a.id = t.agent_id
-    WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL
+    WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL AND t.copied_from IS NULL
     ORDER BY t.created_at DESC LIMIT ${PAST_CALLS}`,
 };
 const FIND_SAME: Statement<{ id: string }, [tenant: string, templateId: string, rule: string]> = {
   name: "find_same_allow_rule",
   text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND rule = $3 AND revoked_at IS NULL",
 };
-const INSERT: Statement<
-  object,
-  [
-    id: string,
-    tenant: string,
-    templateId: string,
-    rule: string,
-    approvalId: string,
-    note: string | null,
-    by: string,
-    kind: ActorKind,
-    at: Date,
-  ]
-> = {
-  name: "insert_allow_rule",
-  text: `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, note, created_by, created_by_kind, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-};
-const REVOKE: Statement<object, [id: string, tenant: string, by: string, at: Date]> = {
-  name: "revoke_allow_rule",
-  text: `UPDATE allow_rule SET revoked_at = coalesce(revoked_at, $4), revoked_by = coalesce(revoked_by, $3) WHERE id = $1 AND tenant = $2 RETURNING id`,
+const FIND_STORED: Statement<{ rule: AllowRuleSnapshot }, [id: string, tenant: string]> = {
+  name: "find_stored_allow_rule",
+  text: `SELECT json_build_object('allowRuleId', r.id, 'rule', r.rule, 'templateId', r.template_id, 'approvalId', r.approval_id, 'note', r.note,
+      'createdBy', json_build_object('id', r.created_by, 'kind', r.created_by_kind), 'createdAt', r.created_at) AS rule
+    FROM allow_rule r WHERE r.id = $1 AND r.tenant = $2`,
 };
 
 type CallValues = {
@@ -113,7 +106,7 @@ export async function allowAlways(
   services: ApprovalServices,
   actor: Actor,
   request: AllowAlways,
-): Promise<Result<string, CommandRefusal>> {
+): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findApproval(services.sql, actor, request.approvalId);
   if (!found.ok) return found;
   const template = services.templates.get(found.value.templateId);
@@ -139,23 +132,45 @@ export async function allowAlways(
   if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
   if (!ruleMatches(rule.value, call.name, call.values, "covers"))
     return invalid("the rule does not take in the call of this approval");
-  const [same] = await services.sql.query(FIND_SAME, [call.tenant, call.templateId, source]);
-  if (same !== undefined) return accepted(same.id);
-  const id = randomUUID();
-  const note = request.note === null ? null : storable(request.note);
-  const { tenant, templateId } = call;
-  await services.sql.query(INSERT, [
-    id,
-    tenant,
-    templateId,
-    source,
-    request.approvalId,
-    note,
-    actor.id,
-    actor.kind,
-    services.clock.now(),
-  ]);
-  return accepted(id);
+  return store(services, actor, { ...request, ...call, rule: source });
+}
+
+/** Stores the rule with the event that says so. One that holds already is answered as it is. */
+async function store(
+  services: ApprovalServices,
+  actor: Actor,
+  { tenant, templateId, rule, approvalId, note }: StoredAllowRule,
+): Promise<Result<Outcome, CommandRefusal>> {
+  const at = services.clock.now();
+  const said = note === null ? null : storable(note);
+  for (;;) {
+    const [same] = await services.sql.query(FIND_SAME, [tenant, templateId, rule]);
+    if (same !== undefined) return accepted({ id: same.id, position: null });
+    const id = randomUUID();
+    const createdBy = actorRef(actor);
+    const stored = { allowRuleId: id, rule, templateId, approvalId, note: said, createdBy, createdAt: at.toISOString() };
+    const outcome = await services.log.commitTenant(
+      tenant,
+      [{ at, body: { kind: "ALLOW_RULE_STORED", rule: stored, changedBy: createdBy } }],
+      {
+        storeAllowRule: {
+          id,
+          tenant,
+          templateId,
+          rule,
+          approvalId,
+          note: said,
+          createdBy: actor.id,
+          createdByKind: actor.kind,
+          createdAt: at,
+          revokedAt: null,
+          revokedBy: null,
+          revokedByKind: null,
+        },
+      },
+    );
+    if (outcome.outcome === "COMMITTED") return accepted({ id, position: outcome.position });
+  }
 }
 
 /** Takes a stored rule back, at once on every server. One that was revoked stays revoked. */
@@ -163,12 +178,20 @@ export async function revokeAllowRule(
   services: ApprovalServices,
   actor: Actor,
   id: string,
-): Promise<Result<string, CommandRefusal>> {
+): Promise<Result<Outcome, CommandRefusal>> {
   if (!mayDecide(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "revoking a rule needs the role approver or admin" });
-  const [row] = await services.sql.query(REVOKE, [id, actor.tenant, actor.id, services.clock.now()]);
-  if (row !== undefined) return accepted(id);
-  return refused({ code: "NOT_FOUND", field: ["allowRuleId"], message: "there is no such rule: list them with `allowRules`" });
+  const [found] = await services.sql.query(FIND_STORED, [id, actor.tenant]);
+  if (found === undefined)
+    return refused({ code: "NOT_FOUND", field: ["allowRuleId"], message: "there is no such rule: list them with `allowRules`" });
+  const at = services.clock.now();
+  const rule = { ...found.rule, createdAt: new Date(found.rule.createdAt).toISOString() };
+  const outcome = await services.log.commitTenant(
+    actor.tenant,
+    [{ at, body: { kind: "ALLOW_RULE_REVOKED", rule, changedBy: actorRef(actor) } }],
+    { revokeAllowRule: { id, revokedAt: at, revokedBy: actor.id, revokedByKind: actor.kind } },
+  );
+  return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
 }
 
 /** The record of an approval's call: what the gate saw. */

@@ -1,10 +1,11 @@
+import type { ActorRef } from "../../events/actor-ref.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { mayDecide, type Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { FoundApproval } from "./approval.ts";
 
 /** In whose name an actor decides. */
-export type Authority = { readonly onBehalfOf: string | null };
+export type Authority = { readonly onBehalfOf: ActorRef | null };
 
 /**
  * In whose name the actor may decide on this: their own, or that of somebody who delegated to them. Nobody decides on
@@ -24,8 +25,8 @@ export function authorityOf(
     });
   const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.includes(id);
   const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
-  const allowed = actor.delegators.filter(mayBe);
-  const delegator = allowed.find((id) => !hasDecided(id)) ?? allowed[0];
+  const allowed = actor.delegators.filter(({ id }) => mayBe(id));
+  const delegator = allowed.find(({ id }) => !hasDecided(id)) ?? allowed[0];
   if (mayBe(actor.id) && (isDecider || delegator !== undefined))
     return accepted({ onBehalfOf: isDecider ? null : (delegator ?? null) });
   return refused({

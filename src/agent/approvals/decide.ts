@@ -48,7 +48,7 @@ async function tryToDecide(
   const call = await readCall(services.sql, approval.toolCallId);
   const edit = await editOf(services, approval, call, request);
   if (approval.state !== "PENDING") return answerClosed(approval, request, edit, call);
-  const principal = authority.value.onBehalfOf ?? actor.id;
+  const principal = authority.value.onBehalfOf?.id ?? actor.id;
   const earlier = approval.decisions.find(
     ({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal,
   );

@@ -1,6 +1,6 @@
 import type { ApprovalTransition, OutsideChange } from "../../db/change.ts";
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import type { ApprovalView, CallView } from "../calls/call.ts";
@@ -27,7 +27,7 @@ export type Decision = {
 };
 
 /** The commit of a decision. One that is not the last of its quorum leaves the call as it is. */
-export function decided(made: Decision): { change: OutsideChange; events: readonly EventBody[] } {
+export function decided(made: Decision): { change: OutsideChange; events: readonly AgentEventBody[] } {
   const { approval, call, actor, authority, request, edit, at } = made;
   const { decision } = request;
   const note = request.note === null ? null : storable(request.note);
@@ -50,7 +50,8 @@ export function decided(made: Decision): { change: OutsideChange; events: readon
         approvalId: approval.id,
         actorId: actor.id,
         actorKind: actor.kind,
-        onBehalfOf: authority.onBehalfOf,
+        onBehalfOf: authority.onBehalfOf?.id ?? null,
+        onBehalfOfKind: authority.onBehalfOf?.kind ?? null,
         tenant: actor.tenant,
         decision,
         note,
@@ -98,7 +99,7 @@ function stepOf(
     decidedAt: at.toISOString(),
     note,
   };
-  const who = authority.onBehalfOf === null ? actor.id : `${actor.id} on behalf of ${authority.onBehalfOf}`;
+  const who = authority.onBehalfOf === null ? actor.id : `${actor.id} on behalf of ${authority.onBehalfOf.id}`;
   const trail = `${request.decision} by ${who}${edit === null ? "" : ", with another input"}${note === null ? "" : `: ${note}`}`;
   if (isOutcomeDecision(request.decision))
     return settleOutcome({ ...call, approval: decided }, request.decision, storable(request.result ?? ""), trail, at);

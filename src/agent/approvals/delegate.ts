@@ -1,67 +1,113 @@
 import { randomUUID } from "node:crypto";
-import type { ActorKind } from "../../db/generated/enums.ts";
-import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { mayDecide, type Actor } from "../actors/actor.ts";
-import type { ApprovalServices } from "./services.ts";
+import { SERVER, type ActorRef } from "../../events/actor-ref.ts";
+import type { DelegationSnapshot } from "../../events/tenant-event.ts";
+import type { Statement } from "../../db/sql.ts";
+import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
+import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
+import type { ApprovalServices } from "./services.ts";
 
 /** The request of delegateApprovals. */
-export type DelegateApprovals = { readonly toActorId: string; readonly until: Date; readonly note: string | null };
+export type DelegateApprovals = {
+  readonly to: ActorRef;
+  readonly until: Date;
+  readonly note: string | null;
+  readonly idempotencyKey: string | null;
+};
 
 /** The longest time for which somebody may decide in another's name, in days. */
 const DAYS = 90;
 const ID_CHARACTERS = 200;
+/** The most delegations whose time is up that one sweep ends; the next goes on. */
+const SWEEP = 100;
 
-const INSERT: Statement<
-  object,
-  [id: string, tenant: string, from: string, kind: ActorKind, to: string, note: string | null, at: Date, until: Date]
-> = {
-  name: "insert_delegation",
-  text: `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, note, starts_at, ends_at, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $7)`,
+const SNAPSHOT = `json_build_object('delegationId', d.id, 'from', json_build_object('id', d.from_id, 'kind', d.from_kind), 'to', json_build_object('id', d.to_id, 'kind', d.to_kind),
+    'note', d.note, 'startsAt', d.starts_at, 'endsAt', d.ends_at)`;
+const FIND: Statement<{ grant: DelegationSnapshot }, [id: string, tenant: string]> = {
+  name: "find_delegation",
+  text: `SELECT ${SNAPSHOT} AS grant FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
 };
-const REVOKE: Statement<object, [id: string, tenant: string, by: string, at: Date, isAdmin: boolean]> = {
-  name: "revoke_delegation",
-  text: `UPDATE delegation SET revoked_at = coalesce(revoked_at, $4), revoked_by = coalesce(revoked_by, $3)
-    WHERE id = $1 AND tenant = $2 AND (from_id = $3 OR $5) RETURNING id`,
+const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, [at: Date]> = {
+  name: "find_ended_delegations",
+  text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE d.ended_at IS NULL AND d.ends_at <= $1 ORDER BY random() LIMIT ${SWEEP}`,
 };
 
 /** Lets another actor decide in one's own name until a time. What they decide is recorded as theirs, on one's behalf. */
 export async function delegateApprovals(
   services: ApprovalServices,
   actor: Actor,
-  { toActorId, until, note }: DelegateApprovals,
-): Promise<Result<string, CommandRefusal>> {
-  const invalid = (field: string, message: string): Result<never, CommandRefusal> =>
-    refused({ code: "INVALID", field: [field], message });
+  request: DelegateApprovals,
+): Promise<Result<Outcome, CommandRefusal>> {
+  const { to, until, note } = request;
   if (!mayDecide(actor))
     return refused({
       code: "FORBIDDEN",
       field: null,
       message: "only who may decide in their own name can delegate: roles approver and admin",
     });
+  const body = { to, until: until.toISOString(), note };
+  const keyed = { actor, operation: "delegateApprovals", key: request.idempotencyKey, body };
+  return once(services.sql, keyed, () => tryToDelegate(services, actor, request, keyed));
+}
+
+async function tryToDelegate(
+  services: ApprovalServices,
+  actor: Actor,
+  { to, until, note }: DelegateApprovals,
+  keyed: KeyedRequest,
+): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   const at = services.clock.now();
-  if (toActorId.trim() !== toActorId || toActorId === "" || toActorId.length > ID_CHARACTERS || toActorId.includes("\0"))
+  const problem = delegateProblem(actor, to, until, at) ?? noteProblem(note);
+  if (problem !== null) return refused(problem);
+  const id = randomUUID();
+  const said = note === null ? null : storable(note);
+  const from = actorRef(actor);
+  const grant = { delegationId: id, from, to, note: said, startsAt: at.toISOString(), endsAt: until.toISOString() };
+  const outcome = await services.log.commitTenant(
+    actor.tenant,
+    [{ at, body: { kind: "DELEGATION_STARTED", grant, changedBy: from } }],
+    {
+      ...claimKey(keyed, id, at),
+      startDelegation: {
+        id,
+        tenant: actor.tenant,
+        fromId: from.id,
+        fromKind: from.kind,
+        toId: to.id,
+        toKind: to.kind,
+        note: said,
+        startsAt: at,
+        endsAt: until,
+        createdAt: at,
+        revokedAt: null,
+        revokedBy: null,
+        revokedByKind: null,
+        endedAt: null,
+      },
+    },
+  );
+  switch (outcome.outcome) {
+    case "COMMITTED":
+      return accepted({ id, position: outcome.position });
+    case "KEY_USED":
+      return "KEY_USED";
+    case "CONFLICT":
+      throw new Error(`a delegation could not be stored: ${outcome.message}`);
+  }
+}
+
+function delegateProblem(actor: Actor, to: ActorRef, until: Date, at: Date): CommandRefusal | null {
+  const invalid = (field: string, message: string): CommandRefusal => ({ code: "INVALID", field: [field], message });
+  if (to.id.trim() !== to.id || to.id === "" || to.id.length > ID_CHARACTERS || to.id.includes("\0"))
     return invalid("toActorId", `name the actor who shall decide, by their id of at most ${ID_CHARACTERS} characters`);
-  if (toActorId === actor.id) return invalid("toActorId", "you decide in your own name anyway");
+  if (to.id === actor.id) return invalid("toActorId", "you decide in your own name anyway");
   if (!(until.getTime() > at.getTime())) return invalid("until", "must lie in the future");
   if (until.getTime() > at.getTime() + DAYS * DAY_MS) return invalid("until", `must be at most ${DAYS} days from now`);
-  const tooLong = noteProblem(note);
-  if (tooLong !== null) return refused(tooLong);
-  const id = randomUUID();
-  await services.sql.query(INSERT, [
-    id,
-    actor.tenant,
-    actor.id,
-    actor.kind,
-    toActorId,
-    note === null ? null : storable(note),
-    at,
-    until,
-  ]);
-  return accepted(id);
+  return null;
 }
 
 /** Ends a delegation at once: one's own, or, for an administrator, anybody's. One that has ended stays ended. */
@@ -69,18 +115,48 @@ export async function revokeDelegation(
   services: ApprovalServices,
   actor: Actor,
   id: string,
-): Promise<Result<string, CommandRefusal>> {
-  const [row] = await services.sql.query(REVOKE, [
-    id,
-    actor.tenant,
-    actor.id,
-    services.clock.now(),
-    actor.roles.includes("admin"),
-  ]);
-  if (row !== undefined) return accepted(id);
-  return refused({
-    code: "NOT_FOUND",
-    field: ["delegationId"],
-    message: "there is no such delegation of yours: list them with `delegations`",
+): Promise<Result<Outcome, CommandRefusal>> {
+  const [found] = await services.sql.query(FIND, [id, actor.tenant]);
+  if (found === undefined || (found.grant.from.id !== actor.id && !actor.roles.includes("admin")))
+    return refused({
+      code: "NOT_FOUND",
+      field: ["delegationId"],
+      message: "there is no such delegation of yours: list them with `delegations`",
+    });
+  const isOver = new Date(found.grant.endsAt) <= services.clock.now();
+  return accepted({ id, position: await end(services, actor.tenant, found.grant, isOver ? null : actorRef(actor)) });
+}
+
+/**
+ * Says in the log of each tenant which delegations have ended since their time was up. Every server sweeps: each end is a
+ * compare-and-set, so that it is said once.
+ */
+export async function endDelegations(services: ApprovalServices): Promise<void> {
+  for (const { tenant, grant } of await services.sql.query(FIND_ENDED, [services.clock.now()])) {
+    try {
+      await end(services, tenant, grant, null);
+    } catch (error) {
+      services.logger.error(`the end of delegation ${grant.delegationId} could not be said; the next sweep tries again`, error);
+    }
+  }
+}
+
+/** Ends a delegation that has not ended yet: by somebody, or because its time is up. Gives the position of the event; null if it had ended. */
+async function end(
+  { log, clock }: ApprovalServices,
+  tenant: string,
+  found: DelegationSnapshot,
+  by: ActorRef | null,
+): Promise<number | null> {
+  const at = clock.now();
+  const grant = {
+    ...found,
+    startsAt: new Date(found.startsAt).toISOString(),
+    endsAt: new Date(found.endsAt).toISOString(),
+  };
+  const revocation = by === null ? {} : { revokedAt: at, revokedBy: by.id, revokedByKind: by.kind };
+  const outcome = await log.commitTenant(tenant, [{ at, body: { kind: "DELEGATION_ENDED", grant, changedBy: by ?? SERVER } }], {
+    endDelegation: { id: grant.delegationId, endedAt: at, ...revocation },
   });
+  return outcome.outcome === "COMMITTED" ? outcome.position : null;
 }

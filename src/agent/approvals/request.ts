@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { OwnerChange } from "../../db/change.ts";
 import type { ApprovalKind } from "../../db/generated/enums.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import type { Json } from "../../lib/json.ts";
 import type { CallingAgent, CallView } from "../calls/call.ts";
 import { snapshot } from "../calls/events.ts";
@@ -22,7 +22,7 @@ export type Asking = {
 /** A request for approval: its row, the event that asks, and the call with it. */
 export type ApprovalRequest = {
   readonly row: NonNullable<OwnerChange["approvals"]>[number];
-  readonly event: EventBody;
+  readonly event: AgentEventBody;
   readonly call: CallView;
 };
 
@@ -42,6 +42,7 @@ export function requestApproval(
       tenant: agent.tenant,
       agentId: agent.id,
       toolCallId: call.id,
+      host: null,
       kind,
       state: "PENDING",
       input,
@@ -52,6 +53,7 @@ export function requestApproval(
       requestedAt: at,
       expiresAt,
       closedAt: null,
+      erasedAt: null,
     },
     event: {
       kind: "PERMISSION_REQUIRED",
@@ -59,6 +61,7 @@ export function requestApproval(
         approvalId: id,
         kind,
         call: snapshot(asked),
+        host: null,
         inputHash,
         reason,
         risk,

@@ -1,7 +1,9 @@
 import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { ActorRef, ToolCallError } from "../../events/event.ts";
+import type { ActorRef } from "../../events/actor-ref.ts";
+import type { ToolCallError } from "../../events/event.ts";
 import type { Json } from "../../lib/json.ts";
+import type { Stages } from "./stage-clock.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
 /** One question that was asked about a call, as its row stands. */
@@ -33,7 +35,7 @@ export type CallView = {
   readonly output: string | null;
   readonly isError: boolean;
   readonly error: ToolCallError | null;
-  readonly stages: Readonly<Record<string, number>>;
+  readonly stages: Stages;
   readonly startedAt: string | null;
   readonly completedAt: string | null;
   readonly durationMs: number | null;

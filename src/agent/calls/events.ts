@@ -1,4 +1,4 @@
-import type { EventBody, ToolCallSnapshot } from "../../events/event.ts";
+import type { AgentEventBody, ToolCallSnapshot } from "../../events/event.ts";
 import { visibleLine } from "../../lib/escape-hidden.ts";
 import { marked } from "../../lib/text.ts";
 import type { ApprovalView, CallView } from "./call.ts";
@@ -8,7 +8,7 @@ const SNAPSHOT_OUTPUT = 4 * 1024;
 const PREVIEW = 200;
 
 /** The events of a call's first EXECUTING. */
-export function startEvents(call: CallView): EventBody[] {
+export function startEvents(call: CallView): AgentEventBody[] {
   return [{ kind: "TOOL_START", call: snapshot(call) }];
 }
 
@@ -19,7 +19,7 @@ type Tracing = { readonly trace: boolean } | null | undefined;
  * The events of a call's final state; TOOL_START is among them if the call never executed (invariant 6). For a
  * template that traces, the end of its pipeline comes first.
  */
-export function endEvents(call: CallView, template: Tracing): EventBody[] {
+export function endEvents(call: CallView, template: Tracing): AgentEventBody[] {
   const shot = snapshot(call);
   return [
     ...(template?.trace === true ? [executionEnded(call)] : []),
@@ -38,13 +38,13 @@ export function endEvents(call: CallView, template: Tracing): EventBody[] {
   ];
 }
 
-function executionEnded(call: CallView): EventBody {
-  const common = { callId: call.id, toolName: call.name, durationMs: call.durationMs ?? 0 };
-  const failure = call.error?.type ?? call.state.toLowerCase();
-  if (call.state === "COMPLETED") return { kind: "EXECUTION_COMPLETED", ...common };
-  return call.state === "SEALED" || call.error?.type === "aborted"
-    ? { kind: "EXECUTION_ABORTED", ...common, failure }
-    : { kind: "EXECUTION_FAILED", ...common, failure };
+function executionEnded(call: CallView): AgentEventBody {
+  const common = { callId: call.id, tool: call.name, durationMs: call.durationMs ?? 0 };
+  const { output, error } = snapshot(call);
+  if (error === null) return { kind: "EXECUTION_COMPLETED", ...common, result: output };
+  return call.state === "SEALED" || error.type === "aborted"
+    ? { kind: "EXECUTION_ABORTED", ...common, error }
+    : { kind: "EXECUTION_FAILED", ...common, error };
 }
 
 /** The call as events carry it. */

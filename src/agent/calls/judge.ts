@@ -74,7 +74,11 @@ async function throughStages(
   stop: AbortSignal,
 ): Promise<Judgement> {
   const { services, template, agent, owner } = scope;
-  const clock = new StageClock(call.stages, template.trace ? stageTrace(call, (event) => owner.send(event)) : null);
+  const clock = new StageClock(
+    call.stages,
+    services.clock,
+    template.trace ? stageTrace(call, (event) => owner.send(event)) : null,
+  );
   if (template.trace && call.state === "PENDING") owner.send(executionStarted(call));
   const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
 
@@ -92,8 +96,7 @@ async function throughStages(
     hooks: template.hooks,
     workspace: agentWorkspace(services, agent.workspace),
     signal: stop,
-  });
-  end();
+  }).finally(end);
   const { call: permittedCall, values, explanation } = permitted.ok ? permitted.value : permitted.refusal;
   const judged = (): JudgedCall => ({ call, validated: permittedCall, values, explanation, stages: clock.stages });
   const deny = (reason: string): Judgement => ({

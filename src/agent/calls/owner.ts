@@ -1,5 +1,5 @@
 import type { OwnerChange } from "../../db/change.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 
 /** The owner of an agent, as its calls know it: they say by it what happens. */
 export type CallOwner = {
@@ -8,11 +8,11 @@ export type CallOwner = {
   /** True if the agent has used up its share of the room for what is not committed yet. */
   readonly isFull: boolean;
   /** Sends an event that changes no row. */
-  send(body: EventBody): void;
+  send(body: AgentEventBody): void;
   /** Resolves as soon as the agent has room for more, or when `signal` aborts. */
   room(signal: AbortSignal): Promise<void>;
   /** Commits what was deferred. False if something else was stored in its place. */
   flush(): Promise<boolean>;
   /** Replaces the agent's todo list. False if the lease is lost. */
-  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: EventBody): Promise<boolean>;
+  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean>;
 };

@@ -2,9 +2,6 @@ import type { ToolCallError } from "../../events/event.ts";
 import { marked } from "../../lib/text.ts";
 import type { ValidationIssue } from "../tools/tool.ts";
 
-/** The six stages through which every tool call goes, in order. */
-export type Stage = "discovery" | "validation" | "permission" | "confirmation" | "execution" | "formatting";
-
 /** Why a call did not run, or did not end well. */
 export type Refusal =
   | { readonly type: "not_found"; readonly stage: "discovery"; readonly name: string; readonly available: readonly string[] }

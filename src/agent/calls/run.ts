@@ -37,7 +37,11 @@ export async function runCall(ready: ReadyCall, scope: CallScope, interrupt: Abo
 
 async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
   const { services, template, agent, owner } = scope;
-  const clock = new StageClock(ready.stages, template.trace ? stageTrace(ready.call, (event) => owner.send(event)) : null);
+  const clock = new StageClock(
+    ready.stages,
+    services.clock,
+    template.trace ? stageTrace(ready.call, (event) => owner.send(event)) : null,
+  );
   const { tool } = ready.confirmed.call;
   const ending = new AbortController();
   const leftOut = { events: 0 };

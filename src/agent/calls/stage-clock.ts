@@ -1,44 +1,56 @@
-import type { Stage } from "./refusal.ts";
+import type { GateStage } from "../../events/event.ts";
+import type { Clock } from "../../lib/clock.ts";
 
-/** Milliseconds spent in each stage that a call has gone through. */
-export type Stages = Readonly<Partial<Record<Stage, number>>>;
+/** One passage of a call through a stage: when it began (ms since 1970; null in rows of before), and how many ms it took. */
+export type Passage = { readonly stage: GateStage; readonly startedAt: number | null; readonly durationMs: number };
+
+/** The passages of a call through the stages, in order: a stage that was gone through again is there again. */
+export type Stages = readonly Passage[];
+
+/** A call that is judged again and again, as its siblings end, keeps its newest passages only. */
+const KEPT = 60;
 
 /** Is told of the stages that a call goes through. */
 export type StageTrace = {
-  stageStarted(stage: Stage): void;
+  stageStarted(stage: GateStage): void;
   /** `durationMs` is in ms. */
-  stageCompleted(stage: Stage, durationMs: number): void;
+  stageCompleted(stage: GateStage, durationMs: number): void;
 };
 
-/** Milliseconds by stage; a stage that is gone through again counts anew. */
+/** Keeps the passages of a call through the stages. */
 export class StageClock {
-  readonly #stages: Partial<Record<Stage, number>>;
+  readonly #stages: Passage[];
+  readonly #clock: Clock;
   readonly #trace: StageTrace | null;
 
-  constructor(before: Stages, trace: StageTrace | null) {
-    this.#stages = { ...before };
+  constructor(before: Stages, clock: Clock, trace: StageTrace | null) {
+    this.#stages = [...before];
+    this.#clock = clock;
     this.#trace = trace;
   }
 
   get stages(): Stages {
-    return { ...this.#stages };
+    return this.#stages.slice(-KEPT);
   }
 
-  /** Runs a stage and counts its time. */
-  timed<Value>(stage: Stage, run: () => Value): Value {
+  /** Runs a stage and keeps its passage, also if the stage throws. */
+  timed<Value>(stage: GateStage, run: () => Value): Value {
     const end = this.begin(stage);
-    const value = run();
-    end();
-    return value;
+    try {
+      return run();
+    } finally {
+      end();
+    }
   }
 
   /** Begins a stage; what is returned ends it. */
-  begin(stage: Stage): () => void {
+  begin(stage: GateStage): () => void {
     this.#trace?.stageStarted(stage);
+    const startedAt = this.#clock.now().getTime();
     const started = performance.now();
     return () => {
       const durationMs = Math.round((performance.now() - started) * 1_000) / 1_000;
-      this.#stages[stage] = durationMs;
+      this.#stages.push({ stage, startedAt, durationMs });
       this.#trace?.stageCompleted(stage, durationMs);
     };
   }

@@ -49,7 +49,7 @@ export function toolContext(
         owner.send({
           kind: "TOOL_CUSTOM_EVENT",
           callId,
-          toolName,
+          tool: toolName,
           eventType: headBytes(eventType, 200),
           eventData: customData(eventData),
         });

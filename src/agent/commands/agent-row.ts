@@ -12,6 +12,7 @@ export type NewAgent = {
   readonly workspace: string;
   readonly toolTimeoutMs: number | null;
   readonly permission: OwnPermission | null;
+  readonly title: string | null;
   readonly at: Date;
 };
 
@@ -24,11 +25,13 @@ export function agentRow({
   workspace,
   toolTimeoutMs,
   permission,
+  title,
   at,
 }: NewAgent): NonNullable<OutsideChange["createAgent"]> {
   return {
     id,
     tenant: actor.tenant,
+    title,
     templateId,
     model,
     workspace,
@@ -50,11 +53,15 @@ export function agentRow({
     createdByKind: actor.kind,
     lineage: null,
     forkedAt: null,
+    forkIsWhole: true,
     leaseOwner: null,
     leaseEpoch: 0,
     leaseUntil: null,
     runnableAt: null,
     createdAt: at,
+    lastActivityAt: at,
+    archivedAt: null,
+    retryTurn: null,
   };
 }
 

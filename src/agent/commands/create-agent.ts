@@ -10,7 +10,9 @@ import type { AgentServices } from "../loop/services.ts";
 import { agentRow } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { isInRoots } from "../workspace/roots.ts";
-import { claimKey, once, type Created, type KeyedRequest } from "./idempotency.ts";
+import { readTitle } from "./title.ts";
+import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
 /** The request of createAgent. Null takes what the template says. */
@@ -21,6 +23,8 @@ export type CreateAgent = {
   readonly toolTimeoutMs: number | null;
   /** A permission block of the agent's own. One that replaces its template's needs an administrator. */
   readonly permission: OwnPermission | null;
+  /** What people call it; null for no title. */
+  readonly title: string | null;
   readonly idempotencyKey: string | null;
 };
 
@@ -29,7 +33,7 @@ export async function createAgent(
   services: AgentServices,
   actor: Actor,
   request: CreateAgent,
-): Promise<Result<Created, CommandRefusal>> {
+): Promise<Result<Outcome, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
   const keyed = { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
@@ -41,7 +45,7 @@ async function tryToCreate(
   actor: Actor,
   request: CreateAgent,
   keyed: KeyedRequest,
-): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
+): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   const template = services.templates.get(request.templateId);
   if (template === undefined)
     return invalid(
@@ -61,6 +65,8 @@ async function tryToCreate(
     return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
   const permission = checkPermission(services, actor, request.permission);
   if (!permission.ok) return permission;
+  const title = readTitle(request.title);
+  if (!title.ok) return title;
   const id = randomUUID();
   const workspace = await findWorkspace(services, request.workspace, id);
   if (!workspace.ok) return workspace;
@@ -85,6 +91,7 @@ async function tryToCreate(
         workspace: workspace.value,
         toolTimeoutMs,
         permission: permission.value,
+        title: title.value,
         at,
       }),
     },

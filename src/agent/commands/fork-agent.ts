@@ -5,9 +5,10 @@ import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { agentRow } from "./agent-row.ts";
-import { findSnapshot } from "./safe-points.ts";
+import { findForkPoint } from "./fork-points.ts";
 import { findAgent } from "./find-agent.ts";
-import { claimKey, once, type Created, type KeyedRequest } from "./idempotency.ts";
+import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
 /** The request of forkAgent. Ids are the rows'. */
@@ -26,22 +27,24 @@ type Parent = {
   readonly toolTimeoutMs: number | null;
   readonly permission: OwnPermission | null;
   readonly lineage: readonly string[] | null;
+  readonly title: string | null;
+  readonly forkIsWhole: boolean;
 };
 
 const READ: Statement<Parent, [agentId: string]> = {
   name: "read_parent",
-  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage FROM agent WHERE id = $1`,
+  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, fork_is_whole AS "forkIsWhole" FROM agent WHERE id = $1`,
 };
 
 /**
- * Makes a new agent with the transcript of another up to a safe point, and the same template, model, workspace and
- * permission. History is never rewritten, so that the other may go on meanwhile. Tool calls stay the other's.
+ * Makes a new agent with the transcript of another up to a safe point, its tool calls, steps and todos up to there, and the
+ * same template, model, workspace and permission. History is never rewritten, so that the other may go on meanwhile.
  */
 export async function forkAgent(
   services: AgentServices,
   actor: Actor,
   request: ForkAgent,
-): Promise<Result<Created, CommandRefusal>> {
+): Promise<Result<Outcome, CommandRefusal>> {
   if (!mayCreate(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "forking agents needs the role user or admin" });
   const keyed = { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
@@ -53,7 +56,7 @@ async function tryToFork(
   actor: Actor,
   request: ForkAgent,
   keyed: KeyedRequest,
-): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
+): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   const found = await findAgent(services.sql, actor, request.agentId);
   if (!found.ok) return found;
   const [parent] = await services.sql.query(READ, [found.value.id]);
@@ -64,18 +67,18 @@ async function tryToFork(
       field: ["agentId"],
       message: "the agent's permission replaces its template's: forking it needs the role admin",
     });
-  const snapshot = await findSnapshot(services.sql, found.value.id, request.messageId);
-  if (snapshot === undefined)
+  const point = await findForkPoint(services.sql, found.value.id, request.messageId);
+  if (point === undefined)
     return refused({
       code: "INVALID",
       field: ["messageId"],
-      message: "the agent cannot be forked there: `agent.snapshots` lists the messages after which it can",
+      message: "the agent cannot be forked there: `agent.forkPoints` lists the messages after which it can",
     });
 
   const id = randomUUID();
   const at = services.clock.now();
-  const { templateId, model, workspace, toolTimeoutMs, permission } = parent;
-  const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, at });
+  const { templateId, model, workspace, toolTimeoutMs, permission, title } = parent;
+  const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, title, at });
   const outcome = await services.log.commit(
     actor.tenant,
     {
@@ -89,12 +92,13 @@ async function tryToFork(
       ...claimKey(keyed, id, at),
       createAgent: {
         ...row,
-        transcriptLength: snapshot.index + 1,
-        lastSfpIndex: snapshot.index,
+        transcriptLength: point.index + 1,
+        lastSfpIndex: point.index,
         lineage: [...(parent.lineage ?? []), found.value.id],
-        forkedAt: snapshot.index,
+        forkedAt: point.index,
+        forkIsWhole: parent.forkIsWhole,
       },
-      fork: { from: found.value.id, at: snapshot.index },
+      fork: { from: found.value.id, at: point.index },
     },
   );
   switch (outcome.outcome) {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
@@ -7,7 +7,8 @@ import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { findAgent, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
-import { claimKey, once, type Created, type KeyedRequest } from "./idempotency.ts";
+import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
 /** The request of sendMessage. `agentId` is the row's id. */
@@ -31,7 +32,7 @@ export async function sendMessage(
   services: AgentServices,
   actor: Actor,
   request: SendMessage,
-): Promise<Result<Created, CommandRefusal>> {
+): Promise<Result<Outcome, CommandRefusal>> {
   const found = await findAgent(services.sql, actor, request.agentId);
   if (!found.ok) return found;
   if (!maySteer(actor, found.value))
@@ -65,7 +66,7 @@ async function tryToSend(
   agent: FoundAgent,
   { text, images }: Pick<SendMessage, "text" | "images">,
   keyed: KeyedRequest,
-): Promise<Result<Created, CommandRefusal> | "KEY_USED"> {
+): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   const { actor } = keyed;
   const kept = images.map(({ mediaType, data }) => storedImage(mediaType, data));
   const content = [...kept.map(({ block }) => block), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
@@ -73,7 +74,7 @@ async function tryToSend(
   const added = kept.reduce((sum, { block }) => sum + block.source.bytes, bytes);
   const id = randomUUID();
   const at = clock.now();
-  const received: EventBody = {
+  const received: AgentEventBody = {
     kind: "MESSAGE_RECEIVED",
     messageId: id,
     text: text.length > EVENT_TEXT_CHARACTERS ? null : text,
@@ -101,6 +102,7 @@ async function tryToSend(
         createdBy: actor.id,
         createdByKind: actor.kind,
         createdAt: at,
+        erasedAt: null,
       },
     },
   );

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { ENDED } from "../../lib/abort-reason.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
@@ -28,9 +28,9 @@ export type ModelCallOptions = Pick<
  * broke off or was refused, and then it goes to no model.
  */
 export type ModelOutcome =
-  | { readonly kind: "answered"; readonly answer: Answer; readonly texts: readonly EventBody[]; readonly durationMs: number }
-  | { readonly kind: "interrupted"; readonly texts: readonly EventBody[] }
-  | { readonly kind: "failed"; readonly error: ModelError; readonly texts: readonly EventBody[] };
+  | { readonly kind: "answered"; readonly answer: Answer; readonly texts: readonly AgentEventBody[]; readonly durationMs: number }
+  | { readonly kind: "interrupted"; readonly texts: readonly AgentEventBody[] }
+  | { readonly kind: "failed"; readonly error: ModelError; readonly texts: readonly AgentEventBody[] };
 
 /**
  * Makes one model call and streams what it says into the log. A call that fails before anything of it is in the log is
@@ -101,7 +101,7 @@ function asModelError(thrown: unknown): ModelError {
 }
 
 /** The end of a block in the log. A long text is left to its deltas. */
-export function endOfBlock({ kind, block, text }: SaidBlock, step: number, aborted: boolean): EventBody {
+export function endOfBlock({ kind, block, text }: SaidBlock, step: number, aborted: boolean): AgentEventBody {
   const short = text.length > BLOCK_TEXT_CHARACTERS ? null : text;
   return { kind: kind === "text" ? "TEXT_CHUNK_END" : "THINK_CHUNK_END", step, block, text: short, aborted };
 }
@@ -122,7 +122,7 @@ class Speech {
   }
 
   /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
-  ends(aborted: boolean): EventBody[] {
+  ends(aborted: boolean): AgentEventBody[] {
     const shown = this.answer.said.filter(({ kind }) => kind === "text" || this.#options.exposeThinking);
     // Text that is only space is no part of the answer.
     return shown.map((said) => endOfBlock(said, this.#step, aborted || (said.kind === "text" && said.text.trim() === "")));

@@ -1,5 +1,5 @@
 import type { Breakpoint } from "../../db/generated/enums.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 
 /** The owner of an agent, as its conversation knows it: by it a model speaks. */
 export type ConversationOwner = {
@@ -11,7 +11,7 @@ export type ConversationOwner = {
   /** Moves to a breakpoint with what is written next. */
   sendMove(breakpoint: Breakpoint): void;
   /** Sends an event that changes no row. */
-  send(body: EventBody): void;
+  send(body: AgentEventBody): void;
   /** Resolves as soon as the agent has room for more, or when `signal` aborts. */
   room(signal: AbortSignal): Promise<void>;
 };

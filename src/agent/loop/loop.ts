@@ -1,6 +1,6 @@
 import { shownProblem } from "../../db/error-class.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import type { Deadline } from "../../lib/deadline.ts";
 import { Observers } from "../conversation/observers.ts";
 import type { Transcript } from "../conversation/transcript.ts";
@@ -196,7 +196,7 @@ export class Loop {
     if (view.state === "READY") startTurn(this.owner, view);
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
-      const error: EventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
+      const error: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
       await sealTurn(this.#services, this.owner, view, {
         reason: "ERROR",
         note: `${missing} is not configured`,
@@ -214,7 +214,7 @@ export class Loop {
       await this.#settled();
       const view = await owner.view();
       const message = `the agent could not be advanced: ${problem}`;
-      const failure: EventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
+      const failure: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
       const isTurn = view.state !== "READY";
       if (isTurn) await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, events: [failure] });
       else await owner.commit(said(failure));

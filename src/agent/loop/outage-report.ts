@@ -1,6 +1,6 @@
 import type { Outage } from "../../db/outage.ts";
 import { retryWhileUnavailable } from "../../db/retry-while-unavailable.ts";
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 
@@ -13,7 +13,7 @@ export async function reportOutage(services: AgentServices, owner: Owner, outage
   const { events: bufferedCount, first } = owner.waiting;
   const { agentId, createdBy, tenant } = owner.lease;
   const lostCount = await owner.settled();
-  const body: EventBody = {
+  const body: AgentEventBody = {
     kind: "STORAGE_FAILURE",
     severity: "CRITICAL",
     since: outage.since.toISOString(),

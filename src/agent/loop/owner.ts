@@ -2,7 +2,7 @@ import { shownProblem } from "../../db/error-class.ts";
 import type { OwnerChange } from "../../db/change.ts";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
-import type { EventBody, EventDraft } from "../../events/event.ts";
+import type { AgentEventBody, EventDraft } from "../../events/event.ts";
 import type { OwnerOutcome } from "../../events/outcome.ts";
 import { Outbox, type WaitingOfAgent } from "../../events/outbox.ts";
 import type { Deadline } from "../../lib/deadline.ts";
@@ -150,7 +150,7 @@ export class Owner implements CallOwner, ConversationOwner {
   }
 
   /** Replaces the agent's todo list. False if the lease is lost. */
-  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: EventBody): Promise<boolean> {
+  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean> {
     return this.commit({ change: { todos }, events: [event], after: identity });
   }
 
@@ -216,7 +216,7 @@ export class Owner implements CallOwner, ConversationOwner {
   // --- events that change no row ---
 
   /** Sends an event that changes no row, behind what is deferred. */
-  send(body: EventBody): void {
+  send(body: AgentEventBody): void {
     if (this.lost.aborted) return;
     if (this.#deferred.length > 0) this.defer({ ...said(body), onRefused: async () => {} });
     else this.#outbox.send({ at: this.#services.clock.now(), body });

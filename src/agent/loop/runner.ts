@@ -5,6 +5,7 @@ import { Deadline } from "../../lib/deadline.ts";
 import { every } from "../../lib/every.ts";
 import { Rerun } from "../../lib/rerun.ts";
 import { withCause } from "../../lib/text.ts";
+import { endDelegations } from "../approvals/delegate.ts";
 import { expireApprovals } from "../approvals/expire.ts";
 import { reportOutage } from "./outage-report.ts";
 import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
@@ -246,6 +247,7 @@ export class Runner {
   async #expire(): Promise<void> {
     if (this.#outage !== null) return;
     for (const agentId of await expireApprovals(this.#services)) await this.wake(agentId);
+    await endDelegations(this.#services);
   }
 
   async #renew(): Promise<void> {

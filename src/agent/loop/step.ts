@@ -1,4 +1,4 @@
-import type { EventBody } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { toolboxOf } from "../calls/stages/discovery.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
@@ -159,14 +159,14 @@ export class StepRunner {
   }
 
   /** Ends the turn with an error: its model has no answer. */
-  async #endTurn(view: AgentView, texts: readonly EventBody[], error: EventBody): Promise<void> {
+  async #endTurn(view: AgentView, texts: readonly AgentEventBody[], error: AgentEventBody): Promise<void> {
     const aborted = this.#aborted(view, [...texts, error]);
     const { owner } = this.#scope;
     const ended = turnEnded(owner.current(aborted.after(view)), { reason: "ERROR" }, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 
-  #aborted(view: AgentView, events: readonly EventBody[]): Commit {
+  #aborted(view: AgentView, events: readonly AgentEventBody[]): Commit {
     return stepAborted(this.#scope.owner.current(view), { events }, this.#now());
   }
 
@@ -191,6 +191,6 @@ export class StepRunner {
   }
 }
 
-function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | null): EventBody {
+function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | null): AgentEventBody {
   return { kind: "ERROR", severity: "ERROR", phase, message, detail };
 }

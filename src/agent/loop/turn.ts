@@ -1,4 +1,4 @@
-import type { DoneReason, EventBody } from "../../events/event.ts";
+import type { DoneReason, AgentEventBody } from "../../events/event.ts";
 import { turnSealed } from "./commits/turn-sealed.ts";
 import { turnStarted } from "./commits/turn-started.ts";
 import { endsOfOpenTexts } from "./open-texts.ts";
@@ -19,7 +19,7 @@ export async function sealTurn(
   { sql, clock, templates }: Pick<AgentServices, "sql" | "clock" | "templates">,
   owner: Owner,
   view: AgentView,
-  { reason, note, events }: { readonly reason: DoneReason; readonly note: string; readonly events: readonly EventBody[] },
+  { reason, note, events }: { readonly reason: DoneReason; readonly note: string; readonly events: readonly AgentEventBody[] },
 ): Promise<void> {
   const texts = await endsOfOpenTexts(sql, view);
   const trace = templates.get(view.templateId)?.trace ?? false;

@@ -16,20 +16,19 @@ export type Standstill = {
   readonly executing: readonly { readonly name: string; readonly since: string }[];
 };
 
-const READ: Statement<{ standstill: Standstill }, [agentId: string]> = {
-  name: "read_standstill",
-  text: `SELECT json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
+const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
+  name: "read_standstills",
+  text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
     'waitingMessages', (SELECT count(*) FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p JOIN tool_call t ON t.id = p.tool_call_id WHERE p.agent_id = a.id AND p.state = 'PENDING'),
     'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
-  ) AS standstill FROM agent a WHERE a.id = $1`,
+  ) END AS standstill FROM unnest($1::text[]) WITH ORDINALITY AS g(id, place) LEFT JOIN agent a ON a.id = g.id ORDER BY g.place`,
 };
 
-/** The reasons for which an agent does not move, as its rows say; null if there is no such agent. */
-export async function readStandstill(sql: Sql, agentId: string): Promise<Standstill | null> {
-  const [row] = await sql.query(READ, [agentId]);
-  return row?.standstill ?? null;
+/** The reasons for which agents do not move, as their rows say, in their order; null where there is no such agent. */
+export async function readStandstills(sql: Sql, agentIds: readonly string[]): Promise<readonly (Standstill | null)[]> {
+  return (await sql.query(READ, [agentIds])).map(({ standstill }) => standstill);
 }
 
 /** The thing that an agent waits for, in words that follow "waits for"; null if that is only a message. */

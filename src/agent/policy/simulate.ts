@@ -13,11 +13,12 @@ export type RecordedCalls = {
   readonly tenant: string;
   /** Only calls of this creator's agents. */
   readonly createdBy: string | null;
-  readonly agentId: string | null;
+  readonly agentIds: readonly string[] | null;
   readonly templateIds: readonly string[] | null;
-  readonly names: readonly string[] | null;
-  readonly createdAfter: Date | null;
-  readonly createdBefore: Date | null;
+  readonly tools: readonly string[] | null;
+  /** The first moment, and the first after the last one; null for no bound. */
+  readonly from: Date | null;
+  readonly to: Date | null;
 };
 
 /** A place among recorded calls: everything up to it has been looked at. */
@@ -72,9 +73,9 @@ const READ: Statement<
   [
     tenant: string,
     createdBy: string | null,
-    agentId: string | null,
+    agentIds: readonly string[] | null,
     templateIds: readonly string[] | null,
-    names: readonly string[] | null,
+    tools: readonly string[] | null,
     after: Date | null,
     before: Date | null,
     afterCreatedAt: Date | null,
@@ -85,8 +86,8 @@ const READ: Statement<
   name: "read_judged_calls",
   text: `SELECT t.id, t.agent_id AS "agentId", a.template_id AS "templateId", a.permission, t.name, t.rule_values AS values, t.verdict, t.hook_verdict AS "hookVerdict", t.created_at AS "createdAt",
       t.verdict IS NOT NULL AND t.rule_values IS NOT NULL AND ($4::text[] IS NULL OR a.template_id = ANY ($4)) AS "isWanted"
-    FROM (SELECT id, agent_id, name, rule_values, verdict, hook_verdict, created_at FROM tool_call WHERE tenant = $1 AND ($2::text IS NULL OR agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $2)) AND ($3::text IS NULL OR agent_id = $3) AND ($5::text[] IS NULL OR name = ANY ($5))
-        AND created_at > coalesce($6::timestamptz, '-infinity') AND created_at < coalesce($7::timestamptz, 'infinity')
+    FROM (SELECT id, agent_id, name, rule_values, verdict, hook_verdict, created_at FROM tool_call WHERE tenant = $1 AND ($2::text IS NULL OR agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $2)) AND ($3::text[] IS NULL OR agent_id = ANY ($3)) AND copied_from IS NULL AND ($5::text[] IS NULL OR name = ANY ($5))
+        AND created_at >= coalesce($6::timestamptz, '-infinity') AND created_at < coalesce($7::timestamptz, 'infinity')
         AND (created_at, id) > (coalesce($8::timestamptz, '-infinity'), coalesce($9, '')) ORDER BY created_at, id LIMIT $10) t
     JOIN agent a ON a.id = t.agent_id ORDER BY t.created_at, t.id`,
 };
@@ -144,15 +145,15 @@ function byName([one]: readonly [string, unknown], [other]: readonly [string, un
 }
 
 async function read(services: SimulationServices, calls: RecordedCalls, after: CallCursor | null, limit: number): Promise<Row[]> {
-  const { tenant, createdBy, agentId, templateIds, names, createdAfter, createdBefore } = calls;
+  const { tenant, createdBy, agentIds, templateIds, tools, from, to } = calls;
   return services.reads.query(READ, [
     tenant,
     createdBy,
-    agentId,
+    agentIds,
     templateIds,
-    names,
-    createdAfter,
-    createdBefore,
+    tools,
+    from,
+    to,
     after?.createdAt ?? null,
     after?.id ?? null,
     limit,

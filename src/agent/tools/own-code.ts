@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ErrorPhase, EventBody } from "../../events/event.ts";
+import type { ErrorPhase, AgentEventBody } from "../../events/event.ts";
 import { withCause } from "../../lib/text.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -31,10 +31,10 @@ export function currentOwnCode(): OwnCode | null {
   return current.getStore() ?? null;
 }
 
-/** Own code that works for an agent. What it forgot is raised as an ERROR on the agent's timeline. */
+/** Own code that works for an agent, or for none. What it forgot is raised as an ERROR on the agent's timeline, or logged. */
 export function ownCodeOf(
   { log, clock, logger }: OwnCodeServices,
-  agent: { readonly id: string; readonly tenant: string; readonly createdBy: string },
+  agent: { readonly id: string; readonly tenant: string; readonly createdBy: string } | null,
   what: string,
   phase: ErrorPhase,
 ): OwnCode {
@@ -45,7 +45,8 @@ export function ownCodeOf(
       raised += 1;
       if (raised > RAISED) return;
       const message = `${what} did not wait for something that failed: ${problem}`;
-      const body: EventBody = { kind: "ERROR", severity: "ERROR", phase, message, detail: "forgotten_rejection" };
+      if (agent === null) return logger.error(message, problem);
+      const body: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase, message, detail: "forgotten_rejection" };
       try {
         const events = [{ at: clock.now(), body }];
         await log.append(agent.tenant, [{ agentId: agent.id, createdBy: agent.createdBy, events }]);

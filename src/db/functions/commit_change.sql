@@ -74,11 +74,25 @@ BEGIN
     END IF;
   END IF;
 
-  -- A fork begins with the transcript of the agent it was forked from, up to a message that both share.
+  -- A fork begins with what the agent it was forked from had up to a message that both share: the transcript, the steps
+  -- and calls of its answers, and the todos as the last of those calls wrote them. Copies name the original: nothing has happened, or was paid for, twice.
   IF v_change.fork IS NOT NULL THEN
-    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, created_by, created_by_kind, created_at)
-    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.created_by, m.created_by_kind, m.created_at
+    INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
+    SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
+    INSERT INTO step
+    SELECT (json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id)))).*
+    FROM step s WHERE s.agent_id = v_change.fork ->> 'from' AND s.step <= (SELECT max(m.step) FROM message m WHERE m.agent_id = p_agent AND m.kind = 'ASSISTANT');
+    INSERT INTO tool_call
+    SELECT (json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id)))).*
+    FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step WHERE t.agent_id = v_change.fork ->> 'from';
+    INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
+    SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
+    FROM (SELECT effective_input FROM tool_call WHERE agent_id = p_agent AND name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL
+          ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.effective_input -> 'todos') WITH ORDINALITY AS w(todo, place);
+    UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
+                     turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
+    WHERE id = p_agent;
   END IF;
 
   IF v_change."expectSignal" <> v_agent.signal THEN
@@ -92,14 +106,15 @@ BEGIN
   END IF;
 
   IF v_change.agent IS NOT NULL THEN
-    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs) =
-      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
+    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs) =
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.last_activity_at, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
   END IF;
 
   IF v_change.wake THEN
-    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, clock_timestamp()) WHERE id = p_agent;
+    -- The column has milliseconds: one that was rounded up would lie in the future, and not be claimed yet.
+    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = greatest(last_activity_at, p_ats[1]) WHERE id = p_agent;
   END IF;
 
   IF v_change.interrupt IS NOT NULL THEN
@@ -141,8 +156,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
+      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -155,7 +170,7 @@ BEGIN
   END IF;
 
   FOR v_closing IN SELECT * FROM json_to_recordset(v_change."approvalTransitions") AS t(id text, "from" text, "to" text, closed_at timestamptz) LOOP
-    -- Also for a node that knows nothing of quorums: only the last of those who must allow it closes an approval.
+    -- Only the last of those who must allow it closes an approval.
     IF v_closing."from" = 'PENDING' AND (v_closing."to" = 'ALLOWED' OR v_change.decision ->> 'decision' = 'RETRY' AND v_closing."to" = 'RESOLVED')
        AND (SELECT count(*) + 1 FROM decision WHERE approval_id = v_closing.id) < (SELECT coalesce(quorum, 1) FROM approval WHERE id = v_closing.id) THEN
       RAISE EXCEPTION 'approval % needs more people', v_closing.id USING ERRCODE = 'TP002';
@@ -199,8 +214,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, epoch, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, updated_at) =
-      (SELECT r.state, r.attempt, r.epoch, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
+      (state, attempt, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, updated_at) =
+      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state;

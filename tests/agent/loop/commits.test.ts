@@ -7,7 +7,7 @@ import { claim, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
 import { parked } from "../../../src/agent/loop/commits/parked.ts";
 import { readView, type AgentView } from "../../../src/agent/loop/view.ts";
 import type { ToolCallState } from "../../../src/db/generated/enums.ts";
-import type { EventBody } from "../../../src/events/event.ts";
+import type { AgentEventBody } from "../../../src/events/event.ts";
 import { possibleCommits, type PossibleCommit } from "../../support/commits.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
@@ -169,7 +169,7 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
 });
 
 /** State and breakpoint after the events, each of which must begin where the one before it ended. */
-function follow(events: readonly EventBody[], { state, breakpoint }: AgentView): object {
+function follow(events: readonly AgentEventBody[], { state, breakpoint }: AgentView): object {
   let now: Pick<AgentView, "state" | "breakpoint"> = { state, breakpoint };
   for (const body of events) {
     if (body.kind === "STATE_CHANGED") {

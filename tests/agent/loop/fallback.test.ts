@@ -44,7 +44,7 @@ describe("a template with a second model", () => {
     );
     const { client, agent } = await clientOf(first, second);
     const events = await client.turn(agent.id, "look");
-    expect(ofType(events, "Error")).toMatchObject([
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
       { severity: "WARN", detail: "overloaded", message: expect.stringContaining("made again") },
       {
         severity: "WARN",
@@ -78,7 +78,7 @@ describe("a template with a second model", () => {
   it("ends the turn with an error where neither answers", async () => {
     const { client, agent } = await clientOf(playedModel(overloaded), playedModel(overloaded));
     const events = await client.turn(agent.id, "look");
-    expect(ofType(events, "Error").at(-1)).toMatchObject({ severity: "ERROR", detail: "overloaded" });
+    expect(ofType(events, "ErrorRaised").at(-1)).toMatchObject({ severity: "ERROR", detail: "overloaded" });
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
   });
 });
@@ -103,7 +103,7 @@ describe("what takes long", () => {
     });
     const client = connect(app.url);
     const events = await client.turn((await client.createAgent()).id, "look");
-    expect(ofType(events, "Error")).toMatchObject([
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
       {
         severity: "WARN",
         phase: "TOOL",

@@ -148,7 +148,7 @@ describe("while the database is away", () => {
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
     expect(ofType(events, "AgentResumed")).toEqual([]);
     const kept = ofType(events, "ToolCustomEvent").length;
-    const said = ofType(events, "Error").map(({ detail, message }) => `${detail} ${message}`);
+    const said = ofType(events, "ErrorRaised").map(({ detail, message }) => `${detail} ${message}`);
     if (isPatient) expect([kept, said]).toEqual([200, []]);
     else expect(said).toEqual([expect.stringContaining(`events_left_out ${200 - kept} events that works emitted`)]);
   });

@@ -29,6 +29,10 @@ it("a database that stalls under many agents that speak costs none of them its l
   const timelines = await Promise.all(agents.map(({ id }) => client.until(id, "DONE")));
   for (const events of timelines) {
     expect(textOf(events)).toBe(text);
-    expect([ofType(events, "AgentResumed"), ofType(events, "Error"), ofType(events, "StorageFailure")]).toEqual([[], [], []]);
+    expect([ofType(events, "AgentResumed"), ofType(events, "ErrorRaised"), ofType(events, "StorageFailure")]).toEqual([
+      [],
+      [],
+      [],
+    ]);
   }
 });

@@ -132,7 +132,7 @@ describe("an agent whose owner is gone", () => {
     const agent = await client.createAgent();
     await app.database.sql.query({ name: "g", text: "UPDATE agent SET template_id = 'gone'" }, []);
     const events = await client.turn(agent.id, "go");
-    expect(ofType(events, "Error")).toMatchObject([
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
       { phase: "LIFECYCLE", message: expect.stringContaining("the template gone") },
     ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
@@ -170,7 +170,7 @@ describe("an agent that fails as soon as it is claimed", () => {
     await sql.query({ name: "refuse", text: "ALTER TABLE message ADD CONSTRAINT refused CHECK (ordinal IS NULL)" }, []);
     await client.send(agent.id, "go");
     const events = await client.until(agent.id, "ERROR");
-    expect(ofType(events, "Error").map(({ message }) => message)).toEqual([
+    expect(ofType(events, "ErrorRaised").map(({ message }) => message)).toEqual([
       expect.stringContaining("the agent could not be advanced"),
     ]);
     const before = sweeps;

@@ -48,7 +48,7 @@ describe("Claude by the real SDK, over the wire", () => {
     const events = await client.turn(agent.id, "read them");
     expect(textOf(events)).toBe("I will read both.alpha and beta");
     expect(ofType(events, "ToolEnd").map((event) => event.call.state)).toEqual(["COMPLETED", "COMPLETED", "COMPLETED"]);
-    expect(ofType(events, "TokenUsage")).toMatchObject([{ inputTokens: 11, outputTokens: 7, totalTokens: 18 }, {}]);
+    expect(ofType(events, "TokensUsed")).toMatchObject([{ inputTokens: 11, outputTokens: 7, totalTokens: 18 }, {}]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     expect(provider.requests).toHaveLength(2);
     expect(provider.requests[0]).toMatchObject({
@@ -103,7 +103,7 @@ describe("Claude by the real SDK, over the wire", () => {
       answers([{ text: ["sorry"] }], "end_turn"),
     ]);
     const events = await client.turn(agent.id, "read");
-    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED", error: { type: "invalid_params" } } }]);
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED", error: { type: "INVALID_PARAMS" } } }]);
     expect(provider.requests[1]?.body.messages[1]).toEqual({
       role: "assistant",
       content: [{ type: "tool_use", id: "toolu_a", name: "fs_read", input: { invalid_arguments: '{"path": "a.t' } }],
@@ -119,7 +119,7 @@ describe("Claude by the real SDK, over the wire", () => {
       answers([{ text: ["Hello."] }], "end_turn"),
     ]);
     const events = await client.turn(agent.id, "hi");
-    expect(ofType(events, "Error")).toMatchObject([
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
       { phase: "MODEL", message: "the model's provider answered 400: prompt is too long" },
     ]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
@@ -140,7 +140,7 @@ describe("Claude by the real SDK, over the wire", () => {
       [1, "half of", true],
       [2, "All of it.", false],
     ]);
-    expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail: "overloaded" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail: "overloaded" }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 2 }]);
     expect((await client.agent(agent.id)).messages.nodes.map((message) => message.text)).toEqual(["hi", "All of it."]);
     expect(JSON.stringify(provider.requests[1]?.body.messages)).not.toContain("first block");
@@ -158,7 +158,7 @@ describe("Claude by the real SDK, over the wire", () => {
       const events = await client.turn(agent.id, `turn ${turn}`);
       const isWhole = cut.frames?.some((frame) => frame.includes("message_delta")) === true;
       if (isWhole) break;
-      expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
+      expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
       expect(ofType(events, "TextChunkEnd").filter((end) => !end.aborted)).toMatchObject([{ text: "Hello." }]);
       const kept = (await client.agent(agent.id)).messages.nodes.slice(-2).map((message) => message.text);
       expect(kept).toEqual([`turn ${turn}`, "Hello."]);
@@ -183,7 +183,13 @@ describe("Claude by the real SDK, over the wire", () => {
     );
     const events = await client.turn(agent.id, "hi");
     expect(provider.requests).toHaveLength(6);
-    expect(ofType(events, "Error").map((event) => event.detail)).toEqual(["broken", "broken", "broken", "broken", "broken"]);
+    expect(ofType(events, "ErrorRaised").map((event) => event.detail)).toEqual([
+      "broken",
+      "broken",
+      "broken",
+      "broken",
+      "broken",
+    ]);
     expect(ofType(events, "TextChunkEnd").filter((event) => !event.aborted)).toMatchObject([{ text: "Hello." }]);
   });
 
@@ -227,7 +233,7 @@ describe("Claude by the real SDK, over the wire", () => {
     );
     const events = await client.turn(agent.id, "hi");
     const cost = (5 * 3 + 7 * 15 + 1_000 * 0.3 + 200 * 3.75) / 1_000_000;
-    expect(ofType(events, "TokenUsage")).toMatchObject([
+    expect(ofType(events, "TokensUsed")).toMatchObject([
       { inputTokens: 5, outputTokens: 7, cacheReadTokens: 1_000, cacheWriteTokens: 200, totalTokens: 1_212, costUsd: cost },
     ]);
     await client.turn(agent.id, "again");
@@ -247,7 +253,7 @@ describe("Claude by the real SDK, over the wire", () => {
 
   it("says that there is no cost if the model has no price", async () => {
     const { client, agent } = await appWith([answers([{ text: ["Hello."] }], "end_turn")]);
-    expect(ofType(await client.turn(agent.id, "hi"), "TokenUsage")).toMatchObject([{ costUsd: null }]);
+    expect(ofType(await client.turn(agent.id, "hi"), "TokensUsed")).toMatchObject([{ costUsd: null }]);
     expect((await client.agent(agent.id)).usage).toMatchObject({ totalTokens: 18, costUsd: null });
   });
 

@@ -60,7 +60,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
         .map((event) => event.call.state)
         .toSorted((a, b) => a.localeCompare(b)),
     ).toEqual(["COMPLETED", "FAILED"]);
-    expect(ofType(events, "TokenUsage")[0]).toMatchObject({
+    expect(ofType(events, "TokensUsed")[0]).toMatchObject({
       inputTokens: 7,
       cacheReadTokens: 4,
       outputTokens: 7,
@@ -156,7 +156,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
       { apiKey: null },
     );
     const events = await client.turn(agent.id, "hi");
-    expect(ofType(events, "TokenUsage")).toMatchObject([{ inputTokens: 0, outputTokens: 0, totalTokens: 0 }]);
+    expect(ofType(events, "TokensUsed")).toMatchObject([{ inputTokens: 0, outputTokens: 0, totalTokens: 0 }]);
     expect(provider.requests[0]?.headers.authorization).toBeUndefined();
     expect(JSON.stringify(provider.requests[0]?.headers)).not.toContain("org-of-somebody");
   });
@@ -180,7 +180,7 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     const { provider, client, agent } = await appWith([chat([{ content: "A dot." }], "stop", null)]);
     const data = "R0lGODlhAQABAAAAACw=";
     await client.get(SendMessageDocument, { input: { agentId: agent.id, text: "", images: [{ mediaType: "GIF", data }] } });
-    expect(ofType(await client.until(agent.id, "DONE"), "TokenUsage")).toMatchObject([{ totalTokens: 0 }]);
+    expect(ofType(await client.until(agent.id, "DONE"), "TokensUsed")).toMatchObject([{ totalTokens: 0 }]);
     expect(provider.requests[0]?.body.messages[1]).toEqual({
       role: "user",
       content: [{ type: "image_url", image_url: { url: `data:image/gif;base64,${data}` } }],

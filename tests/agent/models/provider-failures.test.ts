@@ -97,13 +97,13 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     );
     const events = await client.turn(agent.id, "hi");
     expect(requests).toHaveLength(5);
-    expect(ofType(events, "Error").map((event) => [event.severity, event.phase, event.detail])).toEqual([
+    expect(ofType(events, "ErrorRaised").map((event) => [event.severity, event.phase, event.detail])).toEqual([
       ["WARN", "MODEL", "rate_limited"],
       ["WARN", "MODEL", "unavailable"],
       ["WARN", "MODEL", "unavailable"],
       ["WARN", "MODEL", "overloaded"],
     ]);
-    expect(ofType(events, "Error")[0]?.message).toContain("429: later; the call is made again in 5 ms");
+    expect(ofType(events, "ErrorRaised")[0]?.message).toContain("429: later; the call is made again in 5 ms");
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 1 }]);
     expect(textOf(events)).toBe("Hello.");
   });
@@ -112,7 +112,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const { requests, client, agent } = await appWith(provider, [provider.error(529, "Overloaded", { "retry-after": "0" })]);
     const events = await client.turn(agent.id, "hi");
     expect(requests).toHaveLength(4);
-    expect(ofType(events, "Error").at(-1)).toMatchObject({
+    expect(ofType(events, "ErrorRaised").at(-1)).toMatchObject({
       severity: "ERROR",
       detail: "overloaded",
       message: expect.stringContaining("529: Overloaded"),
@@ -124,7 +124,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const { requests, client, agent, app } = await appWith(provider, [provider.error(400, "prompt is too long"), hello]);
     const events = await client.turn(agent.id, "hi");
     expect(requests).toHaveLength(1);
-    expect(ofType(events, "Error")).toMatchObject([{ message: "the model's provider answered 400: prompt is too long" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: "the model's provider answered 400: prompt is too long" }]);
     const dump = await app.database.sql.query({ name: "d", text: "SELECT string_agg(payload::text, '') AS dump FROM event" }, []);
     expect(JSON.stringify(dump)).not.toContain("sk-secret");
     expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
@@ -136,7 +136,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
       const { requests, client, agent } = await appWith(provider, [provider[failure], hello]);
       const events = await client.turn(agent.id, "hi");
       expect(requests).toHaveLength(2);
-      expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
+      expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail: "broken" }]);
       expect(ofType(events, "ToolStart")).toEqual([]);
       expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", step: 1 }]);
     },
@@ -153,7 +153,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
       [1, "half of", true],
       [2, "Hello.", false],
     ]);
-    expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", detail }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail }]);
     expect(JSON.stringify(requests[1]?.body)).not.toContain("half of");
     const kept = (await client.agent(agent.id)).messages.nodes.map((message) => message.text);
     const aborted = new Set(ofType(events, "TextChunkEnd").flatMap((end) => (end.aborted ? [`${end.step}/${end.block}`] : [])));
@@ -167,7 +167,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
       modelRetries: 0,
     });
     const events = await client.turn(agent.id, "read");
-    expect(ofType(events, "Error")).toEqual([]);
+    expect(ofType(events, "ErrorRaised")).toEqual([]);
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { name: "fs_read" } }]);
     expect(requests).toHaveLength(2);
   });
@@ -177,7 +177,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     async (status) => {
       const { client, agent } = await appWith(provider, [provider.error(status, "Incorrect API key provided: sk-secret")]);
       const events = await client.turn(agent.id, "hi");
-      expect(ofType(events, "Error")).toMatchObject([
+      expect(ofType(events, "ErrorRaised")).toMatchObject([
         { message: `the model's provider answered ${status}: it does not admit the key that the server has` },
       ]);
     },
@@ -206,7 +206,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const { client, agent } = await appWith(provider, [provider.says("A long", "length")]);
     const events = await client.turn(agent.id, "hi");
     expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "A long", aborted: false }]);
-    expect(ofType(events, "Error")).toMatchObject([{ severity: "WARN", phase: "MODEL", detail: "max_tokens" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", phase: "MODEL", detail: "max_tokens" }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   });
 
@@ -227,7 +227,7 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const events = await client.turn(agent.id, "hi");
     expect(requests).toHaveLength(1);
     expect(ofType(events, "TextChunkEnd")).toMatchObject([{ text: "Well, first", aborted: true }]);
-    expect(ofType(events, "Error")).toMatchObject([{ severity: "ERROR", detail: "refused" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "ERROR", detail: "refused" }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
     await client.turn(agent.id, "then something else");
     expect(JSON.stringify(requests.at(-1)?.body)).not.toContain("Well, first");

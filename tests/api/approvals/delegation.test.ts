@@ -20,16 +20,16 @@ describe("delegation", () => {
       expect(
         (await as("paul").get(DelegateApprovalsDocument, { input: { toActorId, until: until(1) } })).delegateApprovals,
       ).toMatchObject({
-        delegation: { toActorId, from: { id: "paul" } },
+        delegation: { to: { actorId: toActorId }, from: { actorId: "paul" } },
         userErrors: [],
       });
     expect(await inbox(as("ulf"))).toHaveLength(1);
     expect((await as("ulf").decide(decision)).userErrors).toEqual([]);
     expect((await approvalOf(as("ada"), first.approvalId)).decisions).toMatchObject([
-      { decidedBy: { id: "ulf" }, onBehalfOf: "paul" },
+      { decidedBy: { actorId: "ulf" }, onBehalfOf: { actorId: "paul" } },
     ]);
     expect(ofType(await as("anna").until(first.agent, "DONE"), "PermissionDecided")).toMatchObject([
-      { decidedBy: { id: "ulf" }, onBehalfOf: "paul" },
+      { decidedBy: { actorId: "ulf" }, onBehalfOf: { actorId: "paul" } },
     ]);
 
     const second = await ask(as("anna"), "write b.txt");
@@ -38,7 +38,7 @@ describe("delegation", () => {
       (await as("vera").decide({ ...decision, approvalId: second.approvalId, inputHash: second.inputHash })).userErrors,
     ).toMatchObject([{ code: "FORBIDDEN" }]);
     expect(await inbox(as("ulf"))).toEqual([]);
-    expect((await as("ada").get(DelegationsDocument, { active: true })).delegations.nodes).toEqual([]);
+    expect((await as("ada").get(DelegationsDocument, { filter: { isActive: true } })).delegations.nodes).toEqual([]);
     expect((await as("ada").get(DelegationsDocument, {})).delegations.nodes).toHaveLength(2);
   });
 
@@ -65,8 +65,8 @@ describe("delegation", () => {
     const revoke = async (person: Person) =>
       (await as(person).get(RevokeDelegationDocument, { input: { delegationId } })).revokeDelegation;
     expect((await revoke("petra")).userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
-    expect(await revoke("ada")).toMatchObject({ delegation: { revokedBy: "ada" }, userErrors: [] });
-    expect(await revoke("paul")).toMatchObject({ delegation: { revokedBy: "ada" }, userErrors: [] });
+    expect(await revoke("ada")).toMatchObject({ delegation: { revokedBy: { actorId: "ada" } }, userErrors: [] });
+    expect(await revoke("paul")).toMatchObject({ delegation: { revokedBy: { actorId: "ada" } }, userErrors: [] });
     expect((await as("vera").decide({ approvalId, inputHash, decision: "ALLOW" })).userErrors).toMatchObject([
       { code: "FORBIDDEN" },
     ]);

@@ -22,7 +22,7 @@ describe("another input than the one that was asked for", () => {
     expect(event?.allowedHash).not.toBe(asked.inputHash);
     expect(await approvalOf(as("ada"), asked.approvalId)).toMatchObject({
       input: { path: "a.txt", content: "text" },
-      decisions: [{ input, decidedBy: { id: "paul" } }],
+      decisions: [{ input, decidedBy: { actorId: "paul" } }],
       toolCall: { state: "COMPLETED", input, requestedInput: { path: "a.txt", content: "text" } },
     });
     const again = { approvalId: asked.approvalId, decision: "ALLOW", inputHash: asked.inputHash } as const;

@@ -22,12 +22,12 @@ describe("the inbox", () => {
     expect(await ids({})).toEqual([first.approvalId, second.approvalId]);
     expect(await ids({ states: ["PENDING"] })).toEqual([first.approvalId]);
     expect(await ids({ states: ["DENIED", "EXPIRED"] })).toEqual([second.approvalId]);
-    expect(await ids({ agentId: second.agent })).toEqual([second.approvalId]);
+    expect(await ids({ agentIds: [second.agent] })).toEqual([second.approvalId]);
     expect(await ids({ templateIds: ["assistant"], tools: ["fs_write"] })).toHaveLength(2);
     expect(await ids({ templateIds: ["other", "a\0b"] })).toEqual([]);
     expect(await ids({ tools: ["fs_read"] })).toEqual([]);
-    expect(await ids({ requestedBefore: between })).toEqual([first.approvalId]);
-    expect(await ids({ requestedAfter: between })).toEqual([second.approvalId]);
+    expect(await ids({ requested: { to: between } })).toEqual([first.approvalId]);
+    expect(await ids({ requested: { from: between } })).toEqual([second.approvalId]);
     expect(await inbox(as("ulf"))).toEqual([]);
   });
 
@@ -37,17 +37,21 @@ describe("the inbox", () => {
     const [a, b, c] = asked.map(({ approvalId, inputHash }) => ({ approvalId, inputHash, decision: "ALLOW" as const }));
     if (!a || !b || !c) throw new Error("three were asked");
     const { decideApprovals } = await as("pia").get(DecideApprovalsDocument, {
-      input: [a, { ...b, inputHash: "0".repeat(64) }, c, { ...a, decision: "DENY" }, { ...b, approvalId: "nonsense" }],
+      input: {
+        decisions: [a, { ...b, inputHash: "0".repeat(64) }, c, { ...a, decision: "DENY" }, { ...b, approvalId: "nonsense" }],
+      },
     });
-    expect(decideApprovals.map(({ approval, userErrors }) => [approval?.state ?? null, userErrors[0]?.code ?? null])).toEqual([
+    expect(
+      decideApprovals.outcomes.map(({ approval, userErrors }) => [approval?.state ?? null, userErrors[0]?.code ?? null]),
+    ).toEqual([
       ["ALLOWED", null],
       ["PENDING", "HASH_MISMATCH"],
       ["PENDING", "SELF_APPROVAL"],
       ["ALLOWED", "ALREADY_DECIDED"],
       [null, "NOT_FOUND"],
     ]);
-    const many = await as("pia").ask(DecideApprovalsDocument, { input: Array.from({ length: 101 }, () => a) });
-    expect(many.errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+    const many = await as("pia").get(DecideApprovalsDocument, { input: { decisions: Array.from({ length: 101 }, () => a) } });
+    expect(many.decideApprovals).toMatchObject({ outcomes: [], userErrors: [{ code: "TOO_LARGE", field: ["decisions"] }] });
   });
 
   it("control says when nothing is left to decide: PERMISSION_CLOSED for a turn that was interrupted", async () => {

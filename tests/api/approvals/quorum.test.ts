@@ -15,8 +15,8 @@ describe("a quorum", () => {
     expect(await as("petra").decide(allow)).toMatchObject({ userErrors: [], approval: { state: "ALLOWED" } });
     const events = await as("anna").until(agent, "DONE");
     expect(ofType(events, "PermissionDecided")).toMatchObject([
-      { decidedBy: { id: "paul" }, approvalState: "PENDING", missingDecisions: 1 },
-      { decidedBy: { id: "petra" }, approvalState: "ALLOWED", missingDecisions: 0 },
+      { decidedBy: { actorId: "paul" }, approvalState: "PENDING", missingDecisions: 1 },
+      { decidedBy: { actorId: "petra" }, approvalState: "ALLOWED", missingDecisions: 0 },
     ]);
     const second = await ask(as("anna"), "write b.txt", agent);
     await as("paul").decide({ ...allow, approvalId: second.approvalId, inputHash: second.inputHash });
@@ -35,7 +35,10 @@ describe("a quorum", () => {
     for (const person of ["ulf", "vera", "paul"] as const)
       expect(await as(person).decide(allow)).toMatchObject({ userErrors: [], approval: { state: "PENDING", decidedBy: null } });
     expect(await as("petra").decide(allow)).toMatchObject({ approval: { state: "ALLOWED" } });
-    expect((await approvalOf(as("ada"), approvalId)).decisions.map(({ decidedBy }) => decidedBy.id)).toEqual(["ulf", "petra"]);
+    expect((await approvalOf(as("ada"), approvalId)).decisions.map(({ decidedBy }) => decidedBy.actorId)).toEqual([
+      "ulf",
+      "petra",
+    ]);
   });
 
   it("is counted once however many decide at the same moment (invariant 7)", async () => {

@@ -45,7 +45,7 @@ describe("time", () => {
       {
         call: {
           state: "DENIED",
-          error: { type: "approval_expired", stage: "confirmation" },
+          error: { type: "APPROVAL_EXPIRED", stage: "CONFIRMATION" },
           approval: { state: "EXPIRED", decision: null },
         },
       },

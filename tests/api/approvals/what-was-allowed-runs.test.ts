@@ -39,7 +39,7 @@ describe("what was allowed is what runs (invariant 7)", () => {
     await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
     await as("anna").until(agent, "DONE");
     expect((await as("anna").agent(agent)).toolCalls.nodes).toMatchObject([
-      { state: "COMPLETED", explanation: { verdict: "ask", decidedBy: "mode default" } },
+      { state: "COMPLETED", explanation: { verdict: "ASK", rule: "mode default" } },
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { OwnerChange } from "../../../db/change.ts";
-import type { EventBody } from "../../../events/event.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import type { Answer } from "../../conversation/answer.ts";
 import { costOf, totalTokens, type Model } from "../../models/model.ts";
@@ -13,7 +13,7 @@ import { turnEnded } from "./turn-ended.ts";
 export type Answered = {
   readonly answer: Answer;
   /** The ends of what it said. */
-  readonly texts: readonly EventBody[];
+  readonly texts: readonly AgentEventBody[];
   readonly durationMs: number;
   readonly model: Pick<Model, "name" | "price">;
   /** An answer that took longer, in ms, is reported. */
@@ -43,7 +43,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED" }, at) : pending(now));
 }
 
-function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, costUsd: number | null): EventBody[] {
+function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, costUsd: number | null): AgentEventBody[] {
   const { stopReason, usage } = answer;
   const step = view.stepCount;
   return [
@@ -86,7 +86,6 @@ function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
     name: call.name,
     state: "PENDING",
     attempt: 0,
-    epoch: null,
     requestedInput: call.requestedInput,
     effectiveInput: null,
     ruleValues: null,
@@ -99,13 +98,16 @@ function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
     explanation: null,
     verdict: null,
     hookVerdict: null,
-    stages: {},
+    stages: [],
     auditTrail: [{ state: "PENDING", timestamp: at.toISOString() }],
     startedAt: null,
     completedAt: null,
     durationMs: null,
     createdAt: at,
     updatedAt: at,
+    cancelRequested: null,
+    copiedFrom: null,
+    erasedAt: null,
   }));
 }
 
@@ -124,7 +126,7 @@ function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedI
     output: null,
     isError: false,
     error: null,
-    stages: {},
+    stages: [],
     startedAt: null,
     completedAt: null,
     durationMs: null,
@@ -133,6 +135,6 @@ function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedI
 }
 
 /** Something of a model call that operators should know. */
-export function warning(detail: string, message: string): EventBody {
+export function warning(detail: string, message: string): AgentEventBody {
   return { kind: "ERROR", severity: "WARN", phase: "MODEL", message, detail };
 }

@@ -1,4 +1,4 @@
-import type { EventBody } from "../../../events/event.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
 import type { CallOutcome } from "../../calls/run.ts";
@@ -21,7 +21,7 @@ export type Ended = {
 /** A call that ran has ended. */
 export function callEnded(view: AgentView, { call, outcome, isLast, trace }: Ended, at: Date): Commit {
   const step = stepOf(call, outcome, at);
-  const warnings = outcome.warnings.map(({ detail, message }): EventBody => ({
+  const warnings = outcome.warnings.map(({ detail, message }): AgentEventBody => ({
     kind: "ERROR",
     severity: "WARN",
     phase: "TOOL",

@@ -1,5 +1,5 @@
 import type { ApprovalTransition, ToolCallPatch } from "../../../db/change.ts";
-import type { EventBody } from "../../../events/event.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/closed-event.ts";
 import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
 import type { ApprovalTemplate } from "../../approvals/template.ts";
@@ -22,7 +22,7 @@ export type Unready = Exclude<Judgement, ReadyCall>;
 export type RecordTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace">;
 
 /** The outcome of one judged call: its transition, with the question to a person if there is one. */
-type Outcome = { readonly step: CallStep; readonly events: readonly EventBody[]; readonly asked: Asked | null };
+type Outcome = { readonly step: CallStep; readonly events: readonly AgentEventBody[]; readonly asked: Asked | null };
 
 /** A question to a person, and the approval that it replaces. */
 type Asked = { readonly request: ApprovalRequest; readonly stale: ApprovalTransition | null };
@@ -159,5 +159,5 @@ function unjudged({ stage, type }: Refusal): Explanation {
 }
 
 function ended(at: Date, stages: Stages): CallFacts {
-  return { completedAt: at.toISOString(), durationMs: Object.values(stages).reduce((sum, ms) => sum + ms, 0) };
+  return { completedAt: at.toISOString(), durationMs: stages.reduce((sum, passage) => sum + passage.durationMs, 0) };
 }

@@ -4,13 +4,9 @@ import { callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, compose, type Commit, move } from "./commit.ts";
 
-/** Calls are about to run: EXECUTING is committed before they do (invariant 5), under the epoch of their owner. */
-export function callsStarted(
-  view: AgentView,
-  { ready, epoch }: { readonly ready: readonly ReadyCall[]; readonly epoch: number },
-  at: Date,
-): Commit {
-  const steps = ready.map((call) => begin(call, epoch, at));
+/** Calls are about to run: EXECUTING is committed before they do (invariant 5). */
+export function callsStarted(view: AgentView, { ready }: { readonly ready: readonly ReadyCall[] }, at: Date): Commit {
+  const steps = ready.map((call) => begin(call, at));
   const before = view.breakpoint === "TOOL_EXECUTING" ? [] : move(view, { breakpoint: "PRE_TOOL" }).events;
   const from = before.length === 0 ? view : { ...view, breakpoint: "PRE_TOOL" as const };
   const { patch, events, after } = move(from, { state: "WORKING", breakpoint: "TOOL_EXECUTING" });
@@ -28,7 +24,7 @@ export function callsStarted(
   };
 }
 
-function begin(ready: ReadyCall, epoch: number, at: Date): CallStep {
+function begin(ready: ReadyCall, at: Date): CallStep {
   const facts: CallFacts = {
     startedAt: ready.call.startedAt ?? at.toISOString(),
     attempt: ready.call.attempt + 1,
@@ -39,9 +35,7 @@ function begin(ready: ReadyCall, epoch: number, at: Date): CallStep {
   const { by } = ready.confirmed;
   // Why a call was asked stays on it, whatever would be said of it now.
   const isNew = ready.call.state === "PENDING";
-  const step = callStep(ready.call, "EXECUTING", at, isNew ? { ...facts, ...judgedFacts(ready) } : facts, {
-    ...(isNew ? judgedColumns(ready) : {}),
-    epoch,
-  });
+  const all = isNew ? { ...facts, ...judgedFacts(ready) } : facts;
+  const step = callStep(ready.call, "EXECUTING", at, all, isNew ? judgedColumns(ready) : {});
   return by === null ? step : { ...step, transition: { ...step.transition, by } };
 }

@@ -1,5 +1,5 @@
 import { joinChanges, type AgentPatch, type OwnerChange } from "../../../db/change.ts";
-import type { EventBody } from "../../../events/event.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import { mapStrings } from "../../../lib/json.ts";
 import { storable } from "../../../lib/text.ts";
 import type { CallView } from "../../calls/call.ts";
@@ -9,7 +9,7 @@ import type { AgentView } from "../view.ts";
 export type Reducer = (before: AgentView) => AgentView;
 
 /** A commit of an owner: rows, the events that report them, and the rows after it. */
-export type Commit = { readonly change: OwnerChange; readonly events: readonly EventBody[]; readonly after: Reducer };
+export type Commit = { readonly change: OwnerChange; readonly events: readonly AgentEventBody[]; readonly after: Reducer };
 
 /** After a commit that changes nothing that a view shows. */
 export const identity: Reducer = (view) => view;
@@ -29,7 +29,7 @@ export function joinCommits(...commits: readonly Commit[]): Commit {
 }
 
 /** Events that change no row. */
-export function said(...events: readonly EventBody[]): Commit {
+export function said(...events: readonly AgentEventBody[]): Commit {
   return { change: {}, events, after: identity };
 }
 
@@ -37,7 +37,7 @@ export function said(...events: readonly EventBody[]): Commit {
 export type StateAndBreakpoint = Pick<AgentView, "state" | "breakpoint">;
 
 /** A change of state and breakpoint: the columns, the events that report it, and the rows after it. */
-export type Move = { readonly patch: AgentPatch; readonly events: readonly EventBody[]; readonly after: Reducer };
+export type Move = { readonly patch: AgentPatch; readonly events: readonly AgentEventBody[]; readonly after: Reducer };
 
 /** The move of an agent from where it stands. What stays as it is has no event. */
 export function move({ state, breakpoint }: StateAndBreakpoint, to: Partial<StateAndBreakpoint>): Move {

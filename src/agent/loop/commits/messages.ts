@@ -80,5 +80,6 @@ function agentMessage(
     createdBy: null,
     createdByKind: null,
     createdAt: at,
+    erasedAt: null,
   };
 }

@@ -1,4 +1,4 @@
-import type { EventBody } from "../../../events/event.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
 import type { ApprovalTemplate } from "../../approvals/template.ts";
 import type { CallView } from "../../calls/call.ts";
@@ -20,7 +20,7 @@ export type RecoveryTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approv
 /** The work that an owner left when it died: calls whose outcome is unknown, and the ends of what a model was saying. */
 export type Left = {
   readonly unknown: readonly CallView[];
-  readonly texts: readonly EventBody[];
+  readonly texts: readonly AgentEventBody[];
   readonly tools: ReadonlyMap<string, Pick<Tool, "risk">>;
   /** Null if the template is no longer configured: the calls are sealed then. */
   readonly template: RecoveryTemplate | null;

@@ -51,5 +51,7 @@ function stepRow(now: AgentView, model: string, at: Date): NonNullable<OwnerChan
     costUsd: null,
     startedAt: at,
     completedAt: null,
+    outputIsEstimated: false,
+    copiedFrom: null,
   };
 }

@@ -1,4 +1,4 @@
-import type { DoneReason, EventBody } from "../../../events/event.ts";
+import type { DoneReason, AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/closed-event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
@@ -15,9 +15,9 @@ export type Sealing = {
   /** Why, for the model and for people. */
   readonly note: string;
   /** The ends of what the model was saying. */
-  readonly texts: readonly EventBody[];
+  readonly texts: readonly AgentEventBody[];
   /** Further events that report why. */
-  readonly events: readonly EventBody[];
+  readonly events: readonly AgentEventBody[];
   /** True if the calls of the template are traced. */
   readonly trace: boolean;
 };

@@ -3,8 +3,9 @@ import canonicalize from "canonicalize";
 import type { OutsideChange } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { Actor } from "../actors/actor.ts";
-import type { CommandRefusal } from "../actors/refusal.ts";
+import type { Actor } from "./actor.ts";
+import type { Outcome } from "./outcome.ts";
+import type { CommandRefusal } from "./refusal.ts";
 
 const FIND: Statement<{ bodyHash: string; resultId: string }, [tenant: string, actorId: string, operation: string, key: string]> =
   {
@@ -40,9 +41,6 @@ export function claimKey(
   };
 }
 
-/** The id of what a command made, and the position of the log that it reached (null if it was made before). */
-export type Created = { readonly id: string; readonly position: number | null };
-
 /**
  * Does a keyed request once. What was done under its key before is answered again; `attempt` says KEY_USED if the same key
  * was used meanwhile.
@@ -50,8 +48,8 @@ export type Created = { readonly id: string; readonly position: number | null };
 export async function once(
   sql: Sql,
   request: KeyedRequest,
-  attempt: () => Promise<Result<Created, CommandRefusal> | "KEY_USED">,
-): Promise<Result<Created, CommandRefusal>> {
+  attempt: () => Promise<Result<Outcome, CommandRefusal> | "KEY_USED">,
+): Promise<Result<Outcome, CommandRefusal>> {
   for (;;) {
     const earlier = await earlierResult(sql, request);
     if (!earlier.ok) return earlier;

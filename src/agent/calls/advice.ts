@@ -1,0 +1,33 @@
+import type { ToolCallErrorType } from "../../events/event.ts";
+
+/** What a model or a person can do about a call that was refused or failed, by the kind of refusal. */
+const ADVICE: Readonly<
+  Record<ToolCallErrorType, { readonly isRetryable: boolean; readonly recommendations: readonly string[] }>
+> = {
+  not_found: { isRetryable: false, recommendations: ["Use one of the tools that there are."] },
+  disabled: { isRetryable: false, recommendations: ["Use one of the tools that the agent has."] },
+  invalid_params: { isRetryable: false, recommendations: ["Correct the arguments that are named, and call again."] },
+  permission_denied: {
+    isRetryable: false,
+    recommendations: ["Find another way, or say what cannot be done.", "Ask an operator if the rule is meant."],
+  },
+  user_rejected: { isRetryable: false, recommendations: ["Ask what to do instead, or go on without it."] },
+  approval_expired: { isRetryable: true, recommendations: ["Go on without it, or ask for it when people are there."] },
+  tool_busy: { isRetryable: true, recommendations: ["Call again later."] },
+  execution_failed: { isRetryable: true, recommendations: ["Read what the tool says, change what is wrong, and call again."] },
+  timeout: {
+    isRetryable: true,
+    recommendations: ["Check for effects before it is repeated.", "Ask for less in one call."],
+  },
+  aborted: { isRetryable: false, recommendations: ["Check for effects before it is repeated."] },
+};
+
+/** True if the same call may go well later. */
+export function isRetryable(type: ToolCallErrorType): boolean {
+  return ADVICE[type].isRetryable;
+}
+
+/** What can be done about it. */
+export function recommendationsOf(type: ToolCallErrorType): readonly string[] {
+  return ADVICE[type].recommendations;
+}

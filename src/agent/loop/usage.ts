@@ -1,0 +1,28 @@
+import type { Sql, Statement } from "../../db/sql.ts";
+import { totalTokens, type TokenUsage } from "../models/model.ts";
+
+/** The tokens and the cost of an agent's model calls. */
+export type AgentUsage = TokenUsage & {
+  readonly totalTokens: number;
+  /** Null if a call's model had no price. */
+  readonly costUsd: number | null;
+  /** True if a call's output was estimated, since its provider did not say. */
+  readonly isEstimated: boolean;
+};
+
+/** What was paid for once: a fork's copies of steps are the other's. */
+const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolean }, [agentIds: readonly string[]]> = {
+  name: "read_usage",
+  text: `SELECT coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesce(sum(s.output_tokens), 0)::float8 AS "outputTokens",
+      coalesce(sum(s.cache_read_tokens), 0)::float8 AS "cacheReadTokens", coalesce(sum(s.cache_write_tokens), 0)::float8 AS "cacheWriteTokens",
+      CASE WHEN count(*) FILTER (WHERE s.input_tokens IS NOT NULL AND s.cost_usd IS NULL) = 0 THEN coalesce(sum(s.cost_usd), 0) END AS "costUsd",
+      coalesce(bool_or(s.output_is_estimated), false) AS "isEstimated"
+    FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) LEFT JOIN step s ON s.agent_id = a.id AND s.copied_from IS NULL
+    GROUP BY a.id, a.place ORDER BY a.place`,
+};
+
+/** The usage of agents, in their order. */
+export async function readUsage(sql: Sql, agentIds: readonly string[]): Promise<readonly AgentUsage[]> {
+  const rows = await sql.query(READ, [agentIds]);
+  return rows.map((row) => Object.assign(row, { totalTokens: totalTokens(row) }));
+}

@@ -1,0 +1,64 @@
+import { encodeChange, type TenantChange } from "../db/change.ts";
+import type { Statement } from "../db/sql.ts";
+import { sqlState } from "../db/storage-error.ts";
+import { messageOf } from "../lib/text.ts";
+import { columns, placedEvent, type EventColumns } from "./agent-events.ts";
+import { encodeEvent } from "./codec.ts";
+import type { TenantEventDraft, TimelineEvent } from "./event.ts";
+import type { TenantOutcome } from "./outcome.ts";
+import { newWrite, type WriteTries } from "./write.ts";
+
+const COMMIT: Statement<
+  { base_seq: number; base_position: string | number },
+  [tenant: string, writeId: string, isLost: boolean, change: string, ...EventColumns]
+> = {
+  name: "commit_tenant_change",
+  text: "SELECT base_seq, base_position FROM commit_tenant_change($1, $2, $3, $4, $5, $6, $7, $8)",
+};
+
+/** By what a tenant's changes are written, and who is told of their events. */
+export type TenantCommitServices = {
+  readonly tries: WriteTries;
+  readonly write: <Row, Values extends readonly unknown[]>(
+    tenant: string,
+    statement: Statement<Row, Values>,
+    values: Values,
+  ) => Promise<Row[]>;
+  readonly announce: (events: readonly TimelineEvent[]) => void;
+};
+
+/** No agent's: who may see their own agents only does not see them. */
+const OF_TENANT = { agentId: null, createdBy: null };
+
+/** Changes rows of a tenant that are no agent's, and appends the events that report it, or does neither (invariant 15). */
+export async function commitTenant(
+  { tries, write, announce }: TenantCommitServices,
+  tenant: string,
+  drafts: readonly TenantEventDraft[],
+  change: TenantChange,
+): Promise<TenantOutcome> {
+  const id = newWrite();
+  const encoded = drafts.map(encodeEvent);
+  const json = encodeChange(change);
+  try {
+    const [place] = await tries.untilKnown(tenant, false, id, () =>
+      write(tenant, COMMIT, [tenant, id.id, id.isLost, json, ...columns(encoded)]),
+    );
+    if (place === undefined) throw new Error("commit_tenant_change answered no row");
+    const base = Number(place.base_position);
+    const events = encoded.map((event, index) =>
+      placedEvent(tenant, OF_TENANT, event, base + index + 1, place.base_seq + index + 1),
+    );
+    announce(events);
+    return { outcome: "COMMITTED", position: events.at(-1)?.position ?? null };
+  } catch (error) {
+    switch (sqlState(error)) {
+      case "TP002":
+        return { outcome: "CONFLICT", message: messageOf(error) };
+      case "TP003":
+        return { outcome: "KEY_USED" };
+      default:
+        throw error;
+    }
+  }
+}

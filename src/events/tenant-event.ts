@@ -1,0 +1,49 @@
+import type { ActorRef } from "./actor-ref.ts";
+
+/** A stored allow rule as it stood when the event was committed: all that it says, and for whom. Times are ISO 8601. */
+export type AllowRuleSnapshot = {
+  readonly allowRuleId: string;
+  readonly rule: string;
+  readonly templateId: string;
+  readonly approvalId: string;
+  readonly note: string | null;
+  readonly createdBy: ActorRef;
+  readonly createdAt: string;
+};
+
+/** A delegation as it stood when the event was committed. Times are ISO 8601. */
+export type DelegationSnapshot = {
+  readonly delegationId: string;
+  readonly from: ActorRef;
+  readonly to: ActorRef;
+  readonly note: string | null;
+  readonly startsAt: string;
+  readonly endsAt: string;
+};
+
+/** What became of a part of the configuration: its name, as in `template assistant`. */
+export const CONFIGURATION_CHANGES = ["ADDED", "CHANGED", "REMOVED"] as const;
+export type ConfigurationChange = {
+  readonly part: string;
+  readonly change: (typeof CONFIGURATION_CHANGES)[number];
+};
+
+/**
+ * The body of an event of the tenant itself, by kind. It says whole what changed, and by whom, so that the log alone tells
+ * it (invariant 15).
+ */
+export type TenantEventBody =
+  | { readonly kind: "ALLOW_RULE_STORED"; readonly rule: AllowRuleSnapshot; readonly changedBy: ActorRef }
+  | { readonly kind: "ALLOW_RULE_REVOKED"; readonly rule: AllowRuleSnapshot; readonly changedBy: ActorRef }
+  | { readonly kind: "DELEGATION_STARTED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
+  | { readonly kind: "DELEGATION_ENDED"; readonly grant: DelegationSnapshot; readonly changedBy: ActorRef }
+  | {
+      readonly kind: "CONFIGURATION_CHANGED";
+      readonly previousDigest: string;
+      readonly digest: string;
+      /** The parts that differ, in order of their names, as many as an event holds. */
+      readonly changes: readonly ConfigurationChange[];
+      /** How many parts differ. */
+      readonly changeCount: number;
+      readonly changedBy: ActorRef;
+    };

@@ -1,0 +1,104 @@
+import { clientError } from "./errors.ts";
+import { beyond, orderBy, placeOf, readPlace, type Condition, type Order } from "./keyset.ts";
+
+/** The most entries of one page of a connection. */
+export const MAX_PAGE = 100;
+/** Entries of a page if the client does not say. */
+export const DEFAULT_PAGE = 50;
+/** The most rows that are counted: that many means so many at least. */
+export const MOST_COUNTED = 10_000;
+
+/** The arguments of a connection. */
+export type PageArguments = {
+  readonly first?: number | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly before?: string | null | undefined;
+};
+
+/** A page of a list, as Relay's connections have it, and how to count the whole list. */
+export type Connection<Row> = {
+  readonly edges: { cursor: string; node: Row }[];
+  readonly pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  /** The rows of the whole list, counted up to MOST_COUNTED. */
+  readonly count: () => Promise<number>;
+};
+
+/** The rows that a page is read with: what Prisma takes, besides what the caller selects. */
+export type PageQuery<Where, OrderBy> = { readonly where: Where; readonly orderBy: OrderBy[]; readonly take: number };
+
+/** A list: its order, how rows of it are read, and how they are counted. `where` of a count is that of the whole list. */
+export type List<Row, Where, OrderBy> = {
+  readonly order: Order<Row>;
+  readonly where: Where;
+  readonly read: (query: PageQuery<Where, OrderBy>) => Promise<Row[]>;
+  readonly count: (query: { readonly where: Where; readonly take: number }) => Promise<number>;
+};
+
+/**
+ * A page of a list, by keys of our own (docs/adr/0019): whatever is decided, added or removed between two pages, a row
+ * that keeps its key and stays in the list is shown once.
+ */
+export async function connection<Row extends object, Where extends object, OrderBy extends object>(
+  args: PageArguments,
+  list: List<Row, Where, OrderBy>,
+): Promise<Connection<Row>> {
+  checkPage(args);
+  const { order } = list;
+  const isBackwards = typeof args.last === "number";
+  const size = args.last ?? args.first ?? DEFAULT_PAGE;
+  const conditions = [
+    ...(typeof args.after === "string" ? [beyond(order, readPlace(order, args.after, "after"), false)] : []),
+    ...(typeof args.before === "string" ? [beyond(order, readPlace(order, args.before, "before"), true)] : []),
+  ];
+  const found = await list.read({
+    where: both<Where>(list.where, conditions),
+    orderBy: orderBy(order, isBackwards) as OrderBy[],
+    take: size + 1,
+  });
+  return { ...pageOfRows(args, order, found, size), count: () => list.count({ where: list.where, take: MOST_COUNTED }) };
+}
+
+/** The page of the rows that were found: one more than its size, if there are more; from the end on if `last` asked for it. */
+export function pageOfRows<Row extends object>(
+  args: PageArguments,
+  order: Order<Row>,
+  found: readonly Row[],
+  size: number,
+): Omit<Connection<Row>, "count"> {
+  const isBackwards = typeof args.last === "number";
+  const hasMore = found.length > size;
+  const rows = isBackwards ? found.slice(0, size).toReversed() : found.slice(0, size);
+  const edges = rows.map((node) => ({ cursor: placeOf(order, node), node }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: isBackwards ? typeof args.before === "string" : hasMore,
+      hasPreviousPage: isBackwards ? hasMore : typeof args.after === "string",
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}
+
+function both<Where extends object>(where: Where, conditions: readonly Condition[]): Where {
+  return conditions.length === 0 ? where : ({ AND: [where, ...conditions] } as Where);
+}
+
+/** Refuses page sizes that make no sense. */
+export function checkPage({ first, last }: Pick<PageArguments, "first" | "last">, most = MAX_PAGE): void {
+  for (const [name, size] of [
+    ["first", first],
+    ["last", last],
+  ] as const) {
+    if (size !== null && size !== undefined && (size < 1 || size > most))
+      throw clientError("BAD_USER_INPUT", `\`${name}\` must be between 1 and ${most}, not ${size}`);
+  }
+  if (typeof first === "number" && typeof last === "number")
+    throw clientError("BAD_USER_INPUT", "give `first` or `last`, not both");
+}

@@ -1,0 +1,30 @@
+import { countForkPoints, readForkPoints, type ForkPoint } from "../agent/commands/fork-points.ts";
+import { checkPage, DEFAULT_PAGE, MOST_COUNTED, pageOfRows, type Connection, type PageArguments } from "./connection.ts";
+import type { Context } from "./context.ts";
+import { readPlace, type Order } from "./keyset.ts";
+
+const NEWEST_FIRST: Order<ForkPoint> = {
+  name: "forkPoints",
+  columns: [{ name: "index", direction: "desc", holds: "number", nulls: "never" }],
+};
+
+/** The points at which an agent can be forked, newest first. The agent was read before, by who may see it. */
+export async function forkPointsOf({ services }: Context, agentId: string, args: PageArguments): Promise<Connection<ForkPoint>> {
+  checkPage(args);
+  const isBackwards = typeof args.last === "number";
+  const size = args.last ?? args.first ?? DEFAULT_PAGE;
+  const found = await readForkPoints(services.reads, agentId, {
+    before: indexIn(args.after, "after"),
+    after: indexIn(args.before, "before"),
+    take: size + 1,
+    from: isBackwards ? "oldest" : "newest",
+  });
+  return {
+    ...pageOfRows(args, NEWEST_FIRST, found, size),
+    count: () => countForkPoints(services.reads, agentId, MOST_COUNTED),
+  };
+}
+
+function indexIn(place: string | null | undefined, argument: string): number | null {
+  return typeof place === "string" ? Number(readPlace(NEWEST_FIRST, place, argument)[0]) : null;
+}

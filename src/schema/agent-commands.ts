@@ -1,0 +1,102 @@
+import { agentByRow, createAgent, forkAgent, interruptAgent } from "../resolvers/agent.ts";
+import { Agent } from "./agent.ts";
+import { builder } from "./builder.ts";
+import { PermissionScope } from "./enums.ts";
+import { payloadType } from "./payload.ts";
+import { PermissionInput, permissionSource } from "./permission-input.ts";
+
+const agentPayload = (name: string) =>
+  payloadType(name, (t) => ({
+    agent: t.prismaField({
+      type: Agent,
+      nullable: true,
+      description: "The agent, if the mutation was carried out.",
+      resolve: (query, { rowId }, _args, context) => agentByRow(context, rowId, query),
+    }),
+  }));
+
+const CreateAgentInput = builder.inputType("CreateAgentInput", {
+  description: "What to make an agent from.",
+  fields: (t) => ({
+    templateId: t.id({ required: true, description: "The template: `templates` lists them." }),
+    title: t.string({ description: "What people call it: one line of at most 200 characters." }),
+    workspace: t.string({
+      description:
+        "The folder in which the agent works, absolute or relative to where the server was started. If omitted: the configuration's default, or else an empty folder of the agent's own.",
+    }),
+    model: t.string({ description: "Name of a configured model. The template's if omitted." }),
+    toolTimeoutMs: t.int({
+      description: "The longest time of each tool call, in ms. The template's if omitted.",
+    }),
+    permission: t.field({ type: PermissionInput, description: "A permission block of the agent's own." }),
+    permissionScope: t.field({
+      type: PermissionScope,
+      defaultValue: "TIGHTEN",
+      description: "Whether `permission` adds to the template's, so that it can only tighten, or replaces it.",
+    }),
+    idempotencyKey: t.string({ description: "The same key with the same input creates once and answers the same agent." }),
+  }),
+});
+
+builder.mutationField("createAgent", (t) =>
+  t.field({
+    type: agentPayload("CreateAgentPayload"),
+    description: "Creates an agent of a template.",
+    args: { input: t.arg({ type: CreateAgentInput, required: true, description: "What to make it from." }) },
+    resolve: (_root, { input }, context) =>
+      createAgent(context, {
+        templateId: input.templateId,
+        title: input.title ?? null,
+        workspace: input.workspace ?? null,
+        model: input.model ?? null,
+        toolTimeoutMs: input.toolTimeoutMs ?? null,
+        permission:
+          input.permission || input.permissionScope === "REPLACE"
+            ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission ?? {}) }
+            : null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
+  }),
+);
+
+const ForkAgentInput = builder.inputType("ForkAgentInput", {
+  description: "Which agent to fork, and where.",
+  fields: (t) => ({
+    agentId: t.id({ required: true, description: "The agent." }),
+    messageId: t.id({ description: "The last message that both share, one of `agent.forkPoints`; the newest if omitted." }),
+    idempotencyKey: t.string({ description: "The same key with the same input forks once and answers the same agent." }),
+  }),
+});
+
+builder.mutationField("forkAgent", (t) =>
+  t.field({
+    type: agentPayload("ForkAgentPayload"),
+    description:
+      "Makes a new agent with the conversation of another up to a message, its tool calls and todos, and its template, model, workspace and permission. The other may go on meanwhile.",
+    args: { input: t.arg({ type: ForkAgentInput, required: true, description: "Which agent, and where." }) },
+    resolve: (_root, { input }, context) =>
+      forkAgent(context, {
+        agentId: input.agentId,
+        messageId: input.messageId ?? null,
+        idempotencyKey: input.idempotencyKey ?? null,
+      }),
+  }),
+);
+
+const InterruptAgentInput = builder.inputType("InterruptAgentInput", {
+  description: "Which agent's turn to end.",
+  fields: (t) => ({
+    agentId: t.id({ required: true, description: "The agent." }),
+    note: t.string({ description: "Why; the model reads it." }),
+  }),
+});
+
+builder.mutationField("interruptAgent", (t) =>
+  t.field({
+    type: agentPayload("InterruptAgentPayload"),
+    description:
+      "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
+    args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Which turn, and why." }) },
+    resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
+  }),
+);

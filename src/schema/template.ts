@@ -1,0 +1,100 @@
+import type { Template as Configured } from "../agent/loop/template.ts";
+import type { Tool as ConfiguredTool } from "../agent/tools/tool.ts";
+import { models, modelNamed, templateNamed, templates, toolsOf, tools, type NamedModel } from "../resolvers/template.ts";
+import { builder } from "./builder.ts";
+import { Risk } from "./enums.ts";
+
+export const Model = builder.objectRef<NamedModel>("Model").implement({
+  description: "A configured model.",
+  fields: (t) => ({
+    name: t.exposeString("name", { description: "Its name in the configuration: `createAgent` takes it." }),
+    displayName: t.exposeString("displayName", { description: "What it is: provider and model." }),
+  }),
+});
+
+export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
+  description: "A tool of the server.",
+  fields: (t) => ({
+    name: t.exposeString("name", { description: "The name by which models and rules call it." }),
+    description: t.exposeString("description", { description: "What it does, as models read it." }),
+    inputSchema: t.field({
+      type: "JSON",
+      description: "The JSON Schema of its input.",
+      resolve: ({ inputSchema }) => inputSchema,
+    }),
+    isReadOnly: t.exposeBoolean("readOnly", { description: "Whether it changes nothing." }),
+    isIdempotent: t.exposeBoolean("idempotent", {
+      description: "Whether a second run changes nothing that the first did not: a call is run again if its server died.",
+    }),
+    risk: t.expose("risk", { type: Risk, description: "How much a call could change." }),
+  }),
+});
+
+/** A template by its id, whether the server still has it or not. */
+export type NamedTemplate = { readonly templateId: string; readonly configured: Configured | null };
+
+export const Template = builder.objectRef<NamedTemplate>("Template");
+
+builder.node(Template, {
+  description: "What agents are made from.",
+  id: { resolve: ({ templateId }) => templateId, description: "The same for all agents of it." },
+  loadOne: (id, context) => templateNamed(context, id),
+  fields: (t) => ({
+    templateId: t.exposeID("templateId", { description: "Its id in the configuration: `createAgent` takes it." }),
+    isConfigured: t.boolean({
+      description: "Whether the server still has it. The other fields are null or empty where it has not.",
+      resolve: ({ configured }) => configured !== null,
+    }),
+    model: t.field({
+      type: Model,
+      nullable: true,
+      description: "The model that its agents use if they are not given another.",
+      resolve: ({ configured }, _args, context) => modelNamed(context, configured?.model ?? null),
+    }),
+    fallbackModel: t.field({
+      type: Model,
+      nullable: true,
+      description: "The model that answers the rest of a turn if the first one cannot.",
+      resolve: ({ configured }, _args, context) => modelNamed(context, configured?.fallbackModel ?? null),
+    }),
+    tools: t.field({
+      type: [Tool],
+      description: "The tools that its agents have.",
+      resolve: ({ configured }, _args, context) => toolsOf(context, configured),
+    }),
+    approvalQuorum: t.int({
+      nullable: true,
+      description: "How many people must allow a call.",
+      resolve: ({ configured }) => configured?.approvalQuorum ?? null,
+    }),
+    allowsSelfApproval: t.boolean({
+      nullable: true,
+      description: "Whether people may decide on what they asked for.",
+      resolve: ({ configured }) => configured?.selfApproval ?? null,
+    }),
+  }),
+});
+
+builder.queryField("templates", (t) =>
+  t.field({
+    type: [Template],
+    description: "What agents can be made from: all templates of the configuration.",
+    resolve: (_root, _args, context) => templates(context),
+  }),
+);
+
+builder.queryField("tools", (t) =>
+  t.field({
+    type: [Tool],
+    description: "All tools of the server: its own, and those of the configuration.",
+    resolve: (_root, _args, context) => tools(context),
+  }),
+);
+
+builder.queryField("models", (t) =>
+  t.field({
+    type: [Model],
+    description: "All models of the configuration.",
+    resolve: (_root, _args, context) => models(context),
+  }),
+);
