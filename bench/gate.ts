@@ -51,7 +51,13 @@ async function measure(folder: string): Promise<Figure[]> {
     const discovered = discover(request, { all: tools, enabled: tools });
     const validated = discovered.ok ? validate(discovered.value) : discovered;
     const permitted = validated.ok
-      ? await permit(validated.value, { policy, hooks: { preToolUse: [] }, workspace, signal })
+      ? await permit(validated.value, {
+          policy,
+          hooks: { preToolUse: [] },
+          agent: { createdBy: "bench", templateId: "bench" },
+          workspace,
+          signal,
+        })
       : validated;
     if (permitted.ok && permitted.value.kind !== "answered") confirm(permitted.value, null, folder);
     format({ output: "src/a.ts:1:1: TODO", details: { ok: true } });

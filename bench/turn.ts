@@ -123,6 +123,7 @@ async function newAgent({ services }: App): Promise<string> {
     toolTimeoutMs: null,
     permission: null,
     title: null,
+    hooks: [],
     idempotencyKey: null,
   };
   const created = await createAgent(services, ACTOR, request);

@@ -104,7 +104,15 @@ async function startWalked(): Promise<App> {
 
 async function send({ services, wake }: App): Promise<void> {
   const actor = { id: "anna", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] } as const;
-  const unsaid = { workspace: null, model: null, toolTimeoutMs: null, permission: null, title: null, idempotencyKey: null };
+  const unsaid = {
+    workspace: null,
+    model: null,
+    toolTimeoutMs: null,
+    permission: null,
+    title: null,
+    hooks: [],
+    idempotencyKey: null,
+  };
   const created = await createAgent(services, actor, { templateId: "assistant", ...unsaid });
   if (!created.ok) throw new Error(created.refusal.message);
   const agentId = created.value.id;

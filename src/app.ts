@@ -6,6 +6,7 @@ import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices } from "./agent/loop/services.ts";
 import { Images } from "./agent/conversation/images.ts";
+import { LateResults } from "./agent/calls/late-results.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
@@ -109,12 +110,14 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     agentLimit: settings.agentLimit,
     slots: new ToolSlots(settings.toolLimits),
     outputs: new ToolOutputs(join(dataFolder, "outputs")),
+    lateResults: new LateResults(logger),
     groups,
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),
     closedFolders: closedFolders(settings.environment),
     modes: settings.modes,
+    agentHooks: settings.agentHooks,
     workspaceRoots: settings.workspaceRoots,
     folder,
     defaultWorkspace: settings.defaultWorkspace,
@@ -126,9 +129,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
-  const { transcripts, requests, slots, agentLimit } = services;
+  const { transcripts, requests, slots, agentLimit, lateResults } = services;
   const { unknownRows } = database;
-  const sources = { log, transcripts, requests, tails, slowReaders, slots, agentLimit, startedAt, unknownRows };
+  const sources = { log, lateResults, transcripts, requests, tails, slowReaders, slots, agentLimit, startedAt, unknownRows };
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size });
 
   // Only one process works on the embedded database.

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import type { RequestRoom } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
+import type { LateResults } from "./agent/calls/late-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { EventLog } from "./events/log.ts";
 import type { Tails } from "./events/tails.ts";
@@ -15,6 +16,7 @@ export type MetricSources = {
   readonly tails: Tails;
   readonly slowReaders: SlowReaders;
   readonly slots: ToolSlots;
+  readonly lateResults: LateResults;
   readonly agentLimit: number;
   /** The time at which the server began to start, in ms since 1970. */
   readonly startedAt: number;
@@ -78,6 +80,11 @@ export function serverMetrics(sources: MetricSources): Registry {
   counter("triplane_slow_readers_closed_total", "Streams that were closed since nobody read them.", () => slowReaders.closed);
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);
+  counter(
+    "triplane_late_tool_results_total",
+    "Tools that ended after their calls had, at a timeout or an interrupt.",
+    () => sources.lateResults.count,
+  );
   counter("triplane_forgotten_failures_total", "Failures that nobody waited for, of own code above all.", forgottenCount);
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());
   return registry;

@@ -48,6 +48,8 @@ export const CONFIG_SETTINGS = {
   ),
   /** Hooks that run before those of the templates. None if omitted. */
   hooks: withDefault(closed(HOOK_SETTINGS), {}),
+  /** Hooks that single agents are created with (`createAgent(hooks:)`), by name; they run after those of the template. None if omitted. */
+  agentHooks: withDefault(named(closed(HOOK_SETTINGS), 0), {}),
   /** The operator's own code that is given each event of a kind after its commit, at least once. See docs/approvals.md. None if omitted. */
   on: withDefault(
     Type.Unsafe<Listeners>({

@@ -13,6 +13,7 @@ export function configurationParts(config: TriplaneConfig): (tenant: string) => 
   const shared = {
     ...digests("", { hooks, workspaceRoots, defaultWorkspace, authenticate }),
     ...digests("templates.", config.templates),
+    ...digests("agentHooks.", config.agentHooks ?? {}),
     ...digests("permissionModes.", config.permissionModes ?? {}),
     ...digests("tools.", Object.fromEntries((config.tools ?? []).map((tool) => [tool.name, declared(tool)]))),
   };

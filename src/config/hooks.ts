@@ -44,6 +44,11 @@ export function hooksOf(all: HooksConfig, place: string, own: HooksConfig): Hook
   };
 }
 
+/** The hooks that agents may be created with, by name. */
+export function agentHooksOf(written: Readonly<Record<string, HooksConfig>>): ReadonlyMap<string, Hooks> {
+  return new Map(Object.entries(written).map(([name, hooks]) => [name, hooksOf({}, `agentHooks.${name}`, hooks)]));
+}
+
 function placedHooks<Hook>(place: string, hooks: readonly Hook[]): readonly Placed<Hook>[] {
   return hooks.map((run, index) => ({ place: `${place}.${index}`, run }));
 }

@@ -2,7 +2,7 @@ import { access, realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
-import type { Template } from "../agent/loop/template.ts";
+import type { Hooks, Template } from "../agent/loop/template.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Vocabulary } from "../agent/policy/permission-source.ts";
 import { BUILTIN_MODES, type CustomMode } from "../agent/policy/permission.ts";
@@ -20,6 +20,7 @@ import { checkForm } from "./check-form.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
+import { agentHooksOf } from "./hooks.ts";
 import { modelsOf } from "./models.ts";
 import { resolvePackageName } from "./package-name.ts";
 import { RETENTION_SETTINGS, retentionOf } from "./retention.ts";
@@ -35,6 +36,7 @@ export type Settings = {
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly agentLimit: number;
   readonly toolLimits: ToolLimits;
+  readonly agentHooks: ReadonlyMap<string, Hooks>;
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
   readonly webhooks: readonly Webhook[];
@@ -99,6 +101,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     models,
     tools,
     modes: vocabulary.modes,
+    agentHooks: agentHooksOf(config.agentHooks),
     listeners: config.on,
     retention: retentionOf(complete(RETENTION_SETTINGS, config.retention)),
     webhooks: Object.entries(config.webhooks).map(([name, webhook]) => webhookOf(`${path}: webhooks.${name}`, name, webhook)),

@@ -6,7 +6,7 @@ import type {
   Breakpoint,
   ToolCallState,
 } from "../db/generated/enums.ts";
-import type { Json } from "../lib/json.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
 import type { ActorRef } from "./actor-ref.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
@@ -68,6 +68,8 @@ export type ApprovalSnapshot = {
   readonly inputHash: string | null;
   readonly reason: string;
   readonly risk: string;
+  /** What hooks said for the people who decide; null for nothing. */
+  readonly meta: JsonObject | null;
   /** The number of people who must allow it. */
   readonly quorum: number;
   readonly expiresAt: string | null;

@@ -13,7 +13,7 @@ const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
   TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, ...payload }),
   PERMISSION_REQUIRED: (payload) => {
     const request = payload["request"];
-    return isJsonObject(request) ? { ...payload, request: { quorum: 1, host: null, ...request } } : payload;
+    return isJsonObject(request) ? { ...payload, request: { quorum: 1, host: null, meta: null, ...request } } : payload;
   },
   PERMISSION_DECIDED: (payload) => {
     const { onBehalfOf = null } = payload;

@@ -138,7 +138,7 @@ export async function answeredMessages(
 ): Promise<readonly string[]> {
   if (body.messageIds !== null || event.agentId === null) return body.messageIds ?? [];
   const messages = await prisma.message.findMany({
-    where: { agentId: event.agentId, turn: body.turn, kind: "USER" },
+    where: { agentId: event.agentId, turn: body.turn, kind: "USER", createdBy: { not: null } },
     orderBy: { ordinal: "asc" },
     select: { id: true },
   });

@@ -34,6 +34,9 @@ const CreateAgentInput = builder.inputType("CreateAgentInput", {
       defaultValue: "TIGHTEN",
       description: "Whether `permission` adds to the template's, so that it can only tighten, or replaces it.",
     }),
+    hooks: t.stringList({
+      description: "Names of hooks of the configuration (`agentHooks`) that run after its template's. They only tighten.",
+    }),
     idempotencyKey: t.string({ description: "The same key with the same input creates once and answers the same agent." }),
   }),
 });
@@ -54,6 +57,7 @@ builder.mutationField("createAgent", (t) =>
           input.permission || input.permissionScope === "REPLACE"
             ? { scope: input.permissionScope ?? "TIGHTEN", source: permissionSource(input.permission ?? {}) }
             : null,
+        hooks: [...new Set(input.hooks ?? [])],
         idempotencyKey: input.idempotencyKey ?? null,
       }),
   }),

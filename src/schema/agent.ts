@@ -69,6 +69,11 @@ export const Agent = builder.prismaNode("Agent", {
       nullable: true,
       description: "Its own permission block, `{ scope, source }`; null if its template's holds alone.",
     }),
+    hooks: t.stringList({
+      description: "Names of the hooks that run after its template's.",
+      select: { hooks: true },
+      resolve: ({ hooks }) => (Array.isArray(hooks) ? hooks.filter((name) => typeof name === "string") : []),
+    }),
     state: t.expose("state", { type: AgentState, description: "What it does." }),
     breakpoint: t.expose("breakpoint", { type: Breakpoint, description: "Where in its turn it stands." }),
     turn: t.exposeInt("turn", { description: "Turns that it has begun." }),

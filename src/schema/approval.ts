@@ -39,6 +39,12 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
       description: "How much it could change.",
       resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
     }),
+    meta: t.field({
+      type: "JSON",
+      nullable: true,
+      description: "What hooks said for those who decide.",
+      resolve: ({ meta }) => meta,
+    }),
     quorum: t.exposeInt("quorum", { description: "How many people must allow it." }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "Until when; null for without an end." }),
   }),
@@ -150,6 +156,7 @@ export const Approval = builder.prismaNode("Approval", {
       select: { risk: true },
       resolve: ({ risk }) => risk as (typeof Risk)["$inferType"],
     }),
+    meta: t.expose("meta", { type: "JSON", nullable: true, description: "What hooks said for those who decide." }),
     quorum: t.int({
       description: "How many people must allow it. One is enough to deny it.",
       select: { quorum: true },

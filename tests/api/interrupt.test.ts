@@ -12,6 +12,11 @@ async function interrupt(client: TestClient, agentId: string, note: string | nul
   expect(interruptAgent.userErrors).toEqual([]);
 }
 
+/** A model that never begins to answer. */
+function saysNothing(): AsyncIterable<never> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
+}
+
 describe("interruptAgent", () => {
   it("leaves an idle agent as it is, and the next message works", async () => {
     const app = await startTestApp();
@@ -181,6 +186,47 @@ describe("interruptAgent", () => {
     const events = await client.events(agent.id);
     expect(ofType(events, "Done").map(({ reason }) => reason)).toEqual(["INTERRUPTED", "COMPLETED"]);
     expect(ofType(events, "InterruptRequested")).toHaveLength(1);
+  });
+
+  it.each([
+    ["while the model speaks", () => hangsAfter("I was about to")],
+    ["before the model says anything", saysNothing],
+  ] as const)("%s: its note is read by the model in the next turn, and is nobody's message", async (_name, first) => {
+    const model = playedModel(first, () => says("Hello."));
+    const app = await startTestApp({ model });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await expect.poll(() => model.calls.length).toBe(1);
+    await interrupt(client, agent.id, "use the other folder");
+    await client.until(agent.id, "DONE");
+    const events = await client.turn(agent.id, "on");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED", messageIds: [expect.any(String)] }]);
+    expect(JSON.stringify(model.calls.at(-1)?.request.messages)).toContain("use the other folder");
+  });
+
+  it("without a note leaves the conversation as it is", async () => {
+    const model = playedModel(
+      () => hangsAfter("…"),
+      () => says("Hello."),
+    );
+    const app = await startTestApp({ model });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    await interrupt(client, agent.id);
+    await client.until(agent.id, "DONE");
+    await client.turn(agent.id, "on");
+    expect(model.calls.at(-1)?.request.messages).toMatchObject([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "go" },
+          { type: "text", text: "on" },
+        ],
+      },
+    ]);
   });
 
   it("twice is once", async () => {

@@ -56,7 +56,7 @@ describe("files with secrets", () => {
     expect(grep.output).toContain("left out");
     const glob = await outcomeOf("fs_glob", { pattern: "**/*", dot: true }, { mode: "auto" });
     expect(glob.output).not.toMatch(/\.env|server\.pem/);
-    expect(glob.output).toContain("2 files or folders that mostly hold secrets left out");
+    expect(glob.output).toContain("left out: 2 files or folders that mostly hold secrets");
     expect((await outcomeOf("fs_grep", { pattern: "TOKEN", path: "app/.env" }, { mode: "auto" })).state).toBe("ASKED");
   });
 

@@ -91,6 +91,65 @@ describe("arguments that are wrong", () => {
   });
 });
 
+describe("what a program can read of a call that came to nothing (features.md T11)", () => {
+  it("wrong arguments: each problem with its place, what came, and what is expected", async () => {
+    const { calls } = await turnWith([{ tool: "fs_read", input: { path: 7, depth: 3 } }]);
+    expect(calls[0]?.details).toMatchObject({
+      errorType: "invalid_params",
+      retryable: false,
+      recommendations: [expect.any(String)],
+      validationErrors: expect.arrayContaining([expect.objectContaining({ path: "/path", value: 7 })]),
+      receivedParams: { path: 7, depth: 3 },
+      expectedSchema: { required: ["path"] },
+    });
+  });
+
+  it("wrong arguments that are large are cut, with a mark", async () => {
+    const { calls } = await turnWith([{ tool: "fs_read", input: { path: ["x".repeat(20_000)] } }]);
+    expect(calls[0]?.details).toMatchObject({ receivedParams: expect.stringContaining("the input has the whole") });
+    expect(JSON.stringify(calls[0]?.details).length).toBeLessThan(16_000);
+  });
+
+  it("a tool that is not there, or not for this agent: the ones that are", async () => {
+    const { calls } = await turnWith([{ tool: "rm_rf" }, { tool: "fs_write" }], { template: { tools: ["fs_read"] } });
+    expect(calls.map(({ details }) => details)).toMatchObject([
+      { errorType: "not_found", requestedTool: "rm_rf", availableTools: ["fs_read"] },
+      { errorType: "disabled", requestedTool: "fs_write", availableTools: ["fs_read"] },
+    ]);
+  });
+
+  it("a file that is not there: the system's code, and the file's name in the workspace, in words", async () => {
+    const { calls, app } = await turnWith([{ tool: "fs_read", input: { path: "docs/missing.md" } }]);
+    expect(calls).toMatchObject([
+      {
+        error: { type: "EXECUTION_FAILED", message: "The tool failed: docs/missing.md does not exist" },
+        details: { errorType: "execution_failed", retryable: true, code: "ENOENT", errno: -2, path: "docs/missing.md" },
+      },
+    ]);
+    expect(JSON.stringify(calls)).not.toContain(app.workspace);
+  });
+});
+
+describe("alarms on tools (features.md, S2)", () => {
+  it("one that failed and one that took too long raise an ERROR of phase TOOL; one that was denied does not", async () => {
+    const tools = [
+      ownTool("breaks", () => {
+        throw new Error("the pipe burst");
+      }),
+      ownTool("hangs", () => new Promise<never>(() => {})),
+      ownTool("fine", () => ({ output: "fine", details: null })),
+    ];
+    const { events } = await turnWith(
+      tools.map(({ name }) => ({ tool: name })),
+      { config: { tools }, template: { toolTimeoutMs: 50, permission: { mode: "auto", deny: ["fine"] } } },
+    );
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      { severity: "WARN", phase: "TOOL", detail: "execution_failed", message: expect.stringContaining("the pipe burst") },
+      { severity: "WARN", phase: "TOOL", detail: "timeout", message: expect.stringContaining("hangs") },
+    ]);
+  });
+});
+
 describe("tools that misbehave (invariant 9)", () => {
   it("one that throws is FAILED with execution_failed", async () => {
     const tool = ownTool("breaks", () => {
@@ -148,18 +207,44 @@ describe("tools that misbehave (invariant 9)", () => {
     ]);
   });
 
-  it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped", async () => {
+  it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped and counted (features.md A3)", async () => {
     const late = Promise.withResolvers<{ output: string; details: null }>();
     const tool = ownTool("hangs", () => late.promise);
-    const { calls, events, client, agent } = await turnWith([{ tool: "hangs" }], {
+    const { app, calls, events, client, agent } = await turnWith([{ tool: "hangs" }], {
       config: { tools: [tool] },
       template: { toolTimeoutMs: 60 },
     });
+    const lateResults = async () =>
+      /^triplane_late_tool_results_total (\d+)$/m.exec(await (await fetch(new URL("/metrics", app.url))).text())?.[1];
+    expect(await lateResults()).toBe("0");
     expect(calls).toMatchObject([{ state: "FAILED", error: { type: "TIMEOUT", stage: "EXECUTION" } }]);
     expectPairs(events, 1);
     late.resolve({ output: "too late", details: null });
+    await expect.poll(lateResults).toBe("1");
     await client.turn(agent.id, "and on");
     expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([{ state: "FAILED" }]);
+  });
+
+  it("one with more time of its own than its agent has gets the agent's, one with less its own (features.md A3)", async () => {
+    const hangs = (name: string, timeoutMs: number) => ({ ...ownTool(name, () => new Promise<never>(() => {})), timeoutMs });
+    const script = {
+      replies: [
+        { when: { user: "go" }, call: [{ tool: "long" }, { tool: "short" }] },
+        { when: {}, say: ["."] },
+      ],
+    };
+    const app = await startTestApp({
+      script,
+      config: { tools: [hangs("long", 3_600_000), hangs("short", 20)] },
+      template: { permission: { mode: "auto" }, toolTimeoutMs: 3_600_000 },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent({ toolTimeoutMs: 60 });
+    await client.turn(agent.id, "go");
+    expect((await client.agent(agent.id)).toolCalls.nodes).toMatchObject([
+      { error: { type: "TIMEOUT" }, details: { afterMs: 60 } },
+      { error: { type: "TIMEOUT" }, details: { afterMs: 20 } },
+    ]);
   });
 
   it("one that heeds its signal is FAILED with timeout as well", async () => {
@@ -404,31 +489,6 @@ describe("hooks", () => {
     ]);
     expect(await run([() => ({ result: { output: "from the hook", details: null } })], "deny")).toMatchObject([
       { state: "DENIED" },
-    ]);
-  });
-
-  it("postToolUse may replace a result; one that throws is reported and the result stays", async () => {
-    const tool = ownTool("plain", () => ({ output: "plain", details: null }));
-    const options = (
-      postToolUse: NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["postToolUse"],
-    ): TestAppOptions => ({
-      config: { tools: [tool] },
-      template: { hooks: { postToolUse: postToolUse ?? [] }, permission: { mode: "auto" } },
-    });
-    expect(
-      (await turnWith([{ tool: "plain" }], options([(_call, result) => ({ ...result, output: "replaced" })]))).calls,
-    ).toMatchObject([{ output: "replaced" }]);
-    const failed = await turnWith(
-      [{ tool: "plain" }],
-      options([
-        () => {
-          throw new Error("hook bug");
-        },
-      ]),
-    );
-    expect(failed.calls).toMatchObject([{ state: "COMPLETED", output: "plain" }]);
-    expect(ofType(failed.events, "ErrorRaised")).toMatchObject([
-      { severity: "WARN", phase: "TOOL", message: expect.stringContaining("hook bug") },
     ]);
   });
 });

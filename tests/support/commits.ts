@@ -36,7 +36,9 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
     if (view.waiting.length > 0) may("turn started", () => turnStarted(view));
     return possible;
   }
-  may("turn sealed", () => turnSealed(view, { reason: "INTERRUPTED", note: "stop \0", texts: [], events: [], trace: false }, AT));
+  may("turn sealed", () =>
+    turnSealed(view, { reason: "INTERRUPTED", note: "stop \0", told: "stopped \0", texts: [], events: [], trace: false }, AT),
+  );
   const isOpen = view.lastStep?.state === "STARTED";
   if (isOpen) {
     for (const calls of [0, 1, 3])
@@ -63,7 +65,10 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       const refusal = { type: "not_found", stage: "discovery", name: "nowhere", available: ["own"] } as const;
       return [
         { name: "call refused", make: () => judged({ kind: "refused", call, refusal, stages: [passage("discovery")] }) },
-        { name: "call denied", make: () => judged({ ...judgedCall(call, "deny"), kind: "denied", refusal: DENIED }) },
+        {
+          name: "call denied",
+          make: () => judged({ ...judgedCall(call, "deny"), kind: "denied", refusal: DENIED, failedHook: null }),
+        },
         {
           name: "call answered",
           make: () =>
@@ -71,7 +76,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         },
         {
           name: "call asked",
-          make: () => judged({ ...judgedCall(call, "ask"), kind: "asked", inputHash: "hash", reason: "it writes" }),
+          make: () => judged({ ...judgedCall(call, "ask"), kind: "asked", inputHash: "hash", reason: "it writes", meta: null }),
         },
         {
           name: "call busy",
@@ -92,7 +97,12 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
     case "EXECUTING": {
       const isLast = view.calls.filter(({ state }) => state === "EXECUTING").length === 1;
       const completed = { ...OUTCOME, kind: "completed", output: "done \0", details: [1], keptOutputBytes: null } as const;
-      const failed = { ...OUTCOME, kind: "refused", refusal: { type: "timeout", stage: "execution", afterMs: 9 } } as const;
+      const failed = {
+        ...OUTCOME,
+        kind: "refused",
+        refusal: { type: "timeout", stage: "execution", afterMs: 9 },
+        said: null,
+      } as const;
       const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
       const recover = (unknownOutcome: "ask" | "seal"): Commit =>
         recovered(view, { unknown, texts: [], tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
@@ -108,7 +118,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
   }
 }
 
-const DENIED = { type: "permission_denied", stage: "permission", reason: "a rule" } as const;
+const DENIED = { type: "permission_denied", stage: "permission", reason: "a rule", result: null } as const;
 
 function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool_use" | "pause_turn"): Commit {
   const asked = Array.from({ length: calls }, (_, index) => ({

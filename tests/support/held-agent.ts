@@ -25,6 +25,7 @@ export async function heldAgent(services: AgentServices): Promise<HeldAgent> {
     toolTimeoutMs: null,
     permission: null,
     title: null,
+    hooks: [],
     idempotencyKey: null,
   });
   if (!created.ok) throw new Error(created.refusal.message);

@@ -35,6 +35,7 @@ export async function insertAgent(log: EventLog, tenant: string, createdBy = "an
         toolTimeoutMs: null,
         permission: null,
         title: null,
+        hooks: [],
         at: new Date(),
       }),
     },

@@ -1,4 +1,5 @@
 import { Images } from "../../src/agent/conversation/images.ts";
+import { LateResults } from "../../src/agent/calls/late-results.ts";
 import { ToolOutputs } from "../../src/agent/calls/outputs.ts";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
@@ -39,9 +40,11 @@ export function testServices(
     templates: new Map([["assistant", { ...testTemplate(), ...template }]]),
     models: new Map([["test", model]]),
     modes: new Map(),
+    agentHooks: new Map(),
     agentLimit: 100,
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs: new ToolOutputs("/nowhere"),
+    lateResults: new LateResults(silentLogger),
     images,
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),

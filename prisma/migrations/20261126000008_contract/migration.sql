@@ -3,6 +3,7 @@
 -- AlterTable
 ALTER TABLE "agent" ADD COLUMN     "archived_at" TIMESTAMPTZ(3),
 ADD COLUMN     "fork_is_whole" BOOLEAN NOT NULL DEFAULT true,
+ADD COLUMN     "hooks" JSON,
 ADD COLUMN     "last_activity_at" TIMESTAMPTZ(3),
 ADD COLUMN     "retry_turn" INTEGER,
 ADD COLUMN     "title" TEXT;
@@ -13,6 +14,7 @@ ALTER TABLE "allow_rule" ADD COLUMN     "revoked_by_kind" "actor_kind";
 -- AlterTable
 ALTER TABLE "approval" ADD COLUMN     "erased_at" TIMESTAMPTZ(3),
 ADD COLUMN     "host" TEXT,
+ADD COLUMN     "meta" JSON,
 ALTER COLUMN "tool_call_id" DROP NOT NULL,
 ALTER COLUMN "input" DROP NOT NULL,
 ALTER COLUMN "input_hash" DROP NOT NULL;

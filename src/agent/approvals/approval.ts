@@ -41,7 +41,7 @@ const FIND: Statement<{ found: FoundApproval }, [id: string, kinds: readonly str
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at,
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(json_agg(DISTINCT m.created_by), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER'
+      'requesters', (SELECT coalesce(json_agg(DISTINCT m.created_by), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL
         WHERE t.id = p.tool_call_id)) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.kind::text = ANY ($2)`,
 };

@@ -5,7 +5,8 @@ import { storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import type { ApprovalView, CallView } from "../calls/call.ts";
 import { endEvents } from "../calls/events.ts";
-import { refusalText, toolCallError } from "../calls/refusal.ts";
+import { refusedFacts } from "../calls/refusal.ts";
+import { refusalDetails } from "../calls/refusal-details.ts";
 import { isFinal, callStep, type CallStep } from "../calls/states.ts";
 import type { FoundApproval } from "./approval.ts";
 import type { Authority } from "./authority.ts";
@@ -117,8 +118,8 @@ function stepOf(
     { ...call, approval: decided },
     "DENIED",
     at,
-    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
-    {},
+    { ...refusedFacts(refusal), completedAt: at.toISOString(), durationMs: 0 },
+    { details: refusalDetails(refusal) },
     trail,
   );
 }

@@ -3,7 +3,8 @@ import type { Statement } from "../../db/sql.ts";
 import { endEvents } from "../calls/events.ts";
 import { callStep, type CallStep } from "../calls/states.ts";
 import { closedEvent } from "./closed-event.ts";
-import { refusalText, toolCallError } from "../calls/refusal.ts";
+import { refusedFacts } from "../calls/refusal.ts";
+import { refusalDetails } from "../calls/refusal-details.ts";
 import { readCall, type CallView } from "../calls/call.ts";
 import { sealCall } from "../calls/seal.ts";
 import type { ApprovalServices } from "./services.ts";
@@ -79,8 +80,8 @@ function deny(call: CallView, expiredAt: string, at: Date): CallStep {
     call,
     "DENIED",
     at,
-    { output: refusalText(refusal), isError: true, error: toolCallError(refusal), completedAt: at.toISOString(), durationMs: 0 },
-    {},
+    { ...refusedFacts(refusal), completedAt: at.toISOString(), durationMs: 0 },
+    { details: refusalDetails(refusal) },
     `nobody decided until ${expiredAt}`,
   );
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { OwnerChange } from "../../db/change.ts";
 import type { ApprovalKind } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
-import type { Json } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import type { CallingAgent, CallView } from "../calls/call.ts";
 import { snapshot } from "../calls/events.ts";
 import type { ApprovalTemplate } from "./template.ts";
@@ -15,6 +15,8 @@ export type Asking = {
   readonly inputHash: string;
   readonly reason: string;
   readonly risk: string;
+  /** What hooks said for the people who decide; null for nothing. */
+  readonly meta: JsonObject | null;
   readonly quorum: number;
   readonly at: Date;
 };
@@ -29,7 +31,7 @@ export type ApprovalRequest = {
 /** Asks a person about a call. */
 export function requestApproval(
   agent: Pick<CallingAgent, "id" | "tenant">,
-  { kind, call, input, inputHash, reason, risk, quorum, at }: Asking,
+  { kind, call, input, inputHash, reason, risk, meta, quorum, at }: Asking,
   { approvalExpiresMs }: Pick<ApprovalTemplate, "approvalExpiresMs">,
 ): ApprovalRequest {
   const id = randomUUID();
@@ -49,6 +51,7 @@ export function requestApproval(
       inputHash,
       reason,
       risk,
+      meta,
       quorum,
       requestedAt: at,
       expiresAt,
@@ -65,6 +68,7 @@ export function requestApproval(
         inputHash,
         reason,
         risk,
+        meta,
         quorum,
         expiresAt: expiresAt?.toISOString() ?? null,
       },

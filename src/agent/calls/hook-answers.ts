@@ -1,10 +1,12 @@
 import { isJsonObject, toJson, type JsonObject } from "../../lib/json.ts";
+import { byteLength } from "../../lib/text.ts";
 import { readToolResult, RESULT_FORM, type ToolResult } from "../tools/tool-result.ts";
 
 /** A preToolUse hook's answer, once it was read. */
 export type PreToolUseSaid =
   | { readonly kind: "nothing" }
-  | { readonly kind: "deny" | "ask"; readonly reason: string | null }
+  | { readonly kind: "ask"; readonly reason: string | null; readonly meta: JsonObject | null }
+  | { readonly kind: "deny"; readonly reason: string | null; readonly result: ToolResult | null }
   | { readonly kind: "result"; readonly result: ToolResult }
   | { readonly kind: "input"; readonly input: JsonObject }
   | { readonly kind: "unreadable"; readonly problem: string };
@@ -16,8 +18,10 @@ export type PreToolUseSaid =
 export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
   if (answer === undefined) return { kind: "nothing" };
   if (!isJsonObject(answer)) return unreadable("it answered something else than an object");
-  const { decision, reason } = answer;
-  if (decision === "deny" || decision === "ask") return { kind: decision, reason: typeof reason === "string" ? reason : null };
+  const { decision } = answer;
+  const reason = typeof answer["reason"] === "string" ? answer["reason"] : null;
+  if (decision === "deny") return { kind: "deny", reason, result: readToolResult(answer["toolResult"]) };
+  if (decision === "ask") return { kind: "ask", reason, meta: metaOf(answer["meta"]) };
   const [field, ...others] = Object.keys(answer);
   if (field === "result" && others.length === 0) {
     const result = readToolResult(answer["result"]);
@@ -28,6 +32,34 @@ export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
     return input !== undefined && isJsonObject(input) ? { kind: "input", input } : unreadable("its input is no JSON object");
   }
   return unreadable("it answered neither a decision (ask or deny), nor only a result, nor only an input");
+}
+
+/** The largest meta of an approval, in bytes of JSON: its event has room for more than that. */
+const META_BYTES = 8 * 1024;
+
+/** What a hook says for people who decide; null for what is no JSON object, or too large to be shown. */
+function metaOf(value: unknown): JsonObject | null {
+  const meta = toJson(value ?? null);
+  return isJsonObject(meta) && byteLength(JSON.stringify(meta)) <= META_BYTES ? meta : null;
+}
+
+/** A postToolUse hook's answer, once it was read. */
+export type PostToolUseSaid =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "result"; readonly result: ToolResult }
+  | { readonly kind: "unreadable"; readonly problem: string };
+
+/** Reads what a postToolUse hook answered of an outcome: `{ update }` with some of its parts, or `{ replace }` with all. */
+export function readPostToolUseAnswer(answer: unknown, before: ToolResult): PostToolUseSaid {
+  if (answer === undefined) return { kind: "nothing" };
+  const form = "it answered neither { update: { output?, details? } } nor { replace: { output, details } }";
+  if (!isJsonObject(answer)) return { kind: "unreadable", problem: form };
+  const [field, ...others] = Object.keys(answer);
+  const value: unknown = answer[field ?? ""];
+  if (others.length > 0 || (field !== "update" && field !== "replace") || !isJsonObject(value))
+    return { kind: "unreadable", problem: form };
+  const result = readToolResult(field === "update" ? { ...before, ...value } : value);
+  return result === null ? { kind: "unreadable", problem: RESULT_FORM } : { kind: "result", result };
 }
 
 function unreadable(problem: string): PreToolUseSaid {

@@ -3,9 +3,13 @@ import type { HookCall, PostToolUse, PreToolUse, ToolHooks } from "../tools/tool
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { Validated } from "./stages/validation.ts";
 
+/** The agent of a call, as hooks are told of it. */
+export type HookAgent = Pick<HookCall, "createdBy" | "templateId">;
+
 /** The call as hooks see it: with a copy of the input, so that they cannot change what runs. */
-export function hookCall({ request, tool, bound }: Validated): HookCall {
-  return { agentId: request.agentId, callId: request.callId, name: tool.name, input: structuredClone(bound.input) };
+export function hookCall({ request, tool, bound }: Validated, { createdBy, templateId }: HookAgent): HookCall {
+  const { tenant, agentId, callId } = request;
+  return { tenant, agentId, createdBy, templateId, callId, name: tool.name, input: structuredClone(bound.input) };
 }
 
 /**

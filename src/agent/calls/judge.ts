@@ -1,5 +1,6 @@
 import type { ToolCallPatch } from "../../db/change.ts";
 import type { Statement } from "../../db/sql.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { agentPolicy, agentWorkspace } from "../policy/agent-policy.ts";
 import { hookVerdict } from "../policy/policy.ts";
@@ -42,9 +43,14 @@ export type ReadyCall = JudgedCall & { readonly kind: "ready"; readonly confirme
 /** The gate's word on a call before execution. One that did not come as far as permission has no explanation. */
 export type Judgement =
   | ReadyCall
-  | (JudgedCall & { readonly kind: "asked"; readonly inputHash: string; readonly reason: string })
+  | (JudgedCall & {
+      readonly kind: "asked";
+      readonly inputHash: string;
+      readonly reason: string;
+      readonly meta: JsonObject | null;
+    })
   | (JudgedCall & { readonly kind: "answered"; readonly result: ToolResult })
-  | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal })
+  | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal; readonly failedHook: string | null })
   | { readonly kind: "refused"; readonly call: CallView; readonly refusal: Refusal; readonly stages: Stages };
 
 /**
@@ -63,7 +69,12 @@ export async function judgeCall(
     return await runOwnCode(code, () => throughStages(call, scope, stored, stop));
   } catch (error) {
     const reason = `the call cannot be judged (${shownProblem(error)})`;
-    return { kind: "refused", call, refusal: { type: "permission_denied", stage: "permission", reason }, stages: call.stages };
+    return {
+      kind: "refused",
+      call,
+      refusal: { type: "permission_denied", stage: "permission", reason, result: null },
+      stages: call.stages,
+    };
   }
 }
 
@@ -94,6 +105,7 @@ async function throughStages(
   const permitted = await permit(validated.value, {
     policy: agentPolicy(template, agent.permission, stored, services),
     hooks: template.hooks,
+    agent: { createdBy: agent.createdBy, templateId: template.id },
     workspace: agentWorkspace(services, agent.workspace),
     signal: stop,
   }).finally(end);
@@ -102,9 +114,13 @@ async function throughStages(
   const deny = (reason: string): Judgement => ({
     ...judged(),
     kind: "denied",
-    refusal: { type: "permission_denied", stage: "permission", reason },
+    failedHook: null,
+    refusal: { type: "permission_denied", stage: "permission", reason, result: null },
   });
-  if (!permitted.ok) return { ...judged(), kind: "denied", refusal: permitted.refusal.refusal };
+  if (!permitted.ok) {
+    const { refusal, failedHook } = permitted.refusal;
+    return { ...judged(), kind: "denied", refusal, failedHook };
+  }
   const verdict = permitted.value;
   if (verdict.kind === "answered")
     return call.state === "PENDING"
@@ -112,7 +128,8 @@ async function throughStages(
       : deny("a hook now answers this call, so that what was allowed is not what would happen");
 
   const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
-  if (!confirmed.ok) return { ...judged(), kind: "asked", ...confirmed.refusal };
+  if (!confirmed.ok)
+    return { ...judged(), kind: "asked", meta: verdict.kind === "asked" ? verdict.meta : null, ...confirmed.refusal };
   if (hasRun(call.state) && confirmed.value.inputHash !== call.inputHash)
     return deny("the tool, or what hooks make of its input, is not what it was when the call ran");
   return { ...judged(), kind: "ready", confirmed: confirmed.value };

@@ -1,5 +1,8 @@
 import type { ToolCallError } from "../../events/event.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { marked } from "../../lib/text.ts";
+import type { ToolResult } from "../tools/tool-result.ts";
+import { format } from "./stages/formatting.ts";
 import type { ValidationIssue } from "../tools/tool.ts";
 
 /** Why a call did not run, or did not end well. */
@@ -12,20 +15,34 @@ export type Refusal =
       readonly stage: "validation";
       readonly name: string;
       readonly issues: readonly ValidationIssue[];
+      readonly input: Json;
+      readonly schema: JsonObject;
       /** The number of times that exactly these arguments were refused before in the turn. */
       readonly repeats: number;
     }
-  | { readonly type: "permission_denied"; readonly stage: "permission"; readonly reason: string }
+  | {
+      readonly type: "permission_denied";
+      readonly stage: "permission";
+      readonly reason: string;
+      /** What a hook gives the model to read in the place of the usual text; null for that. */
+      readonly result: ToolResult | null;
+    }
   | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
   | { readonly type: "approval_expired"; readonly stage: "confirmation"; readonly expiredAt: string }
   | { readonly type: "tool_busy"; readonly stage: "execution"; readonly waitedMs: number }
-  | { readonly type: "execution_failed"; readonly stage: "execution"; readonly message: string }
+  | {
+      readonly type: "execution_failed";
+      readonly stage: "execution";
+      readonly message: string;
+      /** What the error says of itself besides: `code`, `errno`, `path`. */
+      readonly cause: JsonObject;
+    }
   | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }
   | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null };
 
 /** The longest value shown to the model beside what is wrong with it, in bytes. */
 const VALUE_BYTES = 200;
-const ISSUES = 20;
+export const ISSUES = 20;
 
 /** The text that the model reads in the place of a result: it says what the model can do. */
 export function refusalText(refusal: Refusal): string {
@@ -47,6 +64,7 @@ export function refusalText(refusal: Refusal): string {
             ]),
       ].join("\n");
     case "permission_denied":
+      if (refusal.result !== null) return format(refusal.result).output;
       return `The call is not permitted: ${refusal.reason}. Do not repeat it; find another way, or say what you cannot do.`;
     case "user_rejected":
       return `A person decided against the call${refusal.note === null ? "" : ` and noted: ${refusal.note}`}. Do not repeat it; ask what to do instead, or go on without it.`;

@@ -3,15 +3,22 @@ import type { Json } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
 import { hookAnswer } from "../tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
-import { readToolResult, RESULT_FORM, type ToolResult } from "../tools/tool-result.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ToolOutcome } from "../tools/tool-hooks.ts";
+import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
+import type { Result } from "../../lib/result.ts";
+import type { CallingAgent } from "./call.ts";
+import { readPostToolUseAnswer } from "./hook-answers.ts";
 import { hookCall, hooksFor } from "./hooks.ts";
 import type { ReadyCall } from "./judge.ts";
 import type { ToolOutputs } from "./outputs.ts";
-import type { Refusal } from "./refusal.ts";
+import { refusalText, toolCallError, type Refusal } from "./refusal.ts";
+import { refusalDetails } from "./refusal-details.ts";
 import type { CallScope } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
-import { execute } from "./stages/execution.ts";
-import { format } from "./stages/formatting.ts";
+import { execute, type Executed } from "./stages/execution.ts";
+import { format, type Formatted } from "./stages/formatting.ts";
+import type { CallTemplate } from "./template.ts";
 import type { Validated } from "./stages/validation.ts";
 import { toolContext } from "./tool-context.ts";
 import { stageTrace } from "./trace.ts";
@@ -25,7 +32,12 @@ export type CallWarning = {
 /** The end of an execution: the result, or why there is none. */
 export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warnings: readonly CallWarning[] } & (
   | { readonly kind: "completed"; readonly output: string; readonly details: Json; readonly keptOutputBytes: number | null }
-  | { readonly kind: "refused"; readonly refusal: Refusal }
+  | {
+      readonly kind: "refused";
+      readonly refusal: Refusal;
+      /** What hooks make of it for the model and for programs; null for the usual text. */
+      readonly said: Omit<Formatted, "whole"> | null;
+    }
 );
 
 /** Runs a call whose EXECUTING is committed: the tool, its post hooks, the formatting. Never rejects. */
@@ -47,20 +59,31 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const leftOut = { events: 0 };
   const started = performance.now();
   const end = clock.begin("execution");
+  const { createdBy } = agent;
   const executed = await execute(ready.confirmed, {
-    timeoutMs: tool.timeoutMs ?? agent.toolTimeoutMs ?? template.toolTimeoutMs,
+    timeoutMs: timeLimit(tool, agent, template),
     interrupt,
     around: template.hooks.around,
+    agent: { createdBy, templateId: template.id },
+    onLate: () => services.lateResults.tell(ready.call.id, tool.name),
     context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut }),
   });
   ending.abort(ENDED);
   end();
   const durationMs = performance.now() - started;
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
-  if (!executed.ok) return { kind: "refused", refusal: executed.refusal, stages: clock.stages, durationMs, warnings };
-
-  const hooked = await throughPostHooks(executed.value, scope, AbortSignal.any([interrupt, owner.lost]));
-  const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.answer, tool.keeps));
+  const hooked = await throughPostHooks(
+    () => outcomeOf(executed, durationMs),
+    ready.confirmed.call,
+    scope,
+    AbortSignal.any([interrupt, owner.lost]),
+  );
+  const all = [...warnings, ...hooked.warnings];
+  if (!executed.ok) {
+    const said = hooked.said === null ? null : format(hooked.said, tool.keeps);
+    return { kind: "refused", refusal: executed.refusal, said, stages: clock.stages, durationMs, warnings: all };
+  }
+  const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
   const kept = await keep(services.outputs, ready.call.id, whole);
   return {
     kind: "completed",
@@ -68,8 +91,29 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     keptOutputBytes: kept.bytes,
     stages: clock.stages,
     durationMs,
-    warnings: [...warnings, ...hooked.warnings, ...kept.warnings],
+    warnings: [...all, ...kept.warnings],
   };
+}
+
+/** The time that a call has, in ms: the tool's own, but never more than the agent's, or else the template's. */
+function timeLimit(
+  { timeoutMs }: Pick<Tool, "timeoutMs">,
+  { toolTimeoutMs }: Pick<CallingAgent, "toolTimeoutMs">,
+  template: Pick<CallTemplate, "toolTimeoutMs">,
+): number {
+  if (toolTimeoutMs !== null) return Math.min(timeoutMs ?? toolTimeoutMs, toolTimeoutMs);
+  return timeoutMs ?? template.toolTimeoutMs;
+}
+
+/** How a call has ended, as hooks are shown it. */
+function outcomeOf(executed: Result<Executed, Refusal>, durationMs: number): ToolOutcome {
+  if (executed.ok) {
+    const { output, details } = readToolResult(executed.value.answer) ?? format(executed.value.answer);
+    return { ok: true, output, details, durationMs, error: null };
+  }
+  const { type, message } = toolCallError(executed.refusal);
+  const details = refusalDetails(executed.refusal);
+  return { ok: false, output: refusalText(executed.refusal), details, durationMs, error: { type, message } };
 }
 
 function slow(toolName: string, durationMs: number, limitMs: number): CallWarning[] {
@@ -83,27 +127,39 @@ function left(toolName: string, events: number): CallWarning[] {
   return [{ detail: "events_left_out", message }];
 }
 
-/** The answer after all hooks. A hook that throws is reported, and the result stays as the last one left it. */
+/**
+ * What the hooks make of an outcome; null if they leave it as it is. Each sees what the one before it said. A hook that
+ * throws is reported, and the outcome stays as the last one left it.
+ */
 async function throughPostHooks(
-  { call, answer }: { readonly call: Validated; readonly answer: ToolResult | undefined },
-  { template }: CallScope,
+  ended: () => ToolOutcome,
+  call: Validated,
+  { agent: { createdBy }, template }: CallScope,
   signal: AbortSignal,
-): Promise<{ answer: ToolResult | undefined; warnings: readonly CallWarning[] }> {
-  let current = answer;
-  for (const { place, run } of hooksFor("postToolUse", call.tool, template.hooks)) {
+): Promise<{ said: ToolResult | null; warnings: readonly CallWarning[] }> {
+  const hooks = hooksFor("postToolUse", call.tool, template.hooks);
+  if (hooks.length === 0) return { said: null, warnings: [] };
+  const outcome = ended();
+  let said: ToolResult | null = null;
+  for (const { place, run } of hooks) {
+    const shown = structuredClone(outcome);
     try {
-      const result = current;
-      if (result === undefined) continue;
-      const said: unknown = await hookAnswer(() => run(hookCall(call), result), signal);
-      const other = said === undefined ? result : readToolResult(said);
-      if (other === null) throw new Error(RESULT_FORM);
-      current = other;
+      const hooked = hookCall(call, { createdBy, templateId: template.id });
+      const answer = readPostToolUseAnswer(await hookAnswer(() => run(hooked, shown), signal), resultOf(outcome));
+      if (answer.kind === "unreadable") throw new Error(answer.problem);
+      if (answer.kind === "nothing") continue;
+      said = answer.result;
+      Object.assign(outcome, answer.result);
     } catch (error) {
       const message = `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}`;
-      return { answer: current, warnings: [{ detail: "hook_failed", message }] };
+      return { said, warnings: [{ detail: "hook_failed", message }] };
     }
   }
-  return { answer: current, warnings: [] };
+  return { said, warnings: [] };
+}
+
+function resultOf({ output, details }: ToolOutcome): ToolResult {
+  return { output, details };
 }
 
 /** Keeps an output of which the model reads only a part; null if it reads all. If that fails it is reported, and the part stays. */

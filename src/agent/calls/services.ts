@@ -3,6 +3,7 @@ import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
+import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
 
 /** The services of a server by which calls are judged. */
@@ -12,6 +13,7 @@ export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql };
 export type CallServices = JudgeServices &
   OwnCodeServices & {
     readonly outputs: ToolOutputs;
+    readonly lateResults: LateResults;
     /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;
   };

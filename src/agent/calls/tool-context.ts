@@ -29,7 +29,10 @@ export function toolContext(
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
   let room: Promise<void> | null = null;
   return {
+    tenant: agent.tenant,
     agentId: agent.id,
+    createdBy: agent.createdBy,
+    templateId: template.id,
     callId,
     workspace,
     start: (file, args, options = {}) => {

@@ -12,6 +12,7 @@ export type NewAgent = {
   readonly workspace: string;
   readonly toolTimeoutMs: number | null;
   readonly permission: OwnPermission | null;
+  readonly hooks: readonly string[];
   readonly title: string | null;
   readonly at: Date;
 };
@@ -25,6 +26,7 @@ export function agentRow({
   workspace,
   toolTimeoutMs,
   permission,
+  hooks,
   title,
   at,
 }: NewAgent): NonNullable<OutsideChange["createAgent"]> {
@@ -37,6 +39,7 @@ export function agentRow({
     workspace,
     toolTimeoutMs,
     permission: permission === null ? null : storedPermission(permission),
+    hooks: hooks.length === 0 ? null : [...hooks],
     state: "READY",
     breakpoint: "READY",
     turn: 0,

@@ -23,6 +23,8 @@ export type CreateAgent = {
   readonly toolTimeoutMs: number | null;
   /** A permission block of the agent's own. One that replaces its template's needs an administrator. */
   readonly permission: OwnPermission | null;
+  /** Names of hooks of the configuration that go round its calls besides its template's. */
+  readonly hooks: readonly string[];
   /** What people call it; null for no title. */
   readonly title: string | null;
   readonly idempotencyKey: string | null;
@@ -65,6 +67,13 @@ async function tryToCreate(
     return invalid("INVALID", "toolTimeoutMs", `must be between 1 and ${MAX_TIMEOUT_MS}`);
   const permission = checkPermission(services, actor, request.permission);
   if (!permission.ok) return permission;
+  const unknownHooks = request.hooks.find((name) => !services.agentHooks.has(name));
+  if (unknownHooks !== undefined)
+    return invalid(
+      "NOT_FOUND",
+      "hooks",
+      `there are no hooks ${JSON.stringify(unknownHooks)}: agentHooks of the configuration has ${[...services.agentHooks.keys()].join(", ") || "none"}`,
+    );
   const title = readTitle(request.title);
   if (!title.ok) return title;
   const id = randomUUID();
@@ -91,6 +100,7 @@ async function tryToCreate(
         workspace: workspace.value,
         toolTimeoutMs,
         permission: permission.value,
+        hooks: request.hooks,
         title: title.value,
         at,
       }),

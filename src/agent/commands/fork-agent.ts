@@ -28,12 +28,13 @@ type Parent = {
   readonly permission: OwnPermission | null;
   readonly lineage: readonly string[] | null;
   readonly title: string | null;
+  readonly hooks: readonly string[];
   readonly forkIsWhole: boolean;
 };
 
 const READ: Statement<Parent, [agentId: string]> = {
   name: "read_parent",
-  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, fork_is_whole AS "forkIsWhole" FROM agent WHERE id = $1`,
+  text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks, fork_is_whole AS "forkIsWhole" FROM agent WHERE id = $1`,
 };
 
 /**
@@ -77,8 +78,8 @@ async function tryToFork(
 
   const id = randomUUID();
   const at = services.clock.now();
-  const { templateId, model, workspace, toolTimeoutMs, permission, title } = parent;
-  const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, title, at });
+  const { templateId, model, workspace, toolTimeoutMs, permission, title, hooks } = parent;
+  const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, hooks, title, at });
   const outcome = await services.log.commit(
     actor.tenant,
     {

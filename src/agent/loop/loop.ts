@@ -16,7 +16,7 @@ import { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import { recover } from "./recovery.ts";
 import { StepRunner } from "./step.ts";
-import type { Template } from "./template.ts";
+import { joinHooks, type Template } from "./template.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { sealTurn, startTurn } from "./turn.ts";
 import type { AgentView } from "./view.ts";
@@ -170,19 +170,28 @@ export class Loop {
   /** Stops what is under way, seals what is still open, and ends the turn. */
   async #endInterrupted(before: AgentView): Promise<void> {
     const note = before.interruptNote ?? "a person interrupted the turn";
+    const told = before.interruptNote === null ? null : `[The turn was interrupted: ${before.interruptNote}]`;
     this.#interrupt.stop(note);
     await this.#settled();
     this.#interrupt.renew();
     this.#calls.forgetReady();
     if (this.owner.lost.aborted) return;
     const view = await this.owner.view();
-    if (view.state !== "READY") await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, events: [] });
+    if (view.state !== "READY")
+      await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, told, events: [] });
   }
 
   /** The agent's template and model, or which of them is no longer configured. */
-  #configure({ templateId, model: name, workspace }: AgentView): Configured | Missing {
-    const template = this.#services.templates.get(templateId);
-    if (template === undefined) return { missing: `the template ${templateId}` };
+  #configure({ templateId, model: name, workspace, hooks }: AgentView): Configured | Missing {
+    const shared = this.#services.templates.get(templateId);
+    if (shared === undefined) return { missing: `the template ${templateId}` };
+    let all = shared.hooks;
+    for (const own of hooks) {
+      const named = this.#services.agentHooks.get(own);
+      if (named === undefined) return { missing: `the hooks ${own} (agentHooks)` };
+      all = joinHooks(all, named);
+    }
+    const template = hooks.length === 0 ? shared : { ...shared, hooks: all };
     const model = this.#services.models.get(name);
     if (model === undefined) return { missing: `the model ${name}` };
     return isAllowedWorkspace(this.#services, workspace)

@@ -9,7 +9,7 @@ import type { Transcripts } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { LeaseTimes } from "./lease.ts";
-import type { Template } from "./template.ts";
+import type { Hooks, Template } from "./template.ts";
 
 /**
  * The services of a server by which agents are advanced: those that each room needs, and the loop's own. `sql` has the
@@ -28,6 +28,8 @@ export type AgentServices = CallServices &
     readonly leaseTimes: LeaseTimes;
     readonly templates: ReadonlyMap<string, Template>;
     readonly models: ReadonlyMap<string, Model>;
+    /** The hooks that agents may be created with, by name. */
+    readonly agentHooks: ReadonlyMap<string, Hooks>;
     /** The number of agents that this server advances at a time. */
     readonly agentLimit: number;
     /** The places for running tools, of all agents of this server. */

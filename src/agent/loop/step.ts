@@ -149,9 +149,9 @@ export class StepRunner {
       return;
     }
     const fallback = this.#fallback(template);
-    if (fallback !== null && fallback.name !== model.name && error.kind !== "refused") {
+    if (fallback !== null && fallback !== model && error.kind !== "refused") {
       this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true };
-      const message = `${error.message}; the rest of the turn is answered by ${fallback.name}`;
+      const message = `${error.message}; the rest of the turn is answered by ${template.fallbackModel ?? ""} (${fallback.name})`;
       await owner.commit(this.#aborted(view, [...texts, warning(error.kind, message)]));
       return;
     }
@@ -173,9 +173,10 @@ export class StepRunner {
   /** The first model, or the fallback for the rest of a turn in which it has begun to answer, also under another lease. */
   #modelOf({ lastStep, turn }: AgentView, template: Template, first: Model): Model {
     const fallback = this.#fallback(template);
-    if (fallback === null || fallback.name === first.name) return first;
-    const isFallback = this.#troubleOf(turn).fellBack || (lastStep?.turn === turn && lastStep.model === fallback.name);
-    return isFallback ? fallback : first;
+    if (fallback === null || fallback === first) return first;
+    // Another owner sees it by the name of the last model; of two with the same name the first one is tried again.
+    const wasFallback = lastStep?.turn === turn && lastStep.model === fallback.name && fallback.name !== first.name;
+    return this.#troubleOf(turn).fellBack || wasFallback ? fallback : first;
   }
 
   #troubleOf(turn: number): Trouble {

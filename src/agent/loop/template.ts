@@ -26,6 +26,18 @@ export const TURN_SETTINGS = {
   unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
 };
 
+/** Hooks one after the other. */
+export function joinHooks(one: Hooks, other: Hooks): Hooks {
+  return {
+    preToolUse: [...one.preToolUse, ...other.preToolUse],
+    postToolUse: [...one.postToolUse, ...other.postToolUse],
+    around: [...one.around, ...other.around],
+    preModel: [...one.preModel, ...other.preModel],
+    postModel: [...one.postModel, ...other.postModel],
+    messagesChanged: [...one.messagesChanged, ...other.messagesChanged],
+  };
+}
+
 /** A template: agents are made from it. It never changes while the server runs. */
 export type Template = CallTemplate &
   ApprovalTemplate &

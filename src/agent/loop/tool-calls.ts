@@ -154,8 +154,7 @@ export class ToolCalls {
 
   async #commitStart(starting: readonly StartingCall[], view: AgentView): Promise<readonly StartedCall[]> {
     const { owner } = this.#scope;
-    const facts = { ready: starting.map(({ ready }) => ready), epoch: owner.lease.epoch };
-    const commit = callsStarted(owner.current(view), facts, this.#now());
+    const commit = callsStarted(owner.current(view), { ready: starting.map(({ ready }) => ready) }, this.#now());
     if ((await owner.commit(commit)) && (await owner.mayStart())) {
       const started = new Map(commit.after(view).calls.map((call) => [call.id, call]));
       return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));
@@ -210,8 +209,10 @@ export class ToolCalls {
         type: "execution_failed",
         stage: "execution",
         message: `the result could not be stored: ${problem}`,
+        cause: {},
       } as const;
-      await owner.commit(end({ ...outcome, kind: "refused", refusal }));
+      const { stages, durationMs, warnings } = outcome;
+      await owner.commit(end({ kind: "refused", refusal, said: null, stages, durationMs, warnings }));
     };
     if (wakeUp.isAwaited) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));

@@ -14,14 +14,22 @@ export function startTurn(owner: Owner, view: AgentView): void {
   });
 }
 
+/** Why a turn is ended, in words for people and, if there is something to be told, for the model. */
+export type EndOfTurn = {
+  readonly reason: DoneReason;
+  readonly note: string;
+  readonly told?: string | null;
+  readonly events: readonly AgentEventBody[];
+};
+
 /** Ends a turn with all that is open in it. `note` says why, `events` are reported besides. */
 export async function sealTurn(
   { sql, clock, templates }: Pick<AgentServices, "sql" | "clock" | "templates">,
   owner: Owner,
   view: AgentView,
-  { reason, note, events }: { readonly reason: DoneReason; readonly note: string; readonly events: readonly AgentEventBody[] },
+  { reason, note, told = null, events }: EndOfTurn,
 ): Promise<void> {
   const texts = await endsOfOpenTexts(sql, view);
   const trace = templates.get(view.templateId)?.trace ?? false;
-  await owner.commit(turnSealed(owner.current(view), { reason, note, texts, events, trace }, clock.now()));
+  await owner.commit(turnSealed(owner.current(view), { reason, note, told, texts, events, trace }, clock.now()));
 }

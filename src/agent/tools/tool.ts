@@ -22,7 +22,11 @@ export type Risk = (typeof RISKS)[number];
 
 /** The context of a tool while it runs. */
 export type ToolContext = {
+  readonly tenant: string;
   readonly agentId: string;
+  /** The actor who made the agent, by their own id. */
+  readonly createdBy: string;
+  readonly templateId: string;
   readonly callId: string;
   /** The folder outside of which a tool must not read or write. */
   readonly workspace: Workspace;

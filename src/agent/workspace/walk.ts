@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { isSecretPath } from "./secret-files.ts";
 import { globMatcher, isPattern } from "./glob.ts";
 import { FolderChanged, inFolder } from "./pinned-folder.ts";
+import type { LeftOut } from "./left-out.ts";
 import { PathRefused, type Workspace } from "./workspace.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
@@ -17,20 +18,10 @@ const LEFT_OUT = new Set([".git", "node_modules"]);
 /** A file that was found: its path relative to the folder of the search. */
 export type Found = { readonly path: string; readonly isLink: boolean };
 
-/** Counts what a search leaves out since it mostly holds secrets. */
-export type LeftOut = { secrets: number };
-
-/** The note on what a search left out; empty if that is nothing. */
-export function leftOutNote({ secrets }: LeftOut): string {
-  return secrets === 0
-    ? ""
-    : `\n[${secrets} ${secrets === 1 ? "file or folder that mostly holds" : "files or folders that mostly hold"} secrets left out: name one to read it]`;
-}
-
 /**
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
- * not entered; folders that cannot be read are passed over, and so is all that the workspace closes. What mostly holds
- * secrets is left out, and counted.
+ * not entered, and all that the workspace closes is passed over. What else is left out is counted in `leftOut`: what mostly
+ * holds secrets, hidden names unless `dot`, .git and node_modules unless the pattern names them, folders that cannot be read.
  */
 export async function* walk(
   workspace: Workspace,
@@ -43,13 +34,16 @@ export async function* walk(
   if (glob.startsWith("/") || glob.split("/").includes(".."))
     throw new PathRefused("a pattern must stay inside of the workspace: write it relative to the root");
   const isMatch = globMatcher(glob, dot);
+  const isMatchIfHidden = globMatcher(glob, true);
   const isSearch = isPattern(glob);
   const base = workspace.show(workspace.resolve(folder));
   const named = new Set(glob.split("/"));
 
   async function* enter(real: string, inside: string): AsyncGenerator<Found> {
     signal.throwIfAborted();
-    for (const [index, entry] of (await entriesOf(real)).entries()) {
+    const entries = await entriesOf(real);
+    if (entries === null) leftOut.unreadable += 1;
+    for (const [index, entry] of (entries ?? []).entries()) {
       if (index % TURN_ENTRIES === TURN_ENTRIES - 1) {
         await setImmediate();
         signal.throwIfAborted();
@@ -63,12 +57,12 @@ export async function* walk(
       }
       if (entry.isFile() || entry.isSymbolicLink()) {
         if (isMatch(path)) yield { path, isLink: entry.isSymbolicLink() };
-      } else if (
-        entry.isDirectory() &&
-        (!LEFT_OUT.has(entry.name) || named.has(entry.name)) &&
-        (dot || !entry.name.startsWith(".") || named.has(entry.name))
-      ) {
-        yield* enter(join(real, entry.name), path);
+        else if (!dot && isMatchIfHidden(path)) leftOut.hidden += 1;
+      } else if (entry.isDirectory()) {
+        const isNamed = named.has(entry.name);
+        if (LEFT_OUT.has(entry.name) && !isNamed) leftOut.folders.add(entry.name);
+        else if (!dot && entry.name.startsWith(".") && !isNamed) leftOut.hidden += 1;
+        else yield* enter(join(real, entry.name), path);
       }
     }
   }
@@ -88,13 +82,15 @@ function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
   }
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+/** The entries of a folder in order of their names; none if it is not there any more, null if it cannot be read. */
+async function entriesOf(folder: string): Promise<Dirent[] | null> {
   try {
     const entries = await inFolder(folder, (pinned) => readdir(pinned, { withFileTypes: true }));
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     if (error instanceof FolderChanged) return [];
-    if (["EACCES", "ENOENT", "EPERM"].includes(errorCode(error) ?? "")) return [];
+    if (errorCode(error) === "ENOENT") return [];
+    if (["EACCES", "EPERM"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { constants, lstatSync, realpathSync } from "node:fs";
-import { open, realpath, stat, type FileHandle } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { lstat, open, realpath, rename, rm, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { messageOf } from "../../lib/text.ts";
@@ -92,6 +93,30 @@ export class Workspace {
     return file;
   }
 
+  /**
+   * Puts a file of this content in the place of the one that is there, if one is, with the folders it lies in: it is written
+   * beside it and then renamed, so that nobody ever finds a half of it. It keeps the permissions of the file before.
+   */
+  async replaceFile(path: string, content: string): Promise<void> {
+    const real = this.resolve(path, "write");
+    const name = basename(real);
+    await makeFolders(dirname(real));
+    await inFolder(dirname(real), async (folder) => {
+      const before = await lstat(join(folder, name)).catch(() => null);
+      if (before?.isFile() === false) throw new PathRefused(`${path} is not a file: list folders with fs_glob`);
+      const beside = join(folder, `.${name.slice(0, 100)}.${randomUUID()}`);
+      try {
+        await writeWhole(beside, content, before === null ? 0o644 : before.mode & 0o777);
+        await rename(beside, join(folder, name));
+      } catch (error) {
+        await rm(beside, { force: true });
+        throw error;
+      }
+    }).catch((error: unknown) => {
+      throw error instanceof FolderChanged ? new PathRefused(`${path} changed while it was opened`) : error;
+    });
+  }
+
   /** Opens the file, made if it is not there, in the folder that was resolved and in no other. */
   async #create(real: string): Promise<FileHandle> {
     await makeFolders(dirname(real));
@@ -116,6 +141,18 @@ export class Workspace {
   #requireInside(real: string, path: string): void {
     if (!isInside(this.root, real))
       throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
+  }
+}
+
+/** Writes a new file, and waits until the disk has it. */
+async function writeWhole(path: string, content: string, mode: number): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | SAFELY, mode);
+  try {
+    await file.chmod(mode);
+    await file.writeFile(content, "utf8");
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readPreToolUseAnswer } from "../../../src/agent/calls/hook-answers.ts";
+import { readPostToolUseAnswer, readPreToolUseAnswer } from "../../../src/agent/calls/hook-answers.ts";
 import { readToolResult } from "../../../src/agent/tools/tool-result.ts";
 
 const field = (value: fc.Arbitrary<unknown>): fc.Arbitrary<{ readonly is: boolean; readonly value: unknown }> =>
@@ -37,19 +37,35 @@ describe("what a preToolUse hook answers (it may only tighten)", () => {
   it.each([
     [
       { decision: "deny", reason: "no", input: { what: "q" } },
-      { kind: "deny", reason: "no" },
+      { kind: "deny", reason: "no", result: null },
     ],
     [
       { decision: "ask", input: { what: "q" } },
-      { kind: "ask", reason: null },
+      { kind: "ask", reason: null, meta: null },
+    ],
+    [
+      { decision: "ask", reason: "large", meta: { amount: 5, note: undefined } },
+      { kind: "ask", reason: "large", meta: { amount: 5 } },
+    ],
+    [
+      { decision: "ask", meta: "no object" },
+      { kind: "ask", reason: null, meta: null },
+    ],
+    [
+      { decision: "ask", meta: { text: "x".repeat(8 * 1024) } },
+      { kind: "ask", reason: null, meta: null },
     ],
     [
       { decision: "deny", result: { output: "r", details: null } },
-      { kind: "deny", reason: null },
+      { kind: "deny", reason: null, result: null },
+    ],
+    [
+      { decision: "deny", toolResult: { output: "use the test account" } },
+      { kind: "deny", reason: null, result: { output: "use the test account", details: null } },
     ],
     [
       { decision: "deny", reason: "no", result: undefined },
-      { kind: "deny", reason: "no" },
+      { kind: "deny", reason: "no", result: null },
     ],
     [{ result: { output: "r", details: null } }, { kind: "result", result: { output: "r", details: null } }],
     [{ result: { output: "r" } }, { kind: "result", result: { output: "r", details: null } }],
@@ -71,5 +87,31 @@ describe("what a preToolUse hook answers (it may only tighten)", () => {
     [{ decision: "allow" }],
   ])("%j denies", (answer) => {
     expect(readPreToolUseAnswer(answer).kind).toBe("unreadable");
+  });
+});
+
+describe("what a postToolUse hook answers (features.md A5)", () => {
+  const before = { output: "before", details: { ok: true } };
+
+  it.each([
+    [undefined, { kind: "nothing" }],
+    [{ update: { output: "after" } }, { kind: "result", result: { output: "after", details: { ok: true } } }],
+    [{ update: { details: 1 } }, { kind: "result", result: { output: "before", details: 1 } }],
+    [{ replace: { output: "after" } }, { kind: "result", result: { output: "after", details: null } }],
+  ])("%j", (answer, said) => {
+    expect(readPostToolUseAnswer(answer, before)).toEqual(said);
+  });
+
+  it.each([
+    [null],
+    ["after"],
+    [{}],
+    [{ output: "after", details: null }],
+    [{ update: "after" }],
+    [{ update: { output: 5 } }],
+    [{ replace: { details: null } }],
+    [{ update: {}, replace: before }],
+  ])("%j is unreadable", (answer) => {
+    expect(readPostToolUseAnswer(answer, before).kind).toBe("unreadable");
   });
 });

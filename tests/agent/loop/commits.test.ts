@@ -25,6 +25,7 @@ const NEW_AGENT: AgentView = {
   workspace: "/tmp",
   toolTimeoutMs: null,
   permission: null,
+  hooks: [],
   createdBy: "anna",
   state: "READY",
   breakpoint: "READY",

@@ -7,7 +7,7 @@ import { ownTool } from "../../support/tools.ts";
 
 const SCRIPTED = { provider: "scripted", script: { replies: [{ when: {} }] } } as const;
 
-async function clientOf(first: Model, second: Model, mode: "auto" | "approval" = "auto") {
+async function clientOf(first: Model, second: Model, mode: "auto" | "approval" = "auto", name = "the second") {
   const app = await startTestApp({
     template: { fallbackModel: "second", modelRetries: 1, modelRetryMs: 1, permission: { mode } },
     config: {
@@ -17,7 +17,7 @@ async function clientOf(first: Model, second: Model, mode: "auto" | "approval" =
     overrides: {
       models: new Map([
         ["test", first],
-        ["second", { ...second, name: "the second" }],
+        ["second", { ...second, name }],
       ]),
     },
   });
@@ -73,6 +73,16 @@ describe("a template with a second model", () => {
     await client.decide({ approvalId, inputHash, decision: "ALLOW" });
     expect(textOf(await client.until(agent.id, "DONE"))).toBe("I saw it.");
     expect([first.calls.length, second.calls.length]).toEqual([2, 2]);
+  });
+
+  it("is found by its name in the configuration, also if it is shown by the same name as the first", async () => {
+    const second = playedModel(() => says("I answer."));
+    const { client, agent } = await clientOf(playedModel(overloaded), second, "auto", playedModel().name);
+    const events = await client.turn(agent.id, "look");
+    expect(textOf(events)).toBe("I answer.");
+    expect(ofType(events, "ErrorRaised").at(-1)).toMatchObject({
+      message: expect.stringContaining("the rest of the turn is answered by second"),
+    });
   });
 
   it("ends the turn with an error where neither answers", async () => {

@@ -1,4 +1,4 @@
-import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, open, readFile, symlink, writeFile } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -24,6 +24,9 @@ async function runTool(
   const bound = tool?.bind(input);
   if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
   return bound.value.run({
+    tenant: "t",
+    createdBy: "anna",
+    templateId: "assistant",
     agentId: "a",
     callId: "c",
     workspace: new Workspace(folder),
@@ -51,6 +54,8 @@ async function trap(): Promise<{ folder: string; secret: string; outside: string
   await writeFile(join(folder, "a..b.txt"), "two dots are a name");
   return { folder, secret, outside };
 }
+
+const NOTHING_LEFT_OUT = { secrets: 0, hidden: 0, folders: [], large: 0, binary: 0, unreadable: 0 };
 
 const ESCAPES = [
   "../ws-evil/secret.txt",
@@ -88,7 +93,7 @@ describe("the workspace (invariant of fs tools)", () => {
     for (const cwd of ["..", outside, "linked"])
       await expect(runTool(folder, "fs_glob", { pattern: "*", cwd })).rejects.toThrow("outside");
     await expect(runTool(folder, "fs_grep", { pattern: "SECRET", path: "../**" })).rejects.toThrow("inside");
-    expect(JSON.stringify((await runTool(folder, "fs_glob", { pattern: "**/*" })).details)).not.toContain("secret");
+    expect((await runTool(folder, "fs_glob", { pattern: "**/*" })).output).not.toContain("secret");
   });
 
   it("takes names with two dots, absolute paths inside, and hard links as what they are", async () => {
@@ -225,8 +230,9 @@ describe("fs_write, fs_glob, fs_grep", () => {
       truncated: true,
       count: 1,
       matches: ["a.ts"],
+      leftOut: { ...NOTHING_LEFT_OUT, hidden: 1 },
     });
-    expect((await runTool(folder, "fs_glob", { pattern: "*.py" })).output).toBe("No file matches *.py.");
+    expect((await runTool(folder, "fs_glob", { pattern: "*.py", cwd: "src" })).output).toBe("No file matches *.py.");
   });
 
   it("searches texts and regular expressions, with case and a limit", async () => {
@@ -240,6 +246,7 @@ describe("fs_write, fs_glob, fs_grep", () => {
       path: "**/*",
       truncated: false,
       matches: [{ path: "a.txt", line: 3, column: 1, preview: "needle" }],
+      leftOut: NOTHING_LEFT_OUT,
     });
     expect((await search({ pattern: "needle", case_sensitive: false })).matches).toHaveLength(2);
     expect((await search({ pattern: "^n.*e$", regex: true })).matches).toEqual([
@@ -247,6 +254,43 @@ describe("fs_write, fs_glob, fs_grep", () => {
     ]);
     expect(await search({ pattern: "e", max_results: 1 })).toMatchObject({ truncated: true, matches: [{ line: 2 }] });
     await expect(search({ pattern: "(", regex: true })).rejects.toThrow("Invalid regular expression");
+  });
+
+  it("says what it left out: hidden names, folders of tools, what is no text or too large (features.md, fs_grep)", async () => {
+    const folder = await temporaryFolder();
+    for (const path of ["a.txt", ".github/b.txt", ".git/config", "node_modules/c.txt", "src/node_modules/d.txt", ".hidden"])
+      await runTool(folder, "fs_write", { path, content: "needle" });
+    await writeFile(join(folder, "image.bin"), "needle\0");
+    await writeFile(join(folder, "large.txt"), "needle".repeat(1024 * 1024));
+    const leftOut = { ...NOTHING_LEFT_OUT, hidden: 2, folders: [".git", "node_modules"], large: 1, binary: 1 };
+    const grep = await runTool(folder, "fs_grep", { pattern: "needle" });
+    expect(grep.details).toMatchObject({ matches: [{ path: "a.txt" }], leftOut });
+    expect(grep.output).toContain(
+      "[left out: 2 hidden (name them, as in .github/**); .git and node_modules (name the folder in the pattern); 1 too large; 1 without text]",
+    );
+    const glob = await runTool(folder, "fs_glob", { pattern: "**/*.txt" });
+    expect(glob.details).toMatchObject({ matches: ["a.txt", "large.txt"], leftOut: { hidden: 1 } });
+    expect((await runTool(folder, "fs_grep", { pattern: "needle", path: ".github/**" })).details).toMatchObject({
+      matches: [{ path: ".github/b.txt" }],
+    });
+  });
+
+  it("never leaves half a file: writes beside it, then renames, and keeps its permissions", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "run.sh");
+    await writeFile(path, "before", { mode: 0o750 });
+    const reader = await open(path);
+    const { ino } = lstatSync(path);
+    await runTool(folder, "fs_write", { path: "run.sh", content: "after" });
+    expect(await reader.readFile("utf8")).toBe("before");
+    await reader.close();
+    expect(await readFile(path, "utf8")).toBe("after");
+    expect(lstatSync(path).ino).not.toBe(ino);
+    expect(lstatSync(path).mode & 0o777).toBe(0o750);
+    expect(readdirSync(folder)).toEqual(["run.sh"]);
+    await mkdir(join(folder, "full"));
+    await expect(runTool(folder, "fs_write", { path: "full", content: "" })).rejects.toThrow("full is not a file");
+    expect(readdirSync(folder)).toEqual(["full", "run.sh"]);
   });
 
   it("lets others have their turns while it searches a large file, and counts its lines all the same", async () => {

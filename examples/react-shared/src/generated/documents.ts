@@ -56,6 +56,8 @@ export type ApprovalState =
 
 /** What to make an agent from. */
 export type CreateAgentInput = {
+  /** Names of hooks of the configuration (`agentHooks`) that run after its template's. They only tighten. */
+  hooks?: Array<string> | null | undefined;
   /** The same key with the same input creates once and answers the same agent. */
   idempotencyKey?: string | null | undefined;
   /** Name of a configured model. The template's if omitted. */

@@ -1,8 +1,8 @@
 import { aborted } from "../../../lib/aborted.ts";
 import { ENDED } from "../../../lib/abort-reason.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import { messageOf } from "../../../lib/text.ts";
-import { hookCall, type Around } from "../hooks.ts";
+import { failureOf } from "../failure.ts";
+import { hookCall, type Around, type HookAgent } from "../hooks.ts";
 import type { Placed } from "../../tools/hook.ts";
 import type { ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -16,8 +16,11 @@ export type Executed = { readonly call: Validated; readonly answer: ToolResult |
 /** The scope of an execution, besides the call: its limits, what goes round it, and its context, still without a signal. */
 export type ExecutionScope = {
   readonly around: readonly Placed<Around>[];
+  readonly agent: HookAgent;
   readonly timeoutMs: number;
   readonly interrupt: AbortSignal;
+  /** Is told that the tool has ended after its call: its result is dropped. */
+  readonly onLate: () => void;
   readonly context: Omit<ToolContext, "signal">;
 };
 
@@ -27,20 +30,23 @@ export type ExecutionScope = {
  */
 export async function execute(
   { call }: Confirmed,
-  { timeoutMs, interrupt, around, context }: ExecutionScope,
+  { timeoutMs, interrupt, onLate, around, agent, context }: ExecutionScope,
 ): Promise<Result<Executed, Refusal>> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(new Error(`the tool's time of ${timeoutMs} ms is up`)), timeoutMs);
   const signal = AbortSignal.any([timeout.signal, interrupt]);
   const stopReason = (): Refusal | null => (signal.aborted ? reasonOf(interrupt, timeoutMs) : null);
   using stopped = aborted(signal);
+  let hasEnded = false;
   try {
     signal.throwIfAborted();
-    return await Promise.race([stopped.promise, run(call, { ...context, signal }, around, stopReason)]);
+    const running = run(call, { ...context, signal }, { around, agent }, stopReason);
+    return await Promise.race([stopped.promise, running.finally(() => (hasEnded ? onLate() : undefined))]);
   } catch (error) {
     if (!signal.aborted) throw error;
     return refused(reasonOf(interrupt, timeoutMs));
   } finally {
+    hasEnded = true;
     clearTimeout(timer);
     // Lets go of the interrupt's signal, which lives as long as the lease.
     timeout.abort(ENDED);
@@ -50,20 +56,20 @@ export async function execute(
 async function run(
   call: Validated,
   context: ToolContext,
-  around: readonly Placed<Around>[],
+  { around, agent }: Pick<ExecutionScope, "around" | "agent">,
   stopReason: () => Refusal | null,
 ): Promise<Result<Executed, Refusal>> {
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, { run }) => {
       const nextOnce = once(next, context.signal);
-      return async () => run({ ...hookCall(call), signal: context.signal }, nextOnce);
+      return async () => run({ ...hookCall(call, agent), signal: context.signal }, nextOnce);
     },
     () => call.bound.run(context),
   );
   try {
     return accepted({ call, answer: await wrapped() });
   } catch (error) {
-    return refused(stopReason() ?? { type: "execution_failed", stage: "execution", message: messageOf(error) });
+    return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
 }
 

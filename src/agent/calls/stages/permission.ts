@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { messageOf } from "../../../lib/text.ts";
-import { hookCall, hooksFor, type CallHooks } from "../hooks.ts";
+import { hookCall, hooksFor, type CallHooks, type HookAgent } from "../hooks.ts";
 import { hookAnswer } from "../../tools/hook.ts";
 import { readPreToolUseAnswer, type PreToolUseSaid } from "../hook-answers.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
@@ -16,6 +16,7 @@ import { validate, type Validated } from "./validation.ts";
 export type PermissionScope = {
   readonly policy: Policy;
   readonly hooks: Pick<CallHooks, "preToolUse">;
+  readonly agent: HookAgent;
   readonly workspace: Workspace;
   readonly signal: AbortSignal;
 };
@@ -26,11 +27,11 @@ export type Judged = { readonly call: Validated; readonly values: RuleValues | n
 /** A call that may run at once, one that must be confirmed by a person, or one that a hook has answered. */
 export type Permitted =
   | (Judged & { readonly kind: "allowed" })
-  | (Judged & { readonly kind: "asked"; readonly reason: string })
+  | (Judged & { readonly kind: "asked"; readonly reason: string; readonly meta: JsonObject | null })
   | (Judged & { readonly kind: "answered"; readonly result: ToolResult });
 
-/** A call that was denied keeps its explanation. */
-export type Denied = Judged & { readonly refusal: Refusal };
+/** A call that was denied keeps its explanation; `failedHook` says what went wrong if it was denied since a hook failed. */
+export type Denied = Judged & { readonly refusal: Refusal; readonly failedHook: string | null };
 
 /** Stage 3: rules, lists and the mode; then hooks, those of the tool first, which may only tighten. */
 export async function permit(call: Validated, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
@@ -39,7 +40,7 @@ export async function permit(call: Validated, scope: PermissionScope): Promise<R
 }
 
 /** The judgement of the rules, lists and modes, without hooks. */
-export function judgeByPolicy(call: Validated, { policy, workspace }: Omit<PermissionScope, "hooks" | "signal">): Judged {
+export function judgeByPolicy(call: Validated, { policy, workspace }: Pick<PermissionScope, "policy" | "workspace">): Judged {
   const { request, tool, bound } = call;
   let values: RuleValues;
   try {
@@ -62,17 +63,22 @@ export function judgeByPolicy(call: Validated, { policy, workspace }: Omit<Permi
 
 async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
   let judged = first;
+  let meta: JsonObject | null = null;
   for (const { place, run } of hooksFor("preToolUse", first.call.tool, scope.hooks)) {
     const said = (verdict: Verdict | "no match", reason: string): Judged => ({
       ...judged,
       explanation: considering(judged.explanation, place, verdict, reason),
     });
+    const failed = (problem: string): Result<never, Denied> => {
+      const judgedSo = said("deny", `a hook failed (${problem}), and what a hook cannot judge does not run`);
+      return denied(judgedSo, null, `the hook ${place} failed for ${first.call.tool.name}, and the call was denied: ${problem}`);
+    };
     let answer: PreToolUseSaid;
     try {
       const { call } = judged;
-      answer = readPreToolUseAnswer(await hookAnswer(() => run(hookCall(call)), scope.signal));
+      answer = readPreToolUseAnswer(await hookAnswer(() => run(hookCall(call, scope.agent)), scope.signal));
     } catch (error) {
-      return denied(said("deny", `a hook failed (${messageOf(error)}), and what a hook cannot judge does not run`));
+      return failed(messageOf(error));
     }
     switch (answer.kind) {
       case "nothing":
@@ -80,11 +86,12 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
         break;
       case "ask":
         judged = said("ask", answer.reason ?? `a hook asks for ${first.call.tool.name}`);
+        meta = answer.meta === null ? meta : Object.assign({}, meta, answer.meta);
         break;
       case "deny":
-        return denied(said("deny", answer.reason ?? `a hook forbids ${first.call.tool.name}`));
+        return denied(said("deny", answer.reason ?? `a hook forbids ${first.call.tool.name}`), answer.result);
       case "unreadable":
-        return denied(said("deny", `a hook failed (${answer.problem}), and what a hook cannot judge does not run`));
+        return failed(answer.problem);
       case "result":
         return accepted({ ...said("allow", "a hook answered in the tool's place"), kind: "answered", result: answer.result });
       case "input": {
@@ -95,7 +102,7 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
     }
   }
   const { verdict, reason } = judged.explanation;
-  return accepted(verdict === "ask" ? { ...judged, kind: "asked", reason } : { ...judged, kind: "allowed" });
+  return accepted(verdict === "ask" ? { ...judged, kind: "asked", reason, meta } : { ...judged, kind: "allowed" });
 }
 
 /** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
@@ -133,7 +140,7 @@ function considering(before: Explanation, place: string, verdict: Verdict | "no 
   return verdict === "no match" ? { ...before, considered } : { verdict, decidedBy: "hook", place, reason, considered };
 }
 
-function denied(judged: Judged): Result<never, Denied> {
+function denied(judged: Judged, result: ToolResult | null = null, failedHook: string | null = null): Result<never, Denied> {
   const { reason } = judged.explanation;
-  return refused({ ...judged, refusal: { type: "permission_denied", stage: "permission", reason } });
+  return refused({ ...judged, failedHook, refusal: { type: "permission_denied", stage: "permission", reason, result } });
 }

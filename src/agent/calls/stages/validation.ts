@@ -13,7 +13,15 @@ export type Validated = Discovered & { readonly bound: BoundCall };
 export function validate(discovered: Discovered): Result<Validated, Refusal> {
   const { request, tool } = discovered;
   const invalid = (issues: readonly ValidationIssue[]): Result<never, Refusal> =>
-    refused({ type: "invalid_params", stage: "validation", name: tool.name, issues, repeats: 0 });
+    refused({
+      type: "invalid_params",
+      stage: "validation",
+      name: tool.name,
+      issues,
+      input: request.form === "json" ? request.input : request.text,
+      schema: tool.inputSchema,
+      repeats: 0,
+    });
   if (request.form === "unparsed") return invalid([{ path: "/", message: request.problem, value: request.text }]);
   const bytes = byteLength(JSON.stringify(request.input));
   if (bytes > INPUT_BYTES) return invalid([{ path: "/", message: `must not be larger than ${INPUT_BYTES} bytes`, value: bytes }]);

@@ -1,4 +1,3 @@
-import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
 import type { CallOutcome } from "../../calls/run.ts";
@@ -6,6 +5,8 @@ import { callStep, type CallStep } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, joinCommits, type Commit, moved } from "./commit.ts";
 import { refusedFacts } from "../../calls/refusal.ts";
+import { refusalDetails } from "../../calls/refusal-details.ts";
+import { toolWarning } from "./tool-warning.ts";
 
 /** The end of a call that ran. */
 export type Ended = {
@@ -21,13 +22,7 @@ export type Ended = {
 /** A call that ran has ended. */
 export function callEnded(view: AgentView, { call, outcome, isLast, trace }: Ended, at: Date): Commit {
   const step = stepOf(call, outcome, at);
-  const warnings = outcome.warnings.map(({ detail, message }): AgentEventBody => ({
-    kind: "ERROR",
-    severity: "WARN",
-    phase: "TOOL",
-    message,
-    detail,
-  }));
+  const warnings = [...failureOf(step.call, outcome), ...outcome.warnings].map(toolWarning);
   const ended: Commit = {
     change: { transitions: [step.transition] },
     events: [...warnings, ...endEvents(step.call, { trace })],
@@ -36,10 +31,18 @@ export function callEnded(view: AgentView, { call, outcome, isLast, trace }: End
   return isLast ? joinCommits(ended, moved(view, { breakpoint: "POST_TOOL" })) : ended;
 }
 
+/** A tool that failed, or did not end in time, is told of by the kind of its refusal. */
+function failureOf({ name, error }: CallView, { kind }: CallOutcome): readonly { detail: string; message: string }[] {
+  return kind === "refused" && error !== null ? [{ detail: error.type, message: `${name}: ${error.message}` }] : [];
+}
+
 function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
   const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
-  if (outcome.kind === "refused")
-    return callStep(call, "FAILED", at, { ...common, ...refusedFacts(outcome.refusal) }, {}, outcome.refusal.type);
+  if (outcome.kind === "refused") {
+    const { refusal, said } = outcome;
+    const facts = { ...common, ...refusedFacts(refusal), ...(said === null ? {} : { output: said.output }) };
+    return callStep(call, "FAILED", at, facts, { details: said?.details ?? refusalDetails(refusal) }, refusal.type);
+  }
   const { output, details, keptOutputBytes } = outcome;
   return callStep(call, "COMPLETED", at, { ...common, output }, { details, keptOutputBytes });
 }

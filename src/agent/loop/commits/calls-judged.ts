@@ -11,7 +11,11 @@ import { refusalText, refusedFacts, refusedState, type Refusal } from "../../cal
 import { sealCall } from "../../calls/seal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
+import { refusalDetails } from "../../calls/refusal-details.ts";
 import type { Explanation } from "../../policy/permission.ts";
+import { RISKS, type Risk } from "../../tools/tool.ts";
+import type { JsonObject } from "../../../lib/json.ts";
+import { toolWarning } from "./tool-warning.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, type Commit } from "./commit.ts";
 
@@ -64,8 +68,12 @@ function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: Reco
       const { refusal } = judgement;
       return refusedWith({ call, stages, refusal, at, template }, {}, { explanation: unjudged(refusal) });
     }
-    case "denied":
-      return refused(judgement, judgement.refusal, at, template);
+    case "denied": {
+      const outcome = refused(judgement, judgement.refusal, at, template);
+      if (judgement.failedHook === null) return outcome;
+      const warning = toolWarning({ detail: "hook_failed", message: judgement.failedHook });
+      return { ...outcome, events: [warning, ...outcome.events] };
+    }
     case "answered": {
       const { output, details } = format(judgement.result);
       const facts: CallFacts = { output, ...judgedFacts(judgement), stages, ...ended(at, stages) };
@@ -115,7 +123,8 @@ function refusedWith(
   columns: Partial<ToolCallPatch>,
 ): Outcome {
   const all = { ...refusedFacts(refusal), ...facts, stages, ...ended(at, stages) };
-  return ending(callStep(call, refusedState(refusal), at, all, columns, refusal.type), template);
+  const details = refusalDetails(refusal);
+  return ending(callStep(call, refusedState(refusal), at, all, { ...columns, details }, refusal.type), template);
 }
 
 function ending(step: CallStep, template: RecordTemplate): Outcome {
@@ -123,7 +132,7 @@ function ending(step: CallStep, template: RecordTemplate): Outcome {
 }
 
 function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, template: RecordTemplate): Outcome {
-  const { call, validated, reason, inputHash } = judgement;
+  const { call, validated, reason, inputHash, meta } = judgement;
   const facts = { ...judgedFacts(judgement), inputHash, stages: judgement.stages };
   const step = callStep(call, "APPROVAL_REQUIRED", at, facts, judgedColumns(judgement), reason);
   const request = requestApproval(
@@ -134,7 +143,8 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
       input: validated.bound.input,
       inputHash,
       reason,
-      risk: validated.tool.risk,
+      risk: riskOf(validated.tool.risk, meta),
+      meta,
       quorum: template.approvalQuorum,
       at,
     },
@@ -151,6 +161,12 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
     ],
     asked: { request, stale },
   };
+}
+
+/** The tool's risk, or that of a hook's `meta` if it is higher. */
+function riskOf(risk: Risk, meta: JsonObject | null): Risk {
+  const said = RISKS.find((known) => known === meta?.["risk"]) ?? risk;
+  return RISKS.indexOf(said) > RISKS.indexOf(risk) ? said : risk;
 }
 
 /** The explanation of a call that did not come as far as permission. */

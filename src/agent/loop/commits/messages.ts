@@ -41,6 +41,11 @@ export function resultsMessage(view: AgentView, at: Date): NewMessages {
   return [agentMessage(view, "TOOL_RESULTS", content, at)];
 }
 
+/** What the model is told of the end of a turn. Nobody sent it: it starts no turn, and is answered by none. */
+export function noteMessage(view: AgentView, note: string, at: Date): NewMessages[number] {
+  return agentMessage(view, "USER", [{ type: "text", text: note }], at);
+}
+
 /** The model's answer; none if it said nothing. */
 export function answerMessage({ content }: Answer, view: AgentView, at: Date): NewMessages {
   return content.length === 0 ? [] : [agentMessage(view, "ASSISTANT", content, at)];
@@ -62,7 +67,7 @@ export function transcriptColumns(transcriptLength: number): { transcriptLength:
 
 function agentMessage(
   view: AgentView,
-  kind: "ASSISTANT" | "TOOL_RESULTS",
+  kind: "USER" | "ASSISTANT" | "TOOL_RESULTS",
   content: readonly StoredBlock[],
   at: Date,
 ): NewMessages[number] {

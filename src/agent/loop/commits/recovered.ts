@@ -71,6 +71,7 @@ function ask(
       inputHash,
       reason,
       risk,
+      meta: null,
       quorum: template.approvalQuorum,
       at,
     },

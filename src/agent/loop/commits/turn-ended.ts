@@ -1,30 +1,35 @@
 import type { DoneReason } from "../../../events/event.ts";
 import type { AgentView } from "../view.ts";
 import { compose, type Commit, move } from "./commit.ts";
-import { added, resultsMessage, transcriptColumns } from "./messages.ts";
+import { added, noteMessage, resultsMessage, transcriptColumns } from "./messages.ts";
 
 /** More messages than these are not listed in the DONE of their turn, but read from their rows. */
 const EVENT_MESSAGE_IDS = 200;
 
 /**
  * A turn ends: one DONE, always, with the messages that it answers. Calls of the last step leave their results in the
- * transcript.
+ * transcript, and then a note for the model, if there is one.
  */
-export function turnEnded(view: AgentView, { reason }: { readonly reason: DoneReason }, at: Date): Commit {
+export function turnEnded(
+  view: AgentView,
+  { reason, note = null }: { readonly reason: DoneReason; readonly note?: string | null },
+  at: Date,
+): Commit {
   const results = resultsMessage(view, at);
+  const messages = note === null ? results : [...results, noteMessage(added(results)(view), note, at)];
   const { patch, events, after } = move(view, { state: "READY", breakpoint: "READY" });
   const messageIds = view.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : view.turnMessageIds;
   return {
     change: {
-      messages: results,
+      messages,
       agent: {
         ...patch,
-        ...transcriptColumns(view.transcriptLength + results.length),
+        ...transcriptColumns(view.transcriptLength + messages.length),
         interruptAt: null,
         interruptNote: null,
       },
     },
     events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, messageIds }],
-    after: compose(after, added(results), (now) => ({ ...now, interruptAt: null, interruptNote: null })),
+    after: compose(after, added(messages), (now) => ({ ...now, interruptAt: null, interruptNote: null })),
   };
 }

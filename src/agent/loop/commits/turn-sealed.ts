@@ -14,6 +14,8 @@ export type Sealing = {
   readonly reason: DoneReason;
   /** Why, for the model and for people. */
   readonly note: string;
+  /** What the model is told of it where no call is open whose result would say so; null for nothing. */
+  readonly told: string | null;
   /** The ends of what the model was saying. */
   readonly texts: readonly AgentEventBody[];
   /** Further events that report why. */
@@ -23,7 +25,7 @@ export type Sealing = {
 };
 
 /** A turn ends with all that is open in it: every call is sealed, every question closed, the model call aborted. */
-export function turnSealed(view: AgentView, { reason, note, texts, events, trace }: Sealing, at: Date): Commit {
+export function turnSealed(view: AgentView, { reason, note, told, texts, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
   const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
   const sealed = open.map((call) => sealCall(call, note, at));
@@ -39,7 +41,7 @@ export function turnSealed(view: AgentView, { reason, note, texts, events, trace
     ],
     after: callsChanged(sealed.map(({ call }) => closed(call))),
   };
-  return joinCommits(aborted, calls, turnEnded(calls.after(view), { reason }, at));
+  return joinCommits(aborted, calls, turnEnded(calls.after(view), { reason, note: open.length === 0 ? told : null }, at));
 }
 
 /** The call with its question closed, as it is read from its rows. */

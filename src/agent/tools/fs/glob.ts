@@ -1,5 +1,6 @@
 import { defineTool, optional } from "../tool.ts";
-import { leftOutNote, walk } from "../../workspace/walk.ts";
+import { leftOutDetails, leftOutNote, nothingLeftOut } from "../../workspace/left-out.ts";
+import { walk } from "../../workspace/walk.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 
@@ -9,7 +10,8 @@ const PATHS = 200;
 /** Lists files by pattern. */
 export const fsGlob = defineTool({
   name: "fs_glob",
-  description: "Lists the files of the workspace whose path matches a glob pattern, for example src/**/*.ts.",
+  description:
+    "Lists the files of the workspace whose path matches a glob pattern, for example src/**/*.ts. Says what was left out: hidden names, .git, node_modules.",
   readOnly: true,
   idempotent: true,
   paths: { cwd: "read", pattern: { searchIn: "cwd" } },
@@ -25,16 +27,17 @@ export const fsGlob = defineTool({
     const [folder] = workspace.namesOf(cwd);
     const matches: string[] = [];
     let truncated = false;
-    const leftOut = { secrets: 0 };
+    const leftOut = nothingLeftOut();
     for await (const { path } of walk(workspace, cwd, pattern, dot ?? false, signal, leftOut)) {
       truncated = matches.length === limit;
       if (truncated) break;
       matches.push(folder === "." ? path : `${folder}/${path}`);
     }
-    const note = (truncated ? `\n[only the first ${limit}: narrow the pattern]` : "") + leftOutNote(leftOut);
+    const note =
+      (truncated ? `\n[only the first ${limit}: narrow the pattern]` : "") + leftOutNote(leftOut, "dot: true lists them");
     return {
       output: (matches.length === 0 ? `No file matches ${pattern}.` : matches.join("\n")) + note,
-      details: { ok: true, pattern, cwd, truncated, count: matches.length, matches },
+      details: { ok: true, pattern, cwd, truncated, count: matches.length, matches, leftOut: leftOutDetails(leftOut) },
     };
   },
 });

@@ -2,7 +2,8 @@ import { globMatcher, isPattern } from "../../workspace/glob.ts";
 import { SEARCHED_FILE_BYTES } from "../limits.ts";
 import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
 import { defineTool, optional } from "../tool.ts";
-import { leftOutNote, walk } from "../../workspace/walk.ts";
+import { leftOutDetails, leftOutNote, nothingLeftOut, type LeftOut } from "../../workspace/left-out.ts";
+import { walk } from "../../workspace/walk.ts";
 import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
@@ -15,7 +16,7 @@ const LINES = 200;
 export const fsGrep = defineTool({
   name: "fs_grep",
   description:
-    "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line.",
+    "Searches the lines of the workspace's text files for a text or a regular expression. Answers path:line:column: line, and what was left out: hidden files, .git, node_modules, files over 5 MB.",
   readOnly: true,
   idempotent: true,
   paths: { path: { searchIn: null } },
@@ -33,12 +34,12 @@ export const fsGrep = defineTool({
     const search =
       regex === true ? regexSearch(pattern, isCaseSensitive, signal) : literalSearch(pattern, isCaseSensitive, signal);
     const isCovered = globMatcher(path, false);
-    const leftOut = { secrets: 0 };
+    const leftOut = nothingLeftOut();
     const matches: { path: string; line: number; column: number; preview: string }[] = [];
     try {
       for await (const { path: file, isLink } of walk(workspace, ".", path, false, signal, leftOut)) {
         if (isLink && isPattern(path) && !leadsInto(workspace, file, isCovered)) continue;
-        const text = await readText(workspace, file);
+        const text = await readText(workspace, file, leftOut);
         if (text === null) continue;
         for (const match of await search.search(text, most + 1 - matches.length)) matches.push({ path: file, ...match });
         if (matches.length > most) break;
@@ -53,8 +54,9 @@ export const fsGrep = defineTool({
       output:
         (shown.length === 0
           ? `Nothing matches ${pattern} in ${path}.`
-          : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : "")) + leftOutNote(leftOut),
-      details: { ok: true, pattern, path, matches: shown, truncated },
+          : lines.join("\n") + (truncated ? `\n[only the first ${most}: narrow the search]` : "")) +
+        leftOutNote(leftOut, "name them, as in .github/**"),
+      details: { ok: true, pattern, path, matches: shown, truncated, leftOut: leftOutDetails(leftOut) },
     };
   },
 });
@@ -69,15 +71,20 @@ function leadsInto(workspace: Workspace, link: string, isCovered: (path: string)
   }
 }
 
-/** The file's text, or null for what is not searched: large files, other content than text, links that lead out, what cannot be read. */
-async function readText(workspace: Workspace, path: string): Promise<string | null> {
+/** The file's text, or null for what is not searched, and is counted: large files, other content than text, links that lead out, what cannot be read. */
+async function readText(workspace: Workspace, path: string, leftOut: LeftOut): Promise<string | null> {
   try {
     const file = await workspace.openForReading(path);
     try {
       const stat = await file.stat();
-      if (stat.size > SEARCHED_FILE_BYTES) return null;
+      if (stat.size > SEARCHED_FILE_BYTES) {
+        leftOut.large += 1;
+        return null;
+      }
       const content = await file.readFile();
-      return content.subarray(0, 8 * 1024).includes(0) ? null : content.toString("utf8");
+      if (!content.subarray(0, 8 * 1024).includes(0)) return content.toString("utf8");
+      leftOut.binary += 1;
+      return null;
     } finally {
       await file.close();
     }
@@ -86,8 +93,10 @@ async function readText(workspace: Workspace, path: string): Promise<string | nu
       error instanceof PathRefused ||
       // Whatever the system says of one file, such as EACCES, or EINVAL of files that are no files: the others are searched.
       (error instanceof Error && "syscall" in error)
-    )
+    ) {
+      leftOut.unreadable += 1;
       return null;
+    }
     throw error;
   }
 }

@@ -14,12 +14,7 @@ export const fsWrite = defineTool({
     content: Type.String({ description: "The whole new content." }),
   }),
   async run({ path, content }, { workspace }) {
-    const file = await workspace.openForWriting(path);
-    try {
-      await file.writeFile(content, "utf8");
-    } finally {
-      await file.close();
-    }
+    await workspace.replaceFile(path, content);
     const bytes = byteLength(content);
     const lines = content === "" ? 0 : content.split("\n").length - (content.endsWith("\n") ? 1 : 0);
     return { output: `Wrote ${path} (${lines} lines, ${bytes} bytes).`, details: { ok: true, path, bytes, lines } };

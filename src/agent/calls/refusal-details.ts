@@ -1,0 +1,51 @@
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { byteLength, marked } from "../../lib/text.ts";
+import { isRetryable, recommendationsOf } from "./advice.ts";
+import { ISSUES, toolCallError, type Refusal } from "./refusal.ts";
+
+/** What a program can learn from a refusal: the kind of it, what can be done, and what each kind has besides. */
+export function refusalDetails(refusal: Refusal): JsonObject {
+  const { type } = toolCallError(refusal);
+  const common = { errorType: type, retryable: isRetryable(type), recommendations: recommendationsOf(type) };
+  return { ...common, ...ownDetails(refusal) };
+}
+
+function ownDetails(refusal: Refusal): JsonObject {
+  switch (refusal.type) {
+    case "not_found":
+    case "disabled":
+      return { requestedTool: refusal.name, availableTools: refusal.available };
+    case "incomplete":
+      return { stopReason: refusal.stopReason };
+    case "invalid_params":
+      return {
+        validationErrors: refusal.issues
+          .slice(0, ISSUES)
+          .map(({ path, message, value }) => ({ path, message, value: shortened(value) })),
+        receivedParams: shortened(refusal.input),
+        expectedSchema: refusal.schema,
+      };
+    case "permission_denied":
+      return refusal.result === null ? { reason: refusal.reason } : { reason: refusal.reason, result: refusal.result.details };
+    case "user_rejected":
+    case "aborted":
+      return { note: refusal.note };
+    case "approval_expired":
+      return { expiredAt: refusal.expiredAt };
+    case "tool_busy":
+      return { waitedMs: refusal.waitedMs };
+    case "execution_failed":
+      return refusal.cause;
+    case "timeout":
+      return { afterMs: refusal.afterMs };
+  }
+}
+
+/** The largest value that details repeat, in bytes of JSON: the call's input has the whole. */
+const REPEATED_BYTES = 4_096;
+
+function shortened(value: Json | undefined): Json {
+  if (value === undefined) return null;
+  const text = JSON.stringify(value);
+  return byteLength(text) <= REPEATED_BYTES ? value : marked(text, REPEATED_BYTES, "the input has the whole");
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import type { ScriptCall } from "../../src/agent/models/script.ts";
+import { CreateAgentDocument, type EventKind } from "../generated/documents.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { connect, ofType } from "../support/client.ts";
+import { ownTool } from "../support/tools.ts";
+
+/** Lets the model make these calls, and gives what happened up to an event of the kind. */
+async function turnWith(calls: readonly ScriptCall[], options: TestAppOptions, until: EventKind = "DONE") {
+  const script = {
+    replies: [
+      { when: { user: "go" }, call: calls },
+      { when: {}, say: ["Done."] },
+    ],
+  };
+  const client = connect((await startTestApp({ script, ...options })).url);
+  const agent = await client.createAgent();
+  await client.send(agent.id, "go");
+  const events = await client.until(agent.id, until);
+  return { events, calls: (await client.agent(agent.id)).toolCalls.nodes };
+}
+
+describe("hooks", () => {
+  it("preToolUse is told whose call it is; an ask may carry what people need and a risk, a deny what the model reads", async () => {
+    const seen: unknown[] = [];
+    const meta = { risk: "HIGH", ticket: "T-1" };
+    const asked = await turnWith(
+      [{ tool: "fs_write", input: { path: "a.txt", content: "a" } }],
+      {
+        template: {
+          hooks: {
+            preToolUse: [
+              (call) => {
+                seen.push(call);
+                return { decision: "ask", reason: "look twice", meta };
+              },
+            ],
+          },
+          permission: { mode: "auto" },
+        },
+      },
+      "PERMISSION_REQUIRED",
+    );
+    expect(seen).toMatchObject([{ tenant: "local", createdBy: "local", templateId: "assistant", name: "fs_write" }]);
+    expect(ofType(asked.events, "PermissionRequired")).toMatchObject([{ request: { reason: "look twice", risk: "HIGH", meta } }]);
+    const toolResult = { output: "Try the staging folder.", details: { folder: "staging" } };
+    const denied = await turnWith([{ tool: "fs_write", input: { path: "a.txt", content: "a" } }], {
+      template: {
+        hooks: { preToolUse: [() => ({ decision: "deny", reason: "not here", toolResult })] },
+        permission: { mode: "auto" },
+      },
+    });
+    expect(denied.calls).toMatchObject([
+      {
+        state: "DENIED",
+        isError: true,
+        output: "Try the staging folder.",
+        error: { type: "PERMISSION_DENIED" },
+        details: { errorType: "permission_denied", reason: "not here", result: { folder: "staging" } },
+      },
+    ]);
+  });
+
+  it("a preToolUse that throws denies its call, and raises an ERROR of phase TOOL", async () => {
+    const failing = (): never => {
+      throw new Error("hook bug");
+    };
+    const { calls, events } = await turnWith([{ tool: "fs_read", input: { path: "a.txt" } }], {
+      template: { hooks: { preToolUse: [failing] }, permission: { mode: "auto" } },
+    });
+    expect(calls).toMatchObject([{ state: "DENIED" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      { severity: "WARN", phase: "TOOL", detail: "hook_failed", message: expect.stringContaining("hook bug") },
+    ]);
+  });
+
+  describe("postToolUse", () => {
+    type PostToolUse = NonNullable<NonNullable<NonNullable<TestAppOptions["template"]>["hooks"]>["postToolUse"]>;
+    const plain = ownTool("plain", () => ({ output: "plain", details: { a: 1 } }));
+    const fails = ownTool("fails", () => {
+      throw new Error("broken");
+    });
+    const hangs = ownTool("hangs", () => new Promise<never>(() => {}));
+    const run = (tool: string, postToolUse: PostToolUse) =>
+      turnWith([{ tool }], {
+        config: { tools: [plain, fails, hangs] },
+        template: { hooks: { postToolUse }, permission: { mode: "auto" }, toolTimeoutMs: 50 },
+      });
+
+    it("may change a part of a result, or replace it; each sees what the one before it made", async () => {
+      const seen: unknown[] = [];
+      const { calls } = await run("plain", [
+        (_call, outcome) => {
+          seen.push(outcome);
+          return { update: { output: `${outcome.output}, updated` } };
+        },
+        (_call, outcome) => {
+          seen.push(outcome);
+          return { replace: { output: `${outcome.output}, replaced`, details: null } };
+        },
+        () => undefined,
+      ]);
+      expect(calls).toMatchObject([{ state: "COMPLETED", output: "plain, updated, replaced", details: null }]);
+      expect(seen).toMatchObject([
+        { ok: true, output: "plain", details: { a: 1 }, error: null, durationMs: expect.any(Number) },
+        { ok: true, output: "plain, updated", details: { a: 1 } },
+      ]);
+    });
+
+    it("sees failed calls and those that did not end in time, and may say more of them; they stay FAILED", async () => {
+      const say: PostToolUse = [(_call, { ok, error }) => ({ update: { output: `${ok} ${error?.type}` } })];
+      expect((await run("fails", say)).calls).toMatchObject([
+        { state: "FAILED", output: "false execution_failed", error: { type: "EXECUTION_FAILED" } },
+      ]);
+      expect((await run("hangs", say)).calls).toMatchObject([
+        { state: "FAILED", output: "false timeout", error: { type: "TIMEOUT" } },
+      ]);
+    });
+
+    it("is reported if it throws or answers something else, and the result stays", async () => {
+      for (const hook of [() => ({ output: "plain form", details: null }), () => ({ update: { output: 5 } })] as never[])
+        expect(await run("plain", [hook])).toMatchObject({
+          calls: [{ state: "COMPLETED", output: "plain" }],
+          events: expect.arrayContaining([expect.objectContaining({ __typename: "ErrorRaised", detail: "hook_failed" })]),
+        });
+    });
+  });
+
+  it("of a single agent are named when it is created, run after its template's, and are missed if the configuration loses them", async () => {
+    const order: string[] = [];
+    const app = await startTestApp({
+      script: {
+        replies: [
+          { when: { user: "go" }, call: [{ tool: "fs_read", input: { path: "a.txt" } }] },
+          { when: {}, say: ["Done."] },
+        ],
+      },
+      template: { hooks: { preToolUse: [() => void order.push("template")] } },
+      config: { agentHooks: { careful: { preToolUse: [() => (order.push("agent"), { decision: "deny", reason: "careful" })] } } },
+    });
+    const client = connect(app.url);
+    const { userErrors } = (await client.get(CreateAgentDocument, { input: { templateId: "assistant", hooks: ["careless"] } }))
+      .createAgent;
+    expect(userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["hooks"], message: expect.stringContaining("careful") }]);
+    const agent = await client.createAgent({ hooks: ["careful"] });
+    expect(ofType(await client.turn(agent.id, "go"), "ToolEnd")).toMatchObject([{ call: { state: "DENIED" } }]);
+    expect(order).toEqual(["template", "agent"]);
+    await client.turn((await client.createAgent()).id, "go");
+    expect(order).toEqual(["template", "agent", "template"]);
+    await app.database.sql.query({ name: "h", text: `UPDATE agent SET hooks = '["gone"]'` }, []);
+    const events = await client.turn(agent.id, "go");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: expect.stringContaining("hooks gone") }]);
+  });
+});
