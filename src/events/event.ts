@@ -178,6 +178,8 @@ export type AgentEventBody =
       readonly cacheWriteTokens: number;
       readonly totalTokens: number;
       readonly costUsd: number | null;
+      /** True if a call of the step broke off, so that its output was estimated. */
+      readonly isEstimated: boolean;
     }
   | { readonly kind: "TOOL_EXECUTED"; readonly call: ToolCallSnapshot }
   | {

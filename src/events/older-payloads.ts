@@ -10,7 +10,7 @@ export function asNow(kind: string, payload: JsonObject): JsonObject {
 const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
   AGENT_CREATED: (payload) => ({ forkedFrom: null, ...payload }),
   MESSAGE_RECEIVED: (payload) => ({ images: 0, ...payload }),
-  TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, ...payload }),
+  TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, isEstimated: false, ...payload }),
   PERMISSION_REQUIRED: (payload) => {
     const request = payload["request"];
     return isJsonObject(request) ? { ...payload, request: { quorum: 1, host: null, meta: null, ...request } } : payload;

@@ -16,6 +16,7 @@ import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
 import type { GateStage } from "../../src/events/event.ts";
 import { NO_TOKENS } from "../../src/agent/models/model.ts";
+import { spentOnBroken } from "../../src/agent/models/spending.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
 import { ownTool } from "./tools.ts";
 
@@ -28,6 +29,12 @@ const AT = new Date("2026-01-01T00:00:00.000Z");
 const RECORD = { approvalQuorum: 1, approvalExpiresMs: 60_000, trace: false } as const;
 const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [] } as const;
 
+const BROKEN = {
+  events: [],
+  spent: spentOnBroken({ ...NO_TOKENS, inputTokens: 11 }, 9),
+  price: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
+};
+
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
 export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   const possible: PossibleCommit[] = [];
@@ -37,15 +44,19 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
     return possible;
   }
   may("turn sealed", () =>
-    turnSealed(view, { reason: "INTERRUPTED", note: "stop \0", told: "stopped \0", texts: [], events: [], trace: false }, AT),
+    turnSealed(
+      view,
+      { reason: "INTERRUPTED", note: "stop \0", told: "stopped \0", broken: BROKEN, events: [], trace: false },
+      AT,
+    ),
   );
   const isOpen = view.lastStep?.state === "STARTED";
   if (isOpen) {
     for (const calls of [0, 1, 3])
       for (const stopReason of ["end_turn", "tool_use", "pause_turn"] as const)
         may(`answered with ${calls} calls, ${stopReason}`, () => answerOf(view, calls, stopReason));
-    may("step aborted", () => stepAborted(view, { events: [] }, AT));
-    may("recovered", () => recovered(view, { unknown: [], texts: [], tools: TOOLS, template: null }, AT));
+    may("step aborted", () => stepAborted(view, BROKEN, AT));
+    may("recovered", () => recovered(view, { unknown: [], broken: BROKEN, tools: TOOLS, template: null }, AT));
     return possible;
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
@@ -105,7 +116,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       } as const;
       const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
       const recover = (unknownOutcome: "ask" | "seal"): Commit =>
-        recovered(view, { unknown, texts: [], tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
+        recovered(view, { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
       return [
         { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, trace: false }, AT) },
         { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, trace: false }, AT) },
@@ -137,7 +148,7 @@ function answerOf(view: AgentView, calls: number, stopReason: "end_turn" | "tool
   ];
   const answer = { content, calls: asked, stopReason, usage: NO_TOKENS };
   const model = { name: "test", price: null };
-  return answered(view, { answer, texts: [], durationMs: 1, model, slowStepMs: 1_000 }, AT);
+  return answered(view, { answer, texts: [], spent: BROKEN.spent, durationMs: 1, model, slowStepMs: 1_000 }, AT);
 }
 
 function passage(stage: GateStage): Passage {

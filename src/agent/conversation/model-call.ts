@@ -5,7 +5,8 @@ import { ENDED } from "../../lib/abort-reason.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
 import { AnswerBuilder, type Answer, type SaidBlock } from "./answer.ts";
 import type { ConversationOwner } from "./owner.ts";
-import { ModelError, type Model, type ModelEvent, type ModelRequest } from "../models/model.ts";
+import { ModelError, type Model, type ModelEvent, type ModelRequest, type TokenUsage } from "../models/model.ts";
+import { NOTHING_SPENT, spentOnBroken, spentTogether, type Spending } from "../models/spending.ts";
 import type { ConversationTemplate } from "./template.ts";
 import { growingWait } from "../../lib/growing-wait.ts";
 
@@ -25,12 +26,13 @@ export type ModelCallOptions = Pick<
 
 /**
  * The end of a model call. `texts` closes what was said in the log: as kept if it was answered, as aborted if it
- * broke off or was refused, and then it goes to no model.
+ * broke off or was refused, and then it goes to no model. `spent` counts the attempts before it, too.
  */
 export type ModelOutcome =
-  | { readonly kind: "answered"; readonly answer: Answer; readonly texts: readonly AgentEventBody[]; readonly durationMs: number }
-  | { readonly kind: "interrupted"; readonly texts: readonly AgentEventBody[] }
-  | { readonly kind: "failed"; readonly error: ModelError; readonly texts: readonly AgentEventBody[] };
+  | (Ended & { readonly kind: "answered"; readonly answer: Answer; readonly durationMs: number })
+  | (Ended & { readonly kind: "interrupted" })
+  | (Ended & { readonly kind: "failed"; readonly error: ModelError });
+type Ended = { readonly texts: readonly AgentEventBody[]; readonly spent: Spending };
 
 /**
  * Makes one model call and streams what it says into the log. A call that fails before anything of it is in the log is
@@ -44,6 +46,7 @@ export async function callModel(
   options: ModelCallOptions,
   signal: AbortSignal,
 ): Promise<ModelOutcome> {
+  let spent = NOTHING_SPENT;
   for (let attempt = 0; ; attempt += 1) {
     const started = performance.now();
     const speech = new Speech(model, step, owner, options);
@@ -54,23 +57,32 @@ export async function callModel(
           await owner.room(signal);
           continue;
         }
+        spent = spentTogether(spent, { usage: event.usage, isEstimated: false });
         if (event.stopReason === "refusal")
-          return { kind: "failed", error: new ModelError("refused", "the model refused to answer"), texts: speech.ends(true) };
+          return {
+            kind: "failed",
+            error: new ModelError("refused", "the model refused to answer"),
+            texts: speech.ends(true),
+            spent,
+          };
         const durationMs = performance.now() - started;
         return {
           kind: "answered",
           answer: speech.answer.finish(event.stopReason, event.usage),
           texts: speech.ends(false),
+          spent,
           durationMs,
         };
       }
       throw new ModelError("broken", "the model's stream ended without saying why");
     } catch (thrown) {
-      if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true) };
+      spent = spentTogether(spent, speech.spentOnBroken);
+      if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true), spent };
       const error = asModelError(thrown);
       const texts = speech.ends(true);
-      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries) return { kind: "failed", error, texts };
-      if (!(await waitToRetry(error, attempt, owner, options, signal))) return { kind: "interrupted", texts: [] };
+      if (texts.length > 0 || !error.isRetryable || attempt >= options.modelRetries)
+        return { kind: "failed", error, texts, spent };
+      if (!(await waitToRetry(error, attempt, owner, options, signal))) return { kind: "interrupted", texts: [], spent };
     }
   }
 }
@@ -113,12 +125,20 @@ class Speech {
   readonly #step: number;
   readonly #owner: ConversationOwner;
   readonly #options: ModelCallOptions;
+  #counted: TokenUsage | null = null;
+  #argumentCharacters = 0;
 
   constructor(model: Model, step: number, owner: ConversationOwner, options: ModelCallOptions) {
     this.#model = model;
     this.#step = step;
     this.#owner = owner;
     this.#options = options;
+  }
+
+  /** The tokens used so far, if the call breaks off now. */
+  get spentOnBroken(): Spending {
+    const said = this.answer.said.reduce((sum, { text }) => sum + text.length, 0);
+    return spentOnBroken(this.#counted, said + this.#argumentCharacters);
   }
 
   /** The ends of what is in the log. Whether it is kept is known only when the whole answer is. */
@@ -131,7 +151,7 @@ class Speech {
   take(event: Exclude<ModelEvent, { type: "end" }>): void {
     const owner = this.#owner;
     // For an answer that is only calls, the commit of the answer tells of the breakpoint.
-    if (owner.breakpoint === "PRE_MODEL" && event.type !== "tool_use") owner.sendMove("STREAMING_MODEL");
+    if (owner.breakpoint === "PRE_MODEL" && isSpeech(event)) owner.sendMove("STREAMING_MODEL");
     switch (event.type) {
       case "text_start":
         this.answer.start("text", event.block);
@@ -152,6 +172,12 @@ class Speech {
         if (this.#options.retainThinking) this.answer.retain(block, { by: this.#model.name, signature, redacted });
         return;
       }
+      case "arguments_delta":
+        this.#argumentCharacters += event.characters;
+        return;
+      case "counted":
+        this.#counted = event.usage;
+        return;
       case "tool_use":
         return this.answer.addCall(event.block, event.id, event.name, event.arguments);
     }
@@ -160,6 +186,11 @@ class Speech {
   #send(kind: "TEXT_CHUNK" | "THINK_CHUNK", block: number, text: string): void {
     for (const delta of pieces(text, DELTA_CHARACTERS)) this.#owner.send({ kind, step: this.#step, block, delta });
   }
+}
+
+/** True for what is said or thought. */
+function isSpeech({ type }: ModelEvent): boolean {
+  return type !== "tool_use" && type !== "arguments_delta" && type !== "counted";
 }
 
 /** The events of the call until `signal` aborts, even if the model does not heed it. Silence for `idleMs` is an error. */

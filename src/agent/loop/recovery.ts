@@ -1,6 +1,6 @@
 import type { CallView } from "../calls/call.ts";
+import { readBrokenCall } from "./broken-call.ts";
 import { recovered } from "./commits/recovered.ts";
-import { endsOfOpenTexts } from "./open-texts.ts";
 import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
@@ -13,15 +13,15 @@ const MOST_RUNS = 3;
  * gives their ids. The others are asked about or sealed.
  */
 export async function recover(
-  { sql, clock, tools, templates }: Pick<AgentServices, "sql" | "clock" | "tools" | "templates">,
+  { sql, clock, models, tools, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "tools" | "templates">,
   owner: Owner,
   view: AgentView,
   orphans: readonly CallView[],
 ): Promise<readonly string[]> {
   const repeatable = orphans.filter(({ name, attempt }) => tools.get(name)?.idempotent === true && attempt < MOST_RUNS);
   const unknown = orphans.filter((call) => !repeatable.includes(call));
-  const texts = await endsOfOpenTexts(sql, view);
+  const broken = await readBrokenCall({ sql, models }, view);
   const template = templates.get(view.templateId) ?? null;
-  const isCommitted = await owner.commit(recovered(owner.current(view), { unknown, texts, tools, template }, clock.now()));
+  const isCommitted = await owner.commit(recovered(owner.current(view), { unknown, broken, tools, template }, clock.now()));
   return isCommitted ? repeatable.map(({ id }) => id) : [];
 }

@@ -5,6 +5,7 @@ import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript } from "../conversation/transcript.ts";
 import type { Model } from "../models/model.ts";
+import { NOTHING_SPENT, type Spending } from "../models/spending.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { answered, warning } from "./commits/answered.ts";
 import { joinCommits, type Commit } from "./commits/commit.ts";
@@ -81,11 +82,11 @@ export class StepRunner {
           return hook(hookStep, structuredClone({ content, stopReason, usage }));
         });
       case "interrupted":
-        return void (await owner.commit(this.#aborted(view, outcome.texts)));
+        return void (await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts)));
       case "failed":
         return this.#endFailed(outcome, view, template, model);
       case "unasked":
-        return this.#endTurn(view, [], failure("MODEL", outcome.problem, "hook_failed"));
+        return this.#endTurn(view, model, NOTHING_SPENT, [failure("MODEL", outcome.problem, "hook_failed")]);
     }
   }
 
@@ -96,13 +97,15 @@ export class StepRunner {
     const signal = AbortSignal.any([interrupt, owner.lost]);
     const bytes = await transcript.requestBytes(view, template.contextMessages);
     const leave = await this.#services.requests.enter(owner.lease.tenant, bytes, signal);
-    if (leave === null) return { kind: "interrupted", texts: [] };
+    if (leave === null) return { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
     try {
       const read = await transcript.modelMessages(view, template.contextMessages);
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok)
-        return signal.aborted ? { kind: "interrupted", texts: [] } : { kind: "unasked", problem: messages.refusal };
+        return signal.aborted
+          ? { kind: "interrupted", texts: [], spent: NOTHING_SPENT }
+          : { kind: "unasked", problem: messages.refusal };
       const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
       const { systemPrompt: system, exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
@@ -114,7 +117,7 @@ export class StepRunner {
 
   /** Stores the answer and its calls. A loop that waits commits them with what it does next. */
   async #storeAnswer(
-    { answer, texts, durationMs }: ModelOutcome & { kind: "answered" },
+    { answer, texts, spent, durationMs }: ModelOutcome & { kind: "answered" },
     view: AgentView,
     { slowStepMs, hooks }: Template,
     model: Model,
@@ -122,10 +125,10 @@ export class StepRunner {
     const { owner, wakeUp } = this.#scope;
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
-      ...answered(owner.current(view), { answer, texts, durationMs, model, slowStepMs }, this.#now()),
+      ...answered(owner.current(view), { answer, texts, spent, durationMs, model, slowStepMs }, this.#now()),
       // The database refuses the answer: the turn ends without it.
       onRefused: (problem) =>
-        this.#endTurn(view, [], failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)),
+        this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
     });
     // What hooks are told of is stored before.
     if (hooks.postModel.length === 0 && wakeUp.isAwaited) owner.defer(commit());
@@ -134,7 +137,7 @@ export class StepRunner {
 
   /** A call that broke off after it said something is made again as a new step; then the fallback model answers; then the turn ends. */
   async #endFailed(
-    { error, texts }: ModelOutcome & { kind: "failed" },
+    { error, texts, spent }: ModelOutcome & { kind: "failed" },
     view: AgentView,
     template: Template,
     model: Model,
@@ -144,7 +147,7 @@ export class StepRunner {
     const brokenSteps = trouble.brokenSteps + 1;
     this.#trouble = { ...trouble, brokenSteps };
     if (error.isRetryable && texts.length > 0 && brokenSteps <= template.modelRetries) {
-      if (await owner.commit(this.#aborted(view, texts)))
+      if (await owner.commit(this.#aborted(view, model, spent, texts)))
         await waitToRetry(error, brokenSteps - 1, owner, template, interrupt.signal);
       return;
     }
@@ -152,22 +155,22 @@ export class StepRunner {
     if (fallback !== null && fallback !== model && error.kind !== "refused") {
       this.#trouble = { turn: view.turn, brokenSteps: 0, fellBack: true };
       const message = `${error.message}; the rest of the turn is answered by ${template.fallbackModel ?? ""} (${fallback.name})`;
-      await owner.commit(this.#aborted(view, [...texts, warning(error.kind, message)]));
+      await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }
-    await this.#endTurn(view, texts, failure("MODEL", error.message, error.kind));
+    await this.#endTurn(view, model, spent, [...texts, failure("MODEL", error.message, error.kind)]);
   }
 
   /** Ends the turn with an error: its model has no answer. */
-  async #endTurn(view: AgentView, texts: readonly AgentEventBody[], error: AgentEventBody): Promise<void> {
-    const aborted = this.#aborted(view, [...texts, error]);
+  async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {
+    const aborted = this.#aborted(view, model, spent, events);
     const { owner } = this.#scope;
     const ended = turnEnded(owner.current(aborted.after(view)), { reason: "ERROR" }, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 
-  #aborted(view: AgentView, events: readonly AgentEventBody[]): Commit {
-    return stepAborted(this.#scope.owner.current(view), { events }, this.#now());
+  #aborted(view: AgentView, { price }: Model, spent: Spending, events: readonly AgentEventBody[]): Commit {
+    return stepAborted(this.#scope.owner.current(view), { events, spent, price }, this.#now());
   }
 
   /** The first model, or the fallback for the rest of a turn in which it has begun to answer, also under another lease. */

@@ -1,7 +1,7 @@
 import type { DoneReason, AgentEventBody } from "../../events/event.ts";
 import { turnSealed } from "./commits/turn-sealed.ts";
 import { turnStarted } from "./commits/turn-started.ts";
-import { endsOfOpenTexts } from "./open-texts.ts";
+import { readBrokenCall } from "./broken-call.ts";
 import type { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
@@ -24,12 +24,12 @@ export type EndOfTurn = {
 
 /** Ends a turn with all that is open in it. `note` says why, `events` are reported besides. */
 export async function sealTurn(
-  { sql, clock, templates }: Pick<AgentServices, "sql" | "clock" | "templates">,
+  { sql, clock, models, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "templates">,
   owner: Owner,
   view: AgentView,
   { reason, note, told = null, events }: EndOfTurn,
 ): Promise<void> {
-  const texts = await endsOfOpenTexts(sql, view);
+  const broken = await readBrokenCall({ sql, models }, view);
   const trace = templates.get(view.templateId)?.trace ?? false;
-  await owner.commit(turnSealed(owner.current(view), { reason, note, told, texts, events, trace }, clock.now()));
+  await owner.commit(turnSealed(owner.current(view), { reason, note, told, broken, events, trace }, clock.now()));
 }

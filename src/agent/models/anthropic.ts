@@ -179,6 +179,7 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
     switch (event.type) {
       case "message_start":
         usage = usageOf(event.message.usage, usage);
+        yield { type: "counted", usage };
         break;
       case "content_block_start": {
         if (open.has(event.index)) throw malformed(`block ${event.index} began twice`);
@@ -199,6 +200,7 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
       }
       case "message_delta":
         usage = usageOf(event.usage, usage);
+        yield { type: "counted", usage };
         if (event.delta.stop_reason !== null) stopReason = STOP_REASON_BY_NAME[event.delta.stop_reason] ?? "end_turn";
         break;
       case "message_stop":
@@ -246,7 +248,9 @@ function* extend(index: number, block: OpenBlock | undefined, delta: Anthropic.R
       block.signature += delta.signature;
       return;
     case "input_json_delta":
-      if (block.type === "tool_use") block.arguments += delta.partial_json;
+      if (block.type !== "tool_use") return;
+      block.arguments += delta.partial_json;
+      yield { type: "arguments_delta", characters: delta.partial_json.length };
       return;
     default:
       return;

@@ -66,7 +66,9 @@ export type TokenPrice = {
 
 /**
  * The words of a model, as it says them. Blocks are numbered from 0, in order; a tool_use comes whole, with its arguments as
- * the text that the model wrote, and a thought ends with what its provider needs to take it back. `end` is the last.
+ * the text that the model wrote, and a thought ends with what its provider needs to take it back. What comes is
+ * paid for even if the call breaks off: `counted` tells, as often as the provider does, how many tokens were used so far, and
+ * `arguments_delta` that so much of a tool_use has come. `end` is the last.
  */
 export type ModelEvent =
   | { readonly type: "text_start"; readonly block: number }
@@ -80,6 +82,8 @@ export type ModelEvent =
       readonly redacted: string | null;
     }
   | { readonly type: "tool_use"; readonly block: number; readonly id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "arguments_delta"; readonly characters: number }
+  | { readonly type: "counted"; readonly usage: TokenUsage }
   | { readonly type: "end"; readonly stopReason: StopReason; readonly usage: TokenUsage };
 
 /**

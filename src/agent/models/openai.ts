@@ -129,7 +129,10 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
   let finish: string | null = null;
   let usage = NO_TOKENS;
   for await (const chunk of stream) {
-    if (chunk.usage) usage = usageOf(chunk.usage);
+    if (chunk.usage) {
+      usage = usageOf(chunk.usage);
+      yield { type: "counted", usage };
+    }
     const choice = chunk.choices[0];
     if (choice === undefined) continue;
     const delta: Partial<Chunk["choices"][number]["delta"]> = choice.delta ?? {};
@@ -142,7 +145,10 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
       }
       yield { type: `${kind}_delta`, block, text };
     }
-    for (const fragment of delta.tool_calls ?? []) addFragment(calls, fragment);
+    for (const fragment of delta.tool_calls ?? []) {
+      addFragment(calls, fragment);
+      yield { type: "arguments_delta", characters: fragment.function?.arguments?.length ?? 0 };
+    }
     finish = choice.finish_reason ?? finish;
   }
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");

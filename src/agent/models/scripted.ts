@@ -28,6 +28,8 @@ export function scriptedModel(name: string, script: Script): Model {
     price: null,
     async *stream(request, signal) {
       const [reply, scene] = chooseReply(script, request);
+      const counted = { ...NO_TOKENS, inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4) };
+      yield { type: "counted", usage: counted };
       let block = 0;
       let written = 0;
       const pace = script.pace ?? UNPACED;
@@ -51,15 +53,7 @@ export function scriptedModel(name: string, script: Script): Model {
         block += 1;
       }
       const stopReason = reply.stop ?? ((reply.call ?? []).length > 0 ? "tool_use" : "end_turn");
-      yield {
-        type: "end",
-        stopReason,
-        usage: {
-          ...NO_TOKENS,
-          inputTokens: Math.ceil(JSON.stringify(request.messages).length / 4),
-          outputTokens: Math.ceil(written / 4),
-        },
-      };
+      yield { type: "end", stopReason, usage: { ...counted, outputTokens: Math.ceil(written / 4) } };
     },
   };
 }

@@ -159,6 +159,10 @@ eventType("TOKEN_USAGE").implement({
       description: "In US dollars, by the model's price in the configuration; null if it has none.",
       resolve: ({ body }) => body.costUsd,
     }),
+    isEstimated: t.boolean({
+      description: "True if a call of the step broke off: its output was estimated from what came of it.",
+      resolve: ({ body }) => body.isEstimated,
+    }),
   }),
 });
 

@@ -25,6 +25,8 @@ type Provider = {
   /** Text, and then an error inside of the stream. */
   readonly failsAfter: (text: string) => ProviderAnswer;
   readonly malformed: ProviderAnswer;
+  /** The input of a call that broke off after it had begun: the provider's count, if it gives one at once. */
+  readonly brokenInput: number;
 };
 
 const SLOW = ['{"pa', "th", '": "', "a.t", "xt", '"}'];
@@ -50,6 +52,7 @@ const ANTHROPIC: Provider = {
   failsAfter: (text) =>
     streamed([...anthropicText(text), { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
   malformed: { frames: ["event: message_start\ndata: {not json at all\n\n"] },
+  brokenInput: 11,
 };
 
 const openAiText = (text: string) => chatStream([{ content: text }], null, null);
@@ -77,6 +80,7 @@ const OPENAI: Provider = {
   cutBeforeAnything: chunks(chatStream([], null, null), "cut"),
   failsAfter: (text) => chunks([...openAiText(text), { error: { message: "Overloaded", type: "overloaded_error" } }], "cut"),
   malformed: { frames: ["data: {not json at all\n\n"] },
+  brokenInput: 0,
 };
 
 async function appWith(provider: Provider, script: readonly ProviderAnswer[], template: TestAppOptions["template"] = {}) {
@@ -159,6 +163,35 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     const aborted = new Set(ofType(events, "TextChunkEnd").flatMap((end) => (end.aborted ? [`${end.step}/${end.block}`] : [])));
     const rebuilt = ofType(events, "TextChunk").filter((chunk) => !aborted.has(`${chunk.step}/${chunk.block}`));
     expect(kept).toEqual(["hi", textOf(rebuilt)]);
+  });
+
+  it("calls that broke off are paid for: input as reported, output estimated by what came", async () => {
+    const { client, agent } = await appWith(provider, [provider.beginsToSay("half of it", "cut"), provider.cutAfterCall, hello]);
+    const events = await client.turn(agent.id, "hi");
+    const used = ofType(events, "TokensUsed");
+    const { usage: whole } = await client.agent((await client.createAgent()).id);
+    expect(whole.isEstimated).toBe(false);
+    expect(used).toMatchObject([
+      { step: 1, inputTokens: provider.brokenInput, outputTokens: 3, isEstimated: true },
+      // The first call of the second step broke off after a tool call of 17 characters, before anything of it was in the log.
+      { step: 2, isEstimated: true },
+    ]);
+    const [first, second] = used;
+    const { usage } = await client.agent(agent.id);
+    expect(usage).toMatchObject({
+      inputTokens: (first?.inputTokens ?? 0) + (second?.inputTokens ?? 0),
+      outputTokens: (first?.outputTokens ?? 0) + (second?.outputTokens ?? 0),
+      isEstimated: true,
+    });
+    expect(second?.inputTokens).toBeGreaterThan(provider.brokenInput);
+  });
+
+  it("an answer that is refused is paid for, as the provider counts it", async () => {
+    const { client, agent } = await appWith(provider, [provider.says("I", "refusal"), hello]);
+    const [used] = ofType(await client.turn(agent.id, "hi"), "TokensUsed");
+    expect(used).toMatchObject({ step: 1, isEstimated: false });
+    expect(used?.totalTokens).toBeGreaterThan(10);
+    expect((await client.agent(agent.id)).usage.totalTokens).toBe(used?.totalTokens);
   });
 
   it("arguments that take longer than the limit of silence are no silence, as long as something comes", async () => {

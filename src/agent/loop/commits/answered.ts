@@ -3,10 +3,12 @@ import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
 import type { Answer } from "../../conversation/answer.ts";
-import { costOf, totalTokens, type Model } from "../../models/model.ts";
+import type { Model } from "../../models/model.ts";
+import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
 import { asStored, compose, joinCommits, type Commit, type Reducer, move } from "./commit.ts";
 import { added, answerMessage } from "./messages.ts";
+import { stepUsage } from "./step-usage.ts";
 import { turnEnded } from "./turn-ended.ts";
 
 /** A model's answer, and how it came. */
@@ -14,6 +16,8 @@ export type Answered = {
   readonly answer: Answer;
   /** The ends of what it said. */
   readonly texts: readonly AgentEventBody[];
+  /** The tokens of the call, and of those that broke off before it said anything. */
+  readonly spent: Spending;
   readonly durationMs: number;
   readonly model: Pick<Model, "name" | "price">;
   /** An answer that took longer, in ms, is reported. */
@@ -25,17 +29,17 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   const { answer } = facts;
   const message = answerMessage(answer, view, at);
   const calls = newCalls(answer, view, at);
-  const { stopReason, usage } = answer;
-  const costUsd = costOf(usage, facts.model.price);
+  const { stopReason } = answer;
+  const used = stepUsage(view.stepCount, facts.spent, facts.model.price);
   // An answer that says nothing, as one of calls alone, did not stream.
   const streamed = view.breakpoint === "PRE_MODEL" ? move(view, { breakpoint: "STREAMING_MODEL" }) : null;
   const stored: Commit = {
     change: {
-      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...usage, costUsd, completedAt: at },
+      stepEnd: { step: view.stepCount, state: "COMPLETED", stopReason, ...used.columns, completedAt: at },
       messages: message,
       toolCalls: calls,
     },
-    events: [...(streamed?.events ?? []), ...facts.texts, ...reports(view, facts, costUsd)],
+    events: [...(streamed?.events ?? []), ...facts.texts, ...reports(view, facts, used.event)],
     after: compose(streamed?.after ?? ((now) => now), added(message), completed(stopReason, calls)),
   };
   const now = stored.after(view);
@@ -43,12 +47,15 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED" }, at) : pending(now));
 }
 
-function reports(view: AgentView, { answer, durationMs, model, slowStepMs }: Answered, costUsd: number | null): AgentEventBody[] {
-  const { stopReason, usage } = answer;
+function reports(
+  view: AgentView,
+  { answer: { stopReason }, durationMs, model, slowStepMs }: Answered,
+  used: AgentEventBody,
+): AgentEventBody[] {
   const step = view.stepCount;
   return [
     { kind: "STEP_COMPLETE", step, durationMs, stopReason },
-    { kind: "TOKEN_USAGE", step, ...usage, totalTokens: totalTokens(usage), costUsd },
+    used,
     ...(durationMs > slowStepMs
       ? [warning("slow_step", `step ${step} by ${model.name} took ${Math.round(durationMs)} ms; the limit is ${slowStepMs}`)]
       : []),

@@ -1,4 +1,3 @@
-import type { AgentEventBody } from "../../../events/event.ts";
 import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
 import type { ApprovalTemplate } from "../../approvals/template.ts";
 import type { CallView } from "../../calls/call.ts";
@@ -8,7 +7,7 @@ import { callStep, type CallStep } from "../../calls/states.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, joinCommits, said, type Commit } from "./commit.ts";
-import { stepAbortedIfOpen } from "./step-aborted.ts";
+import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 
 const NOTE = "the server stopped while the tool ran";
 
@@ -17,10 +16,10 @@ export type RecoveryTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approv
   readonly unknownOutcome: "seal" | "ask";
 };
 
-/** The work that an owner left when it died: calls whose outcome is unknown, and the ends of what a model was saying. */
+/** The work that an owner left when it died: calls whose outcome is unknown, and a model call that has no answer. */
 export type Left = {
   readonly unknown: readonly CallView[];
-  readonly texts: readonly AgentEventBody[];
+  readonly broken: Aborted;
   readonly tools: ReadonlyMap<string, Pick<Tool, "risk">>;
   /** Null if the template is no longer configured: the calls are sealed then. */
   readonly template: RecoveryTemplate | null;
@@ -30,8 +29,8 @@ export type Left = {
  * The agent goes on after an owner that died. Calls of which nobody knows whether they had effects are never silently run
  * again (invariant 5): a person is asked if the template wants that, else they are sealed.
  */
-export function recovered(view: AgentView, { unknown, texts, tools, template }: Left, at: Date): Commit {
-  const aborted = stepAbortedIfOpen(view, { events: texts }, at);
+export function recovered(view: AgentView, { unknown, broken, tools, template }: Left, at: Date): Commit {
+  const aborted = stepAbortedIfOpen(view, broken, at);
   const isAsked = template?.unknownOutcome === "ask";
   const asked = isAsked ? unknown.map((call) => ask(view, call, tools.get(call.name)?.risk ?? "MEDIUM", template, at)) : [];
   const sealed = isAsked ? [] : unknown.map((call) => sealCall(call, NOTE, at));

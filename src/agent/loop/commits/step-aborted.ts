@@ -1,18 +1,30 @@
 import type { AgentEventBody } from "../../../events/event.ts";
+import { totalTokens, type TokenPrice } from "../../models/model.ts";
+import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
 import type { Commit } from "./commit.ts";
+import { stepUsage } from "./step-usage.ts";
 
-/** A model call that was begun has no answer: it broke off, failed, or was not made. `events` close what it said. */
-export function stepAborted(view: AgentView, { events }: { readonly events: readonly AgentEventBody[] }, at: Date): Commit {
+/** What is known of a model call that has no answer. */
+export type Aborted = {
+  /** They close what it said, and say why. */
+  readonly events: readonly AgentEventBody[];
+  readonly spent: Spending;
+  readonly price: TokenPrice | null;
+};
+
+/** A model call that was begun has no answer: it broke off, failed, or was not made. What it used is paid for all the same. */
+export function stepAborted(view: AgentView, { events, spent, price }: Aborted, at: Date): Commit {
+  const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
   return {
-    change: { stepEnd: { step: view.stepCount, state: "ABORTED", completedAt: at } },
-    events,
+    change: { stepEnd: { step: view.stepCount, state: "ABORTED", completedAt: at, ...used?.columns } },
+    events: used === null ? events : [...events, used.event],
     after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED" } }),
   };
 }
 
 /** The same if a model call of the last step was begun and not answered; else only the events. */
-export function stepAbortedIfOpen(view: AgentView, facts: { readonly events: readonly AgentEventBody[] }, at: Date): Commit {
-  const aborted = stepAborted(view, facts, at);
-  return view.lastStep?.state === "STARTED" ? aborted : { ...aborted, change: {}, after: (now) => now };
+export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Commit {
+  if (view.lastStep?.state === "STARTED") return stepAborted(view, facts, at);
+  return { change: {}, events: facts.events, after: (now) => now };
 }

@@ -6,7 +6,7 @@ import { sealCall } from "../../calls/seal.ts";
 import { isFinal } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, joinCommits, type Commit } from "./commit.ts";
-import { stepAbortedIfOpen } from "./step-aborted.ts";
+import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 import { turnEnded } from "./turn-ended.ts";
 
 /** The reason and the manner in which a turn is ended with all that is open in it. */
@@ -16,8 +16,8 @@ export type Sealing = {
   readonly note: string;
   /** What the model is told of it where no call is open whose result would say so; null for nothing. */
   readonly told: string | null;
-  /** The ends of what the model was saying. */
-  readonly texts: readonly AgentEventBody[];
+  /** The model call that is open, if one is. */
+  readonly broken: Aborted;
   /** Further events that report why. */
   readonly events: readonly AgentEventBody[];
   /** True if the calls of the template are traced. */
@@ -25,11 +25,11 @@ export type Sealing = {
 };
 
 /** A turn ends with all that is open in it: every call is sealed, every question closed, the model call aborted. */
-export function turnSealed(view: AgentView, { reason, note, told, texts, events, trace }: Sealing, at: Date): Commit {
+export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
   const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
   const sealed = open.map((call) => sealCall(call, note, at));
-  const aborted = stepAbortedIfOpen(view, { events: [...texts, ...events] }, at);
+  const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
     change: {
       transitions: sealed.map(({ transition }) => transition),

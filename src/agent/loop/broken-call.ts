@@ -1,0 +1,22 @@
+import { openBlocks } from "../../events/blocks.ts";
+import { endOfBlock } from "../conversation/model-call.ts";
+import { NOTHING_SPENT, spentOnBroken } from "../models/spending.ts";
+import type { Aborted } from "./commits/step-aborted.ts";
+import type { AgentServices } from "./services.ts";
+import type { AgentView } from "./view.ts";
+
+/** What the log knows of a model call that the last step left open: an earlier owner died, or was stopped, while it spoke. */
+export async function readBrokenCall(
+  { sql, models }: Pick<AgentServices, "sql" | "models">,
+  { id, lastStep, stepCount }: AgentView,
+): Promise<Aborted> {
+  if (lastStep?.state !== "STARTED") return { events: [], spent: NOTHING_SPENT, price: null };
+  const open = await openBlocks(sql, id, stepCount);
+  const characters = open.reduce((sum, { text }) => sum + text.length, 0);
+  const model = [...models.values()].find(({ name }) => name === lastStep.model);
+  return {
+    events: open.map((said) => endOfBlock(said, stepCount, true)),
+    spent: spentOnBroken(null, characters),
+    price: model?.price ?? null,
+  };
+}

@@ -1,0 +1,17 @@
+import type { OwnerChange } from "../../../db/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import { costOf, totalTokens, type TokenPrice } from "../../models/model.ts";
+import type { Spending } from "../../models/spending.ts";
+
+/** What a step used and what that costs: for its row, and for the log. */
+export function stepUsage(
+  step: number,
+  { usage, isEstimated }: Spending,
+  price: TokenPrice | null,
+): { readonly columns: Partial<NonNullable<OwnerChange["stepEnd"]>>; readonly event: AgentEventBody } {
+  const costUsd = costOf(usage, price);
+  return {
+    columns: { ...usage, costUsd, outputIsEstimated: isEstimated },
+    event: { kind: "TOKEN_USAGE", step, ...usage, totalTokens: totalTokens(usage), costUsd, isEstimated },
+  };
+}
