@@ -5,6 +5,7 @@ import { LEASE_TIMES, releaseAll, type LeaseTimes } from "./agent/loop/lease.ts"
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices } from "./agent/loop/services.ts";
+import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
@@ -115,6 +116,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),
+    actorNames: new ActorNames(sql),
     closedFolders: closedFolders(settings.environment),
     modes: settings.modes,
     agentHooks: settings.agentHooks,
@@ -126,6 +128,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // What changed in rights since a server was last started.
   await sayConfigurationChanges(services, settings.partsOf);
+  if (settings.authentication.kind === "tokens") await services.actorNames.remember(settings.authentication.actors);
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);

@@ -45,10 +45,15 @@ function closeOnSignals(app: App): void {
   }
 }
 
-function welcome({ environment, models, authentication, notes }: Settings, port: number): string {
+function welcome({ environment, models, templates, authentication, notes }: Settings, port: number): string {
   const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
   const { database } = environment;
-  const options = [port === 4000 ? "" : `--url http://${host}/graphql`, authentication.kind === "local" ? "" : "--token TOKEN"]
+  const [template] = templates.keys();
+  const options = [
+    port === 4000 ? "" : `--url http://${host}/graphql`,
+    authentication.kind === "local" ? "" : "--token TOKEN",
+    templates.has("assistant") ? "" : `--template ${template ?? ""}`,
+  ]
     .filter(Boolean)
     .join(" ");
   const ending = options === "" ? "" : ` -- ${options}`;

@@ -10,6 +10,7 @@ import { defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } 
 const HELP = `npm run demo -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
   --token TOKEN     if the server asks for one
+  --template NAME   what the agent is made from (assistant)
   --workspace DIR   the folder in which the agent works (examples/workspace)
   --message TEXT    what to ask for
   --yes | --no      answer every approval
@@ -18,6 +19,7 @@ const HELP = `npm run demo -- [options]
 type Options = {
   readonly url: string;
   readonly token: string | undefined;
+  readonly template: string;
   readonly workspace: string;
   readonly message: string;
   readonly answer: "yes" | "no" | "ask";
@@ -38,6 +40,7 @@ function readOptions(): Options | null {
     options: {
       url: { type: "string" },
       token: { type: "string" },
+      template: { type: "string", default: "assistant" },
       workspace: { type: "string" },
       message: { type: "string", default: "Find every TODO and make a todo for each." },
       yes: { type: "boolean", default: false },
@@ -52,6 +55,7 @@ function readOptions(): Options | null {
   return {
     url: socketUrl(values.url ?? defaultUrl()),
     token: values.token,
+    template: values.template,
     workspace:
       values.workspace === undefined
         ? fileURLToPath(new URL("../workspace", import.meta.url))
@@ -74,7 +78,7 @@ async function runDemo(options: Options): Promise<void> {
   try {
     const { createAgent } = await mutate<{
       createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string };
-    }>(client, CREATE, { templateId: "assistant", workspace: options.workspace });
+    }>(client, CREATE, { templateId: options.template, workspace: options.workspace });
     const { agent, cursor } = createAgent;
     console.log(`Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${options.message}\n`);
     const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({

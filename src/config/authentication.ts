@@ -16,5 +16,16 @@ export function authenticationOf(
   const repeated = hashes.findIndex((hash, index) => hashes.indexOf(hash) !== index);
   if (repeated >= 0)
     throw new ConfigurationError(`${path}: actors.${repeated}.tokenHash is another actor's too: give each a token of its own`);
+  for (const [index, actor] of actors.entries()) {
+    const first = actors.find(({ id, tenant }) => id === actor.id && tenant === actor.tenant);
+    if (first !== undefined && describedAs(first) !== describedAs(actor))
+      throw new ConfigurationError(
+        `${path}: actors.${index} is ${actor.id} of ${actor.tenant} as another one is, and differs in more than the token: give both the same name, kind and roles, or another id`,
+      );
+  }
   return { kind: "tokens", actors: actors.map((actor) => complete(TOKEN_ACTOR_SETTINGS, actor)) };
+}
+
+function describedAs({ name, kind, roles }: Written<typeof TOKEN_ACTOR_SETTINGS>): string {
+  return JSON.stringify([name ?? null, kind ?? null, roles.toSorted()]);
 }

@@ -46,7 +46,10 @@ export const ANTHROPIC_SETTINGS = {
   maxTokens: withDefault(COUNT, 8_192),
   /** As much as the model sees fit, or a budget in tokens, at least 1,024 and less than `maxTokens`. The model's own default if omitted. */
   thinking: withDefault(
-    Type.Union([Type.Literal("adaptive"), closed({ budgetTokens: Type.Integer({ minimum: THINKING_TOKENS }) })]),
+    Type.Unsafe<"adaptive" | { readonly budgetTokens: number }>({
+      ...Type.Union([Type.Literal("adaptive"), closed({ budgetTokens: Type.Integer({ minimum: THINKING_TOKENS }) })]),
+      problem: `must be "adaptive" or { budgetTokens } of at least ${THINKING_TOKENS}`,
+    }),
     null,
   ),
   /** Texts at which the model stops, up to 16. None if omitted. */

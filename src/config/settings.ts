@@ -1,7 +1,8 @@
-import { access, realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
+import { mayDecide } from "../agent/actors/actor.ts";
 import type { Hooks, Template } from "../agent/loop/template.ts";
 import type { Model } from "../agent/models/model.ts";
 import type { Vocabulary } from "../agent/policy/permission-source.ts";
@@ -55,9 +56,11 @@ export type Settings = {
 /** Reads the configuration file and makes the settings of it. */
 export async function loadSettings(environment: Environment): Promise<Settings> {
   const { configPath } = environment;
-  await access(configPath).catch(() => {
+  const found = await stat(configPath).catch(() => null);
+  if (found === null)
     throw new ConfigurationError(`there is no configuration file ${configPath}: set TRIPLANE_CONFIG to its path`);
-  });
+  if (found.isDirectory())
+    throw new ConfigurationError(`${configPath} is a folder: set TRIPLANE_CONFIG to the path of the configuration's file`);
   resolvePackageName();
   const module = (await import(pathToFileURL(configPath).href).catch((error: unknown) => {
     throw new ConfigurationError(`${configPath} cannot be loaded: ${messageOf(error)}${placeOf(error)}`);
@@ -65,10 +68,16 @@ export async function loadSettings(environment: Environment): Promise<Settings> 
   return makeSettings(environment, configPath, checkForm(configPath, module.default));
 }
 
-/** The line at which a file cannot be read as a module: Node says it at the start of the stack. */
+/**
+ * The line and the column at which a file cannot be read as a module, or fails while it is: Node writes the line and a mark
+ * below it at the start of the stack, or the place of the call.
+ */
 function placeOf(error: unknown): string {
-  const [, place] = /^(?:file:\/\/)?(\/.*:\d+)\n/.exec(error instanceof Error ? (error.stack ?? "") : "") ?? [];
-  return place === undefined ? "" : ` (${place})`;
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const [, line, mark] = /^(?:file:\/\/)?(\/.*:\d+)\n(?:(?:.+\n){1,9}?( *)\^)?/.exec(stack) ?? [];
+  if (line !== undefined) return ` (${line}${mark === undefined ? "" : `:${mark.length + 1}`})`;
+  const [, call] = /^ {4}at (?:.* \()?file:\/\/(\/[^()]*:\d+:\d+)\)?$/m.exec(stack) ?? [];
+  return call === undefined ? "" : ` (${call})`;
 }
 
 /** Makes the settings of a configuration. `path` is its file: relative paths in it start there. */
@@ -114,7 +123,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     allowedOrigins: config.allowedOrigins,
     authentication,
     partsOf: configurationParts(written),
-    notes,
+    notes: [...notes, ...quorumNotes(templates, authentication)],
   };
 }
 
@@ -139,8 +148,25 @@ function modesOf(path: string, own: Readonly<Record<string, CustomMode>>): Map<s
   return new Map(Object.entries(own));
 }
 
+/** Of templates whose calls nobody can ever allow, since too few may decide. */
+function quorumNotes(templates: ReadonlyMap<string, Template>, authentication: Authentication): string[] {
+  if (authentication.kind !== "tokens") return [];
+  const decide = authentication.actors.filter((actor) => mayDecide(actor));
+  const idsByTenant = Map.groupBy(decide, ({ tenant }) => tenant);
+  const most = Math.max(0, ...[...idsByTenant.values()].map((actors) => new Set(actors.map(({ id }) => id)).size));
+  return [...templates.values()].flatMap(({ id, approvalQuorum }) =>
+    approvalQuorum > most
+      ? [
+          `templates.${id} asks for ${approvalQuorum} who allow a call, and no tenant has more than ${most} who may decide: nothing is ever allowed.`,
+        ]
+      : [],
+  );
+}
+
 async function realFolderOf(field: string, folder: string): Promise<string> {
-  return realpath(folder).catch((error: unknown) => {
+  const real = await realpath(folder).catch((error: unknown) => {
     throw new ConfigurationError(`${field}: ${folder} is not a folder that can be read (${messageOf(error)})`);
   });
+  if ((await stat(real)).isDirectory()) return real;
+  throw new ConfigurationError(`${field}: ${folder} is a file: name a folder`);
 }

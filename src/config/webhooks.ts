@@ -10,7 +10,7 @@ export const WEBHOOK_SETTINGS = {
   /** An http or https URL without a password. Must be given. */
   url: TEXT,
   /** `whsec_` and at least 24 bytes in base64: `echo whsec_$(openssl rand -base64 32)`. Must be given. */
-  secret: TEXT,
+  secret: Type.String(),
   /** The kinds of events that are announced. PERMISSION_REQUIRED, PERMISSION_DECIDED and PERMISSION_CLOSED if omitted. */
   kinds: withDefault(Type.Unsafe<readonly EventKind[]>({ type: "array", minItems: 1, items: { enum: EVENT_KINDS } }), [
     "PERMISSION_REQUIRED",

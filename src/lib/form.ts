@@ -32,9 +32,18 @@ export function formCheck(schema: TSchema, whole: string): FormCheck {
     const undecided = new Set(
       errors.filter(({ keyword }) => keyword === "discriminator").map(({ instancePath }) => instancePath),
     );
+    const summed = errors.flatMap(({ parentSchema, instancePath }) =>
+      parentSchema?.["problem"] === undefined ? [] : [instancePath],
+    );
     return [
       ...new Set(
         errors
+          // What is said of the whole in words of its own takes in what is said of its parts.
+          .filter(
+            ({ parentSchema, instancePath }) =>
+              parentSchema?.["problem"] !== undefined ||
+              !summed.some((place) => instancePath === place || instancePath.startsWith(`${place}/`)),
+          )
           // What is missing of a form that was not found says nothing, and a wrong name has an error of its own.
           .filter(
             ({ keyword, instancePath }) =>

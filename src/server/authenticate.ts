@@ -1,35 +1,48 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Type } from "typebox";
 import { mayDecide, ROLES, type Identity } from "../agent/actors/actor.ts";
-import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
+import { formCheck } from "../lib/form.ts";
+import { closed, complete, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
 
-/** A person or service with a fixed token. */
-export const TOKEN_ACTOR_SETTINGS = {
-  /** The name under which the actor asks and decides. Two of one name in a tenant are one actor with two tokens. Must be given. */
+/** A person or service who may connect, as the operator says. */
+export const IDENTITY_SETTINGS = {
+  /** The name under which the actor asks and decides, in rows and events. Must be given. */
   id: TEXT,
+  /** What people call the actor, as frontends show it. None if omitted. */
+  name: withDefault(Type.Unsafe<string | null>({ type: ["string", "null"], minLength: 1 }), null),
   /** A person, or a program. `USER` if omitted. */
   kind: withDefault(Type.Enum(["USER", "SERVICE"]), "USER"),
-  /** The token's SHA-256 in hex: `printf %s TOKEN | sha256sum`. Must be given. */
-  tokenHash: Type.String({
-    pattern: "^[0-9a-f]{64}$",
-    problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
-  }),
   /** The tenant whose agents the actor may reach. Must be given. */
   tenant: TEXT,
   /** At least one; roles add up. Must be given. */
   roles: Type.Immutable(Type.Array(Type.Enum([...ROLES]), { minItems: 1 })),
 };
 
+/** A person or service with a fixed token. Two of one id in a tenant are one actor with two tokens, and have the same roles. */
+export const TOKEN_ACTOR_SETTINGS = {
+  ...IDENTITY_SETTINGS,
+  /** The token's SHA-256 in hex: `printf %s TOKEN | sha256sum`. Must be given. */
+  tokenHash: Type.String({
+    pattern: "^[0-9a-f]{64}$",
+    problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
+  }),
+};
+
+/** The actor who asks, and what they are called. */
+export type Identified = Identity & { readonly name: string | null };
+
 export type TokenActor = Complete<typeof TOKEN_ACTOR_SETTINGS>;
 
 /** The arguments of the operator's own `authenticate`: the bearer token, and the headers of the request or of the socket's upgrade. */
 export type AuthenticationRequest = { readonly token: string | null; readonly headers: Headers };
 
+type Answer = Written<typeof IDENTITY_SETTINGS> | null | undefined;
+
 /** The operator's own code: who asks, or null for nobody. */
-export type Authenticate = (request: AuthenticationRequest) => Identity | null | Promise<Identity | null>;
+export type Authenticate = (request: AuthenticationRequest) => Answer | Promise<Answer>;
 
 /** Asks authentication who is there; null for nobody. */
-export type Identify = () => Promise<Identity | null>;
+export type Identify = () => Promise<Identified | null>;
 
 /** The ways of authentication: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
 export type Authentication =
@@ -38,26 +51,48 @@ export type Authentication =
   | { readonly kind: "custom"; readonly authenticate: Authenticate };
 
 /** Whoever reaches a server without configured actors: the person at this machine. */
-const LOCAL_ADMINISTRATOR: Identity = { id: "local", kind: "USER", tenant: "local", roles: ["admin"] };
+const LOCAL_ADMINISTRATOR: Identified = { id: "local", name: null, kind: "USER", tenant: "local", roles: ["admin"] };
 
 /** The actor of this token; null for nobody. */
 export async function authenticate(
   authentication: Authentication,
   token: string | null,
   headers: Headers,
-): Promise<Identity | null> {
+): Promise<Identified | null> {
   switch (authentication.kind) {
     case "local":
       return LOCAL_ADMINISTRATOR;
     case "custom":
-      return authentication.authenticate({ token, headers });
+      return identified(await authentication.authenticate({ token, headers }));
     case "tokens": {
       if (token === null) return null;
       const hash = createHash("sha256").update(token).digest();
       const actor = authentication.actors.find(({ tokenHash }) => timingSafeEqual(Buffer.from(tokenHash, "hex"), hash));
-      return actor === undefined ? null : { id: actor.id, kind: actor.kind, tenant: actor.tenant, roles: actor.roles };
+      if (actor === undefined) return null;
+      const { tokenHash: _, ...known } = actor;
+      return known;
     }
   }
+}
+
+const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");
+
+/** Who the operator's own code says it is. It may answer anything: what is nobody of the documented form is an error, and lets nobody in. */
+function identified(answer: Answer): Identified | null {
+  if (answer === null || answer === undefined) return null;
+  const problems = problemsOf(answer);
+  if (problems.length > 0)
+    throw new Error(`authenticate, of the configuration, answered nobody that there can be: ${problems.join("; ")}`);
+  return complete(IDENTITY_SETTINGS, answer);
+}
+
+/** Why nobody was admitted by an Authorization header, and what to do. */
+export function whyNobody(authorization: string | null): string {
+  if (authorization === null)
+    return "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.";
+  return bearerToken(authorization) === null
+    ? "The header `Authorization` is not of the form `Bearer <token>`."
+    : "The token is not admitted: it is wrong, was taken back, or belongs to another server. Ask the operator for one.";
 }
 
 /** The token of an Authorization header or of the field of that name in connectionParams. */

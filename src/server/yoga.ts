@@ -1,14 +1,14 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { getOperationAST, OperationTypeNode, type GraphQLError } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
-import type { Actor, Identity } from "../agent/actors/actor.ts";
+import type { Actor } from "../agent/actors/actor.ts";
 import { readFor } from "../db/reader-limits.ts";
 import { withDelegators } from "../agent/actors/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken, mayStillDecide, type Identify } from "./authenticate.ts";
+import { authenticate, bearerToken, mayStillDecide, whyNobody, type Identified, type Identify } from "./authenticate.ts";
 import { makeContext, type Admission, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
@@ -22,7 +22,7 @@ export const BODY_BYTES = 8 * 1024 * 1024;
 export type TransportContext = {
   readonly socketIdentify?: Identify;
   readonly operationEnded?: AbortSignal;
-  identified?: Identity;
+  identified?: Identified;
 };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
@@ -53,29 +53,26 @@ export function makeYoga(
     logging: false,
     context: async ({ socketIdentify, identified, request }) => {
       const identify = socketIdentify ?? (() => identifyRequest(access, request));
-      const admit = async (identity: Identity | null): Promise<Actor | null> =>
-        identity === null
-          ? null
-          : withDelegators(shared.services.sql, identity, shared.services.clock.now(), (id) =>
-              mayStillDecide(access.authentication, identity.tenant, id),
-            );
+      const admit = async (identity: Identified | null): Promise<Actor | null> => {
+        if (identity === null) return null;
+        const { sql, clock, actorNames } = shared.services;
+        await actorNames.remember([identity]);
+        return withDelegators(sql, identity, clock.now(), (id) => mayStillDecide(access.authentication, identity.tenant, id));
+      };
       const admission: Admission = async () => admit(await identify());
       const actor = await admit(identified ?? (await identify()));
-      if (actor === null) throw unauthenticated();
+      if (actor === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
       return makeContext(shared, actor, admission);
     },
   });
 }
 
-function identifyRequest({ authentication }: Access, { headers }: Request): Promise<Identity | null> {
+function identifyRequest({ authentication }: Access, { headers }: Request): Promise<Identified | null> {
   return authenticate(authentication, bearerToken(headers.get("authorization")), headers);
 }
 
-function unauthenticated(): GraphQLError {
-  return clientError(
-    "UNAUTHENTICATED",
-    "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.",
-  );
+function unauthenticated(authorization: string | null): GraphQLError {
+  return clientError("UNAUTHENTICATED", whyNobody(authorization));
 }
 
 /** Refuses strangers before anything that they sent is read, parsed or kept. The page of GraphiQL may load: it asks nothing. */
@@ -93,7 +90,7 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
         );
       try {
         const identity = await identifyRequest(access, request);
-        if (identity === null) refuse(unauthenticated(), 401);
+        if (identity === null) refuse(unauthenticated(request.headers.get("authorization")), 401);
         else serverContext.identified = identity;
       } catch (error) {
         refuse(mask(error), 500);

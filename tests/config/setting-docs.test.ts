@@ -19,7 +19,7 @@ import {
 import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
 import { TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
 import { WEBHOOK_SETTINGS } from "../../src/config/webhooks.ts";
-import { TOKEN_ACTOR_SETTINGS } from "../../src/server/authenticate.ts";
+import { IDENTITY_SETTINGS } from "../../src/server/authenticate.ts";
 
 /** Each group of settings, its file, and the constant that it is. */
 const GROUPS = [
@@ -39,7 +39,7 @@ const GROUPS = [
   ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
   ["config/templates.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],
   ["config/config.ts", "CONFIG_SETTINGS", CONFIG_SETTINGS],
-  ["server/authenticate.ts", "TOKEN_ACTOR_SETTINGS", TOKEN_ACTOR_SETTINGS],
+  ["server/authenticate.ts", "IDENTITY_SETTINGS", IDENTITY_SETTINGS],
 ] as const;
 
 /** The docstrings of the fields of a constant, by field; null for a field without one. */

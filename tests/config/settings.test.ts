@@ -37,6 +37,11 @@ describe("settings that cannot work say what to do", () => {
       /no configuration file \/nowhere\/config\.ts: set TRIPLANE_CONFIG/,
     ],
     ["HOST without actors", { HOST: "0.0.0.0" }, /nobody is configured who may connect/],
+    [
+      "TRIPLANE_CONFIG",
+      { TRIPLANE_CONFIG: "/tmp" },
+      /\/tmp is a folder: set TRIPLANE_CONFIG to the path of the configuration's file/,
+    ],
   ])("%s", async (_name, env, message) => {
     const output = await refusal(env);
     expect(output).toMatch(message);
@@ -77,6 +82,26 @@ describe("settings that cannot work say what to do", () => {
       /models\.m needs ANTHROPIC_API_KEY/,
     ],
     ["a syntax error", "export default {", /cannot be loaded/],
+    [
+      "a root that is a file",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, workspaceRoots: ["triplane.config.ts"] }',
+      /workspaceRoots\.0: .*triplane\.config\.ts is a file: name a folder$/,
+    ],
+    [
+      "an empty secret, as of a variable that is not set",
+      'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, webhooks: { w: { url: "https://example.org", secret: "" } } }',
+      /webhooks\.w\.secret must be whsec_ and at least 24 bytes/,
+    ],
+    [
+      "a budget of thinking that is too small",
+      'export default { models: { m: { provider: "anthropic", model: "c", thinking: { budgetTokens: 100 } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
+      /: models\.m\.thinking must be "adaptive" or \{ budgetTokens \} of at least 1024$/,
+    ],
+    [
+      "one actor twice, with other roles",
+      `export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, workspaceRoots: ["."], actors: [{ id: "a", tokenHash: "${"0".repeat(64)}", tenant: "t", roles: ["user"] }, { id: "a", tokenHash: "${"1".repeat(64)}", tenant: "t", roles: ["admin"] }] }`,
+      /actors\.1 is a of t as another one is, and differs in more than the token/,
+    ],
     ["nothing exported", "export const config = {};", /exports nothing: write `export default defineConfig/],
     [
       "a field that is spelt wrongly",
@@ -119,6 +144,18 @@ describe("settings that cannot work say what to do", () => {
 });
 
 describe("settings", () => {
+  it("of an actor with two tokens are accepted, and a quorum that nobody can reach is a note", async () => {
+    const actor = (hash: string) => `{ id: "a", tokenHash: "${hash.repeat(64)}", tenant: "t", roles: ["admin", "user"] }`;
+    const { notes } = await loadSettings(
+      readEnvironment({
+        TRIPLANE_CONFIG: await configFile(
+          `export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x", approvalQuorum: 2 } }, workspaceRoots: ["."], actors: [${actor("0")}, ${actor("1")}] }`,
+        ),
+      }),
+    );
+    expect(notes).toEqual([expect.stringContaining("templates.t asks for 2 who allow a call, and no tenant has more than 1")]);
+  });
+
   it("take what is absent or empty from the documented defaults", () => {
     expect(readEnvironment({ PORT: "", HOST: " " })).toMatchObject({
       port: 4000,

@@ -33,12 +33,15 @@ describe("a start that cannot work says what to do", () => {
     expect(output).not.toContain("    at ");
   });
 
-  it("a configuration with a syntax error, with its line", async () => {
+  it.each([
+    ["with a syntax error", "export default {\n  models: {}\n  templates: {},\n};", "3:3"],
+    ["that fails while it is read", "export default {\n  models: nope(),\n};", "2:11"],
+  ])("a configuration %s, with the line and the column", async (_name, content, place) => {
     const config = join(await temporaryFolder(), "triplane.config.ts");
-    await writeFile(config, "export default {\n  models: {}\n  templates: {},\n};");
+    await writeFile(config, content);
     const output = await refusal({ TRIPLANE_CONFIG: config });
     expect(output).toContain(`${config} cannot be loaded: `);
-    expect(output).toContain(`(${config}:3)`);
+    expect(output).toContain(`(${config}:${place})`);
   });
 
   it("a port in use", async () => {

@@ -1,3 +1,4 @@
+import { ActorNames } from "../../src/agent/actors/actor-names.ts";
 import { Images } from "../../src/agent/conversation/images.ts";
 import { LateResults } from "../../src/agent/calls/late-results.ts";
 import { ToolOutputs } from "../../src/agent/calls/outputs.ts";
@@ -49,6 +50,7 @@ export function testServices(
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),
     groups: new ProcessGroups(),
+    actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     workspaceRoots: null,

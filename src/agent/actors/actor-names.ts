@@ -3,8 +3,8 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import { storable } from "../../lib/text.ts";
 
-/** An actor of a tenant, and what they are called. */
-export type NamedActor = ActorRef & { readonly tenant: string; readonly name: string };
+/** An actor of a tenant, and what they are called; null for one whose name nobody says. */
+export type NamedActor = ActorRef & { readonly tenant: string; readonly name: string | null };
 
 const READ: Statement<{ name: string | null }, [tenant: string, kinds: readonly string[], ids: readonly string[]]> = {
   name: "read_actor_names",
@@ -43,7 +43,8 @@ export class ActorNames {
 
   /** Writes the names that this server has not written yet. */
   async remember(actors: readonly NamedActor[]): Promise<void> {
-    const fresh = actors.filter((actor) => this.#written.get(keyOf(actor)) !== actor.name);
+    const named = actors.flatMap(({ tenant, kind, id, name }) => (name === null ? [] : [{ tenant, kind, id, name }]));
+    const fresh = named.filter((actor) => this.#written.get(keyOf(actor)) !== actor.name);
     if (fresh.length === 0) return;
     await this.#sql.query(WRITE, [
       fresh.map(({ tenant }) => tenant),

@@ -1,6 +1,7 @@
 import type { Sql } from "../../db/sql.ts";
 import type { Appender } from "../../events/appender.ts";
 import type { Bell } from "../../events/bell.ts";
+import type { ActorNames } from "../actors/actor-names.ts";
 import type { CallServices } from "../calls/services.ts";
 import type { ToolSlots } from "../calls/slots.ts";
 import type { Images } from "../conversation/images.ts";
@@ -38,6 +39,7 @@ export type AgentServices = CallServices &
     readonly transcripts: Transcripts;
     /** The room for requests to models, of all agents of this server. */
     readonly requests: RequestRoom;
+    readonly actorNames: ActorNames;
     /** The folder in which the server was started: relative paths of people start here. */
     readonly folder: string;
   };

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { AgentsDocument } from "../generated/documents.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
+import { tokenActor } from "../support/actors.ts";
+import { connect } from "../support/client.ts";
+
+type Answer = { readonly status: number; readonly code: string; readonly message: string };
+
+/** What a request with this header is told. */
+async function refusal(url: string, authorization: string | null): Promise<Answer> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(authorization === null ? {} : { authorization }) },
+    body: JSON.stringify({ query: "{ __typename }" }),
+  });
+  const { errors } = (await response.json()) as { errors: { message: string; extensions: { code: string } }[] };
+  return { status: response.status, code: errors[0]?.extensions.code ?? "", message: errors[0]?.message ?? "" };
+}
+
+describe("who is not admitted (invariant 13)", () => {
+  it("is told whether no token came, or one that is wrong", async () => {
+    const { url } = await startTestApp({ config: { actors: [tokenActor("anna", ["user"]).actor] } });
+    expect(await refusal(url, null)).toMatchObject({ status: 401, message: expect.stringMatching(/^Say who you are/) });
+    expect(await refusal(url, "Basic YTpi")).toMatchObject({ status: 401, message: expect.stringContaining("Bearer <token>") });
+    expect(await refusal(url, "Bearer wrong")).toMatchObject({
+      status: 401,
+      code: "UNAUTHENTICATED",
+      message: expect.stringMatching(/^The token is not admitted/),
+    });
+  });
+
+  it.each([
+    ["undefined", undefined],
+    ["null", null],
+  ])("is nobody if authenticate answers %s", async (_name, answer) => {
+    const { url } = await startTestApp({ config: { authenticate: () => answer } });
+    expect(await refusal(url, "Bearer x")).toMatchObject({ status: 401, code: "UNAUTHENTICATED" });
+  });
+
+  it.each([
+    ["an id that is a number", { id: 5, kind: "USER", tenant: "t", roles: ["admin"] }, "answer.id must be string"],
+    ["a text of roles", { id: "a", kind: "USER", tenant: "t", roles: "admin" }, "roles must be array"],
+    ["a role that there is not", { id: "a", kind: "USER", tenant: "t", roles: ["root"] }, "roles.0 must be one of viewer"],
+    ["no tenant", { id: "a", roles: ["admin"] }, "must have required property 'tenant'"],
+    ["a text", "anna", "must be object"],
+  ])("lets nobody in, and names itself in the server's log, if authenticate answers %s", async (_name, answer, problem) => {
+    const logged: string[] = [];
+    const write = (message: string, cause?: unknown): void => void logged.push(message, String(cause));
+    const options: TestAppOptions = {
+      config: { authenticate: () => answer as never },
+      overrides: { logger: { warn: write, error: write } },
+    };
+    const { url } = await startTestApp(options);
+    expect(await refusal(url, "Bearer x")).toMatchObject({ status: 500, code: "INTERNAL_SERVER_ERROR" });
+    expect(logged.join("\n")).toContain("authenticate, of the configuration, answered nobody that there can be");
+    expect(logged.join("\n")).toContain(problem.replace("answer.", ""));
+  });
+});
+
+describe("the name of an actor", () => {
+  it("stands in one table, is shown wherever they stand, and is in no event", async () => {
+    const anna = tokenActor("anna", ["user"]);
+    const { url, database } = await startTestApp({ config: { actors: [{ ...anna.actor, name: "Anna Ó" }] } });
+    const client = connect(url, anna.token);
+    await client.createAgent();
+    expect((await client.get(AgentsDocument, {})).agents.nodes).toMatchObject([
+      { createdBy: { actorId: "anna", name: "Anna Ó" } },
+    ]);
+    const [events] = await database.sql.query<{ text: string }>(
+      { name: "e", text: "SELECT string_agg(payload::text, '') AS text FROM event" },
+      [],
+    );
+    expect(events?.text).not.toContain("Anna");
+  });
+
+  it("is what the operator's own authenticate says now", async () => {
+    let name = "Anna";
+    const { url } = await startTestApp({ config: { authenticate: () => ({ id: "anna", name, tenant: "t", roles: ["admin"] }) } });
+    const client = connect(url);
+    await client.createAgent();
+    for (name of ["Anna", "Anna Berg"])
+      expect((await client.get(AgentsDocument, {})).agents.nodes).toMatchObject([{ createdBy: { name } }]);
+  });
+});
