@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
-import { LEASE_TIMES, releaseAll, type LeaseTimes } from "./agent/loop/lease.ts";
+import { LEASE_TIMES, endAll, type LeaseTimes } from "./agent/loop/lease.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
 import type { AgentServices } from "./agent/loop/services.ts";
@@ -138,7 +138,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size });
 
   // Only one process works on the embedded database.
-  if (database.config.kind === "embedded") await releaseAll(sql);
+  if (database.config.kind === "embedded") await endAll(sql);
   const runner = new Runner(services);
   starting.defer(() => runner.close());
   const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));

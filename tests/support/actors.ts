@@ -10,7 +10,10 @@ export function tokenActor(
   tenant = "acme",
 ): { readonly token: string; readonly actor: TokenActor } {
   const token = `${id}-token`;
-  return { token, actor: { id, name: null, kind: "USER", tokenHash: createHash("sha256").update(token).digest("hex"), tenant, roles } };
+  return {
+    token,
+    actor: { id, name: null, kind: "USER", tokenHash: createHash("sha256").update(token).digest("hex"), tenant, roles },
+  };
 }
 
 /** People of tenant `acme`, and zoe, who is an administrator of another. Each has a token of the form `anna-token`. */

@@ -8,16 +8,18 @@ export class HeldLease implements Lease {
   readonly createdBy: string;
   readonly owner: string;
   readonly epoch: number;
+  readonly isTakeover: boolean;
   readonly #lost = new AbortController();
   #startUntil: Deadline;
   #extended: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor({ agentId, tenant, createdBy, owner, epoch }: Lease, startUntil: Deadline) {
+  constructor({ agentId, tenant, createdBy, owner, epoch, isTakeover }: Lease, startUntil: Deadline) {
     this.agentId = agentId;
     this.tenant = tenant;
     this.createdBy = createdBy;
     this.owner = owner;
     this.epoch = epoch;
+    this.isTakeover = isTakeover;
     this.#startUntil = startUntil;
   }
 

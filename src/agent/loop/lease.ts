@@ -14,6 +14,8 @@ export type Lease = {
   /** The server that holds it. */
   readonly owner: string;
   readonly epoch: number;
+  /** True if the server that held it before did not give it back: it stopped, or was not heard of. */
+  readonly isTakeover: boolean;
 };
 
 /** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. */
@@ -29,9 +31,9 @@ const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp(
 
 const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
   name: "claim_agents",
-  text: `UPDATE agent SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    WHERE id IN (SELECT id FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
-    RETURNING id AS "agentId", tenant, created_by AS "createdBy", lease_owner AS owner, lease_epoch AS epoch`,
+  text: `UPDATE agent a SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
+    WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
 /** By a partial index that has only them (agent_unowned): few, however many work. */
 const UNOWNED: Statement<{ id: string }, [most: number]> = {
@@ -80,9 +82,9 @@ const END_BEYOND: Statement<object, [agentIds: readonly string[], epochs: readon
   text: `UPDATE agent a SET lease_until = clock_timestamp() FROM unnest($1::text[], $2::int[], $3::text[]) AS given(id, epoch, until)
     WHERE a.id = given.id AND a.lease_epoch = given.epoch AND a.lease_until = given.until::timestamptz`,
 };
-const RELEASE_ALL: Statement<object, []> = {
-  name: "release_all_leases",
-  text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
+const END_ALL: Statement<object, []> = {
+  name: "end_all_leases",
+  text: "UPDATE agent SET lease_until = clock_timestamp() WHERE lease_owner IS NOT NULL",
 };
 const SIGNALS: Statement<{ id: string; signal: number }, [serverId: string, tenants: readonly string[] | null]> = {
   name: "signals",
@@ -158,9 +160,9 @@ export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promi
   await sql.query(END_BEYOND, [leases.map(({ id }) => id), leases.map(({ epoch }) => epoch), leases.map(({ until }) => until)]);
 }
 
-/** Gives back what any server held, if there is no other: what a process that died left must not wait for its leases to run out. */
-export async function releaseAll(sql: Sql): Promise<void> {
-  await sql.query(RELEASE_ALL, []);
+/** Lets all leases run out, if there is no other server: what a process that died left must not wait for them. */
+export async function endAll(sql: Sql): Promise<void> {
+  await sql.query(END_ALL, []);
 }
 
 /** Counts the signals from outside to each agent that this server holds: to agents of some tenants, or to all for null. */

@@ -1,3 +1,4 @@
+import type { CallView } from "../calls/call.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody } from "../../events/event.ts";
@@ -51,6 +52,7 @@ export class Loop {
   /** The agent's template and model: neither its row nor the configuration changes while it is held. */
   #configured: Configured | Missing | null = null;
   #isStopping = false;
+  #isTakenOver: boolean;
 
   /** Until `startUntil` the lease allows new work to start. */
   constructor(services: AgentServices, lease: Lease, startUntil: Deadline) {
@@ -62,6 +64,7 @@ export class Loop {
     this.#steps = new StepRunner(services, scope);
     this.#calls = new ToolCalls(services, scope);
     this.owner = owner;
+    this.#isTakenOver = owner.lease.isTakeover;
     this.#transcript = transcript;
     this.#observers = observers;
     owner.lost.addEventListener("abort", () => {
@@ -124,6 +127,7 @@ export class Loop {
   /** Does the next thing for the agent. True if that was to park. */
   async #next(view: AgentView, activity: Activity, times: number, { template, model }: Configured): Promise<boolean> {
     if (!(await this.#showMessages(view, template))) return false;
+    if (view.state === "READY") this.#isTakenOver = false;
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
@@ -146,10 +150,17 @@ export class Loop {
       case "execute calls":
         return this.#calls.execute(action.calls, view, template);
       case "resume":
-        return this.#calls.repeat(await recover(this.#services, this.owner, view, action.orphans));
+        return this.#resume(view, action.orphans);
       case "end turn":
         return action.reason === "INTERRUPTED" ? this.#endInterrupted(view) : this.#endTurn(view, action.reason);
     }
+  }
+
+  async #resume(view: AgentView, orphans: readonly CallView[]): Promise<void> {
+    const repeatable = await recover(this.#services, this.owner, view, orphans);
+    if (repeatable === null) return;
+    this.#isTakenOver = false;
+    this.#calls.repeat(repeatable);
   }
 
   /** Begins a step, and lets its model answer in the background. */
@@ -239,7 +250,9 @@ export class Loop {
   async #showMessages(view: AgentView, { hooks, contextMessages }: Template): Promise<boolean> {
     const before = this.#shownLength;
     this.#shownLength = view.transcriptLength;
-    if (hooks.messagesChanged.length === 0 || before === null || before === view.transcriptLength) return true;
+    // Whether hooks were shown what an owner left that is gone, nobody knows: it is shown again.
+    const hasGrown = before === null ? this.#isTakenOver && view.state !== "READY" : before !== view.transcriptLength;
+    if (hooks.messagesChanged.length === 0 || !hasGrown) return true;
     if (!(await this.owner.flush())) return false;
     const messages = structuredClone(await this.#transcript.modelMessages(view, contextMessages));
     this.#observers.run(hooks.messagesChanged, (hook) => hook(view.id, messages));
@@ -282,6 +295,7 @@ export class Loop {
       runningCalls: this.#calls.running,
       readyCalls: this.#calls.ready,
       repeatableCalls: this.#calls.repeatable,
+      isTakenOver: this.#isTakenOver,
     };
   }
 

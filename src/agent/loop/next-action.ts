@@ -12,6 +12,8 @@ export type Activity = {
   readonly readyCalls: ReadonlySet<string>;
   /** Calls that an earlier owner left unfinished, and that may run again. */
   readonly repeatableCalls: ReadonlySet<string>;
+  /** True if an earlier owner was not heard of again, and the log does not say yet that another goes on. */
+  readonly isTakenOver: boolean;
 };
 
 /** The bounds of the agent. */
@@ -29,7 +31,7 @@ export type Action =
   | { readonly kind: "judge calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "execute calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "end turn"; readonly reason: "MAX_STEPS" | "INTERRUPTED" }
-  /** Recovers from an earlier owner: calls whose outcome is unknown, a model call that broke off. */
+  /** Goes on after an earlier owner that was not heard of again: with calls whose outcome is unknown, a model call that broke off, or neither. */
   | { readonly kind: "resume"; readonly orphans: readonly CallView[] }
   /** Wait for what is under way. */
   | { readonly kind: "wait" }
@@ -47,7 +49,7 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
     (call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id) && !activity.repeatableCalls.has(call.id),
   );
   const isBrokenOff = view.lastStep?.state === "STARTED" && !activity.isModelRunning;
-  if (orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
+  if (activity.isTakenOver || orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
   if (view.interruptAt !== null) return { kind: "end turn", reason: "INTERRUPTED" };
   if (activity.isModelRunning || activity.isJudging) return { kind: "wait" };
 

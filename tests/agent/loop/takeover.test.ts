@@ -15,7 +15,7 @@ async function loseLeases(app: TestApp): Promise<void> {
   await app.database.sql.query(
     {
       name: "steal",
-      text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL",
+      text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = 'gone', lease_until = clock_timestamp() - interval '1 s' WHERE lease_owner IS NOT NULL",
     },
     [],
   );
@@ -65,6 +65,46 @@ describe("an agent whose owner is gone", () => {
       [],
     );
     expect(epochs).toEqual({ contiguous: true });
+  });
+
+  it("is said to go on also if nothing of it broke off: a call that was being judged is judged again (features.md, agent_resumed)", async () => {
+    const judged = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const shown: number[] = [];
+    let looks = 0;
+    const app = await startTestApp({
+      model: playedModel(
+        () => calls("look"),
+        () => says("Seen."),
+      ),
+      config: { tools: [ownTool("look", () => ({ output: "seen", details: null }))] },
+      template: {
+        permission: { mode: "auto" },
+        hooks: {
+          messagesChanged: [(_agentId, messages) => void shown.push(messages.length)],
+          preToolUse: [
+            () => {
+              looks += 1;
+              judged[looks - 1]?.resolve();
+              return looks === 1 ? new Promise<never>(() => {}) : undefined;
+            },
+          ],
+        },
+      },
+      overrides: { leaseTimes: SHORT },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await judged[0]?.promise;
+    const shownBefore = shown.length;
+    await loseLeases(app);
+    await judged[1]?.promise;
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH", sealed: [] }]);
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
+    // What had grown when the first owner was gone is shown by the next one.
+    expect(shown.slice(shownBefore)[0]).toBe(2);
+    expect(ofType(await client.turn(agent.id, "again"), "AgentResumed")).toEqual([]);
   });
 
   it("has its half-streamed answer closed as aborted, and the step made again", async () => {
