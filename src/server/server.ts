@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../lib/log.ts";
 import { messageOf } from "../lib/text.ts";
 import { waitWhileUnavailable } from "../resolvers/timeline.ts";
@@ -95,13 +96,19 @@ export async function startServer(
 /** The time that an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
 const READY_MS = 1_000;
 
-/** The answer of a question, asked again only after READY_MS. */
+/** A database that has not answered by then counts as away, in ms: health checks wait no longer. */
+const READY_ANSWER_MS = 1_500;
+
+/** The answer of a question, asked again only after READY_MS, and rejected if it does not come within READY_ANSWER_MS. */
 function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
   let last: { readonly at: number; readonly answer: Promise<unknown> } | null = null;
   return () => {
     if (last === null || performance.now() - last.at >= READY_MS) {
-      const answer = ask();
-      answer.catch(() => {});
+      const late = delay(READY_ANSWER_MS, null, { ref: false }).then(() => {
+        throw new Error(`the database has not answered for ${READY_ANSWER_MS} ms`);
+      });
+      const answer = Promise.race([ask(), late]);
+      for (const promise of [answer, late]) promise.catch(() => {});
       last = { at: performance.now(), answer };
     }
     return last.answer;

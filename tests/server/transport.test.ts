@@ -287,6 +287,20 @@ describe("operators' routes", () => {
     expect(asked).toBeLessThanOrEqual(1 + Math.floor((performance.now() - began) / 1_000));
   });
 
+  it("say within 2 s that the server is not ready, also if the database neither answers nor goes away", async () => {
+    const frozen = (sql: Sql): Sql => ({
+      ...sql,
+      query: (statement, values) => (statement.name === "ready" ? new Promise<never>(() => {}) : sql.query(statement, values)),
+    });
+    const app = await startTestApp({ overrides: { sql: frozen } });
+    const began = performance.now();
+    const answer = await fetch(app.url.replace("/graphql", "/readyz"));
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("has not answered for 1500 ms")]);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect((await fetch(app.url.replace("/graphql", "/healthz"))).status).toBe(200);
+    expect((await fetch(app.url.replace("/graphql", "/metrics"))).status).toBe(200);
+  });
+
   it("GraphiQL is there for browsers, needs nothing from elsewhere, and knows the walk", async () => {
     const app = await startTestApp();
     const answer = await fetch(app.url, { headers: { accept: "text/html" } });

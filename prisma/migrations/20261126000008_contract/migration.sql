@@ -203,7 +203,7 @@ BEGIN
 
   IF v_change.agent IS NOT NULL THEN
     UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs) =
-      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.last_activity_at, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, greatest(a.last_activity_at, r.last_activity_at), r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
   END IF;

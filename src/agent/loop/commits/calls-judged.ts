@@ -43,6 +43,7 @@ export function callsJudged(
     change: {
       transitions: outcomes.map(({ step }) => step.transition),
       approvals: asked.map(({ request }) => request.row),
+      ...(asked.length === 0 ? {} : { agent: { lastActivityAt: at } }),
       approvalTransitions: asked.flatMap(({ stale }) => stale ?? []),
     },
     events: outcomes.flatMap(({ events }) => events),

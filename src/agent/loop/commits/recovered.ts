@@ -38,6 +38,7 @@ export function recovered(view: AgentView, { unknown, broken, tools, template }:
     change: {
       transitions: [...asked, ...sealed].map(({ transition }) => transition),
       approvals: asked.map(({ request }) => request.row),
+      ...(asked.length === 0 ? {} : { agent: { lastActivityAt: at } }),
     },
     events: [...asked.map(({ request }) => request.event), ...sealed.flatMap(({ call }) => endEvents(call, template))],
     after: callsChanged([...asked, ...sealed].map(({ call }) => call)),

@@ -27,6 +27,7 @@ export function turnEnded(
         ...transcriptColumns(view.transcriptLength + messages.length),
         interruptAt: null,
         interruptNote: null,
+        lastActivityAt: at,
       },
     },
     events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, messageIds }],
