@@ -135,7 +135,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const { transcripts, requests, slots, agentLimit, lateResults } = services;
   const { unknownRows } = database;
   const sources = { log, lateResults, transcripts, requests, tails, slowReaders, slots, agentLimit, startedAt, unknownRows };
-  const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size });
+  const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
 
   // Only one process works on the embedded database.
   if (database.config.kind === "embedded") await endAll(sql);

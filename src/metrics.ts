@@ -17,6 +17,7 @@ export type MetricSources = {
   readonly slowReaders: SlowReaders;
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
+  readonly failedTries: () => number;
   readonly agentLimit: number;
   /** The time at which the server began to start, in ms since 1970. */
   readonly startedAt: number;
@@ -84,6 +85,11 @@ export function serverMetrics(sources: MetricSources): Registry {
     "triplane_late_tool_results_total",
     "Tools that ended after their calls had, at a timeout or an interrupt.",
     () => sources.lateResults.count,
+  );
+  counter(
+    "triplane_failed_deliveries_total",
+    "Tries to tell a listener or a webhook of an event that failed, and are made again.",
+    sources.failedTries,
   );
   counter("triplane_forgotten_failures_total", "Failures that nobody waited for, of own code above all.", forgottenCount);
   gauge("process_resident_memory_bytes", "Memory of the process.", () => process.memoryUsage.rss());

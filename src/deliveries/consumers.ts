@@ -5,6 +5,7 @@ import { withCause } from "../lib/text.ts";
 import { ConsumerOffsets } from "./offsets.ts";
 import type { Consumer } from "./consumer.ts";
 import { concerns } from "../events/scope.ts";
+import { FailedTries } from "./failed-tries.ts";
 import { Delivery, Drain, type ConsumerTimes, type DeliveryServices } from "./delivery.ts";
 import type { TimelineEvent } from "../events/event.ts";
 import type { EventLog } from "../events/log.ts";
@@ -61,7 +62,12 @@ export class Consumers {
         logger.warn(
           `${name} was not configured since ${seenAt.toISOString()}: of tenant ${tenant} it gets what comes from now on, and not what it missed`,
         );
-    return new Consumers({ offsets, log, logger }, consumers, times);
+    return new Consumers({ offsets, log, logger, failedTries: new FailedTries(logger) }, consumers, times);
+  }
+
+  /** The number of tries that have delivered nothing since the server began. */
+  get failedTries(): number {
+    return this.#services.failedTries.count;
   }
 
   /** Stops trying; what was not delivered is delivered later, here or elsewhere. */

@@ -4,6 +4,7 @@ import type { Logger } from "../lib/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
 import { CHANNELS } from "../events/channel.ts";
+import type { FailedTries } from "./failed-tries.ts";
 import type { ConsumerOffset, ConsumerOffsets } from "./offsets.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
 import type { TimelineEvent } from "../events/event.ts";
@@ -22,7 +23,12 @@ export type ConsumerTimes = {
 export const CONSUMER_TIMES: ConsumerTimes = { leaseMs: 30_000, sweepMs: 5_000, firstRetryMs: 1_000, lastRetryMs: 300_000 };
 
 /** The services that a delivery works with. */
-export type DeliveryServices = { readonly offsets: ConsumerOffsets; readonly log: EventLog; readonly logger: Logger };
+export type DeliveryServices = {
+  readonly offsets: ConsumerOffsets;
+  readonly log: EventLog;
+  readonly logger: Logger;
+  readonly failedTries: FailedTries;
+};
 
 /** Tells a delivery if more has come since it last read the log. */
 export class Drain {
@@ -250,9 +256,7 @@ export class Delivery {
         await this.#report(event, messageOf(error));
         return true;
       }
-      this.#services.logger.warn(
-        `${event.body.kind} at ${event.position} was not delivered to ${this.#consumer.name} (${withCause(error)}); trying again`,
-      );
+      this.#services.failedTries.tell(this.#consumer.name, `${event.body.kind} at ${event.position}`, withCause(error));
       return false;
     }
   }
@@ -267,7 +271,7 @@ export class Delivery {
   async #report(event: TimelineEvent, problem: string): Promise<void> {
     const { name } = this.#consumer;
     const message = `${event.body.kind} at ${event.position} could not be delivered to ${name}: ${problem}`;
-    this.#services.logger.error(message, problem);
+    this.#services.logger.error(message);
     const { agentId, createdBy } = event;
     if (event.body.kind === "ERROR" || agentId === null || createdBy === null) return;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;

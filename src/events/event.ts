@@ -91,7 +91,7 @@ export type DoneReason = (typeof DONE_REASONS)[number];
 /** The phase that an ERROR event is about, and how bad it is. */
 export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;
 export type ErrorPhase = (typeof ERROR_PHASES)[number];
-export const ERROR_SEVERITIES = ["INFO", "WARN", "ERROR", "CRITICAL"] as const;
+export const ERROR_SEVERITIES = ["WARN", "ERROR", "CRITICAL"] as const;
 export type ErrorSeverity = (typeof ERROR_SEVERITIES)[number];
 
 /**

@@ -230,8 +230,6 @@ export type ErrorSeverity =
   | 'CRITICAL'
   /** Something was not done. */
   | 'ERROR'
-  /** Worth knowing. */
-  | 'INFO'
   /** The agent goes on, but not as it should. */
   | 'WARN';
 

@@ -5,15 +5,15 @@ import { callStep, type CallFacts, type CallStep } from "./states.ts";
 const ADVICE: Readonly<Record<string, { readonly error: string; readonly recommendations: readonly string[] }>> = {
   PENDING: {
     error: "The call was not run.",
-    recommendations: ["Check the parameters.", "Call the tool again if it is still needed."],
+    recommendations: ["It had no effect.", "Call the tool again only if it is still wanted."],
   },
   APPROVAL_REQUIRED: {
     error: "Nobody had decided on the call, and it was not run.",
-    recommendations: ["Call the tool again if it is still needed: it will be asked for again."],
+    recommendations: ["It had no effect.", "Call the tool again only if it is still wanted: it will be asked for again."],
   },
   APPROVED: {
     error: "The call was allowed, but it was not run.",
-    recommendations: ["Check that the input is still right.", "Call the tool again if it is still needed."],
+    recommendations: ["It had no effect.", "Call the tool again only if it is still wanted, with an input that is still right."],
   },
   EXECUTING: {
     error: "The call was running when it broke off; whether it had effects is unknown.",

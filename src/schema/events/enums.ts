@@ -74,7 +74,6 @@ export const DoneReason = builder.enumType("DoneReason", {
 export const ErrorSeverity = builder.enumType("ErrorSeverity", {
   description: "How bad it is.",
   values: described<Severity>({
-    INFO: "Worth knowing.",
     WARN: "The agent goes on, but not as it should.",
     ERROR: "Something was not done.",
     CRITICAL: "Something is lost.",

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { FailedTries } from "../../src/deliveries/failed-tries.ts";
+
+it("a refused delivery is warned of once for each reason, then counted, and said again after an hour", () => {
+  const lines: string[] = [];
+  let minutes = 0;
+  const tries = new FailedTries({ warn: (line) => void lines.push(line), error: () => {} }, () => minutes * 60_000);
+  for (let position = 1; position <= 20; position += 1) tries.tell("webhook.inbox", `DONE at ${position}`, "a private network");
+  tries.tell("webhook.inbox", "DONE at 21", "the target answered 500");
+  tries.tell("webhook.other", "DONE at 1", "a private network");
+  expect(lines).toEqual([
+    "DONE at 1 was not delivered to webhook.inbox (a private network); trying again",
+    "DONE at 21 was not delivered to webhook.inbox (the target answered 500); trying again",
+    "DONE at 1 was not delivered to webhook.other (a private network); trying again",
+  ]);
+  expect(tries.count).toBe(22);
+  minutes = 61;
+  tries.tell("webhook.inbox", "DONE at 1", "a private network");
+  expect(lines.at(-1)).toBe(
+    "DONE at 1 was not delivered to webhook.inbox (a private network); trying again (19 more since the last such line)",
+  );
+});
