@@ -1,3 +1,4 @@
+import { cannotDecide, type CannotDecideReason } from "../agent/approvals/cannot-decide.ts";
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
 import type { Approval, Prisma } from "../db/generated/client.ts";
@@ -145,4 +146,13 @@ async function decideOrSay(context: Context, request: DecideRequest, before: str
     const message = "the database does not answer: whether this was decided is unknown, decide it again";
     return { rowId: null, cursor: before, userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
   }
+}
+
+/** Why who asks may not decide on an approval now; one that is gone meanwhile is closed. */
+export async function viewerCannotDecide(
+  { actor, loaders, services }: Context,
+  id: string,
+): Promise<readonly CannotDecideReason[]> {
+  const found = await loaders.approvals.load(id);
+  return found === null ? ["CLOSED"] : cannotDecide(actor, found, services.templates.get(found.templateId), services.clock.now());
 }

@@ -8,6 +8,7 @@ import {
   type DecideRequest,
   type DecisionOutcome as Outcome,
   type DecisionOutcomes,
+  viewerCannotDecide,
 } from "../resolvers/approval.ts";
 import type { Json } from "../lib/json.ts";
 import { visibleJson } from "../lib/escape-hidden.ts";
@@ -15,7 +16,7 @@ import { globalId } from "../lib/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
-import { ApprovalDecision, ApprovalKind, ApprovalState, Risk } from "./enums.ts";
+import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "./enums.ts";
 import { TimeRangeInput } from "./time-range.ts";
 import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
@@ -201,6 +202,23 @@ export const Approval = builder.prismaNode("Approval", {
       description: "What was noted with it.",
       select: finalFields,
       resolve: (approval) => finalDecision(approval)?.note ?? null,
+    }),
+    requestedBy: t.field({
+      type: [ActorRef],
+      description: "Who asked for it: the senders of the messages that the call's turn answers.",
+      select: { id: true },
+      resolve: async ({ id }, _args, { loaders }) => [...((await loaders.approvals.load(id))?.requesters ?? [])],
+    }),
+    viewerCanDecide: t.boolean({
+      description: "Whether who asks may decide on it now.",
+      select: { id: true },
+      resolve: async ({ id }, _args, context) => (await viewerCannotDecide(context, id)).length === 0,
+    }),
+    viewerCannotDecideReasons: t.field({
+      type: [CannotDecideReason],
+      description: "Why who asks may not decide on it now; empty if they may.",
+      select: { id: true },
+      resolve: async ({ id }, _args, context) => [...(await viewerCannotDecide(context, id))],
     }),
     requestedAt: t.expose("requestedAt", { type: "DateTime", description: "When it was asked." }),
     expiresAt: t.expose("expiresAt", { type: "DateTime", nullable: true, description: "Until when; null for without an end." }),

@@ -1,3 +1,4 @@
+import type { CannotDecideReason as CannotDecide } from "../agent/approvals/cannot-decide.ts";
 import type { CommandRefusalCode } from "../agent/actors/refusal.ts";
 import type { ROLES } from "../agent/actors/actor.ts";
 import type * as stored from "../db/generated/enums.ts";
@@ -101,6 +102,17 @@ export const ApprovalDecision = builder.enumType("ApprovalDecision", {
     DONE: "Of an outcome that is unknown: it is done, with this result.",
     RETRY: "Of an outcome that is unknown: run it again.",
     FAIL: "Of an outcome that is unknown: it has failed.",
+  }),
+});
+
+export const CannotDecideReason = builder.enumType("CannotDecideReason", {
+  description: "Why somebody may not decide on an approval now.",
+  values: described<CannotDecide>({
+    CLOSED: "Nothing is left to decide.",
+    EXPIRED: "Its time is up.",
+    NO_ROLE: "They are no approver, and nobody who is one delegates to them.",
+    SELF_APPROVAL: "They, or who delegates to them, asked for it, and the template wants somebody else.",
+    ALREADY_DECIDED: "They have allowed it, and somebody else must, too.",
   }),
 });
 

@@ -17,6 +17,7 @@ import "./timeline.ts";
 import "./tool-call.ts";
 import "./tool-call-statistics.ts";
 import "./events/tool.ts";
+import "./viewer.ts";
 
 /** The GraphQL schema. `schema.graphql` is its printed form. */
 export const schema = builder.toSchema();

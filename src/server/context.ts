@@ -39,20 +39,27 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
   };
 }
 
-/**
- * The context in which a page is answered for all who may see the same. It has a snapshot of its own, and nobody asks:
- * what depended on who does would be shown to others, so that asking is an error.
- */
-export function pageContext(context: Context): Context {
-  const { tenant } = context;
+/** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */
+export function ownPageContext(context: Context): Context {
+  const { services, tenant } = context;
   let head: Promise<LogHead> | null = null;
   return {
     ...context,
-    loaders: makeLoaders(context.services.reads, tenant),
+    loaders: makeLoaders(services.reads, tenant),
     images: { left: IMAGE_BYTES },
+    snapshot: () => (head ??= services.log.head(tenant)),
+  };
+}
+
+/**
+ * The context in which a page is answered for all who may see the same. Nobody asks: what depended on who does would be
+ * shown to others, so that asking is an error.
+ */
+export function sharedPageContext(context: Context): Context {
+  return {
+    ...ownPageContext(context),
     get actor(): never {
       throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
     },
-    snapshot: () => (head ??= context.services.log.head(tenant)),
   };
 }

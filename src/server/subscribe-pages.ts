@@ -13,7 +13,7 @@ import { isAsyncIterable } from "graphql-yoga";
 import { readFor } from "../db/reader-limits.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
 import type { Context } from "../resolvers/context.ts";
-import { pageContext } from "./context.ts";
+import { ownPageContext, sharedPageContext } from "./context.ts";
 import { boundedAnswer } from "./errors.ts";
 
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
@@ -122,13 +122,24 @@ function executing(
   mask: (error: unknown) => GraphQLError,
 ): (page: object) => Answer {
   const context = contextValue as Context;
-  const { number, variables } = askedOf(document);
+  const { number, variables, asksWhoAsks } = askedOf(document);
   const given = Object.entries(variableValues ?? {}).filter(([name]) => variables.has(name));
-  const key = JSON.stringify([number, operationName ?? null, given, context.actor.tenant, visibleCreator(context.actor)]);
+  const key = JSON.stringify([
+    number,
+    operationName ?? null,
+    given,
+    context.actor.tenant,
+    visibleCreator(context.actor),
+    asksWhoAsks ? (subscribers += 1) : null,
+  ]);
   const execute = async (page: object, known: Map<string, Answer>): Promise<ExecutionResult> => {
     let isWhole = false;
     try {
-      const answering = { ...validated, rootValue: page, contextValue: pageContext(context) };
+      const answering = {
+        ...validated,
+        rootValue: page,
+        contextValue: asksWhoAsks ? ownPageContext(context) : sharedPageContext(context),
+      };
       const result = await readAsOne(context, async () => executeSubscriptionEvent(answering));
       const answer = boundedAnswer(masked(result, mask));
       isWhole = answer.errors === undefined;
@@ -160,22 +171,32 @@ function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError)
   return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
-type Asked = { readonly number: number; readonly variables: ReadonlySet<string> };
+/** How many subscribers have asked for what depends on who asks: their pages are shared with nobody. */
+let subscribers = 0;
+
+type Asked = { readonly number: number; readonly variables: ReadonlySet<string>; readonly asksWhoAsks: boolean };
 const asked = new WeakMap<DocumentNode, Asked>();
 let documents = 0;
 
-/** A number for the document, and the variables that reach a page: all but those of the root field's arguments, which choose the pages. */
+/**
+ * A number for the document; the variables that reach a page: all but those of the root field's arguments, which choose the
+ * pages; and whether it selects a field whose answer depends on who asks: their names begin with `viewer`.
+ */
 function askedOf(document: DocumentNode): Asked {
   const known = asked.get(document);
   if (known !== undefined) return known;
   const variables = new Set<string>();
+  let asksWhoAsks = false;
   visit(document, {
+    Field: ({ name }) => {
+      asksWhoAsks ||= name.value.startsWith("viewer");
+    },
     VariableDefinition: () => false,
     Argument: (_node, _key, _parent, _path, ancestors) => (isOfRootField(ancestors) ? false : undefined),
     Variable: ({ name }) => void variables.add(name.value),
   });
   documents += 1;
-  const found = { number: documents, variables };
+  const found = { number: documents, variables, asksWhoAsks };
   asked.set(document, found);
   return found;
 }

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { waitWhileUnavailable } from "../../src/resolvers/timeline.ts";
 import { schema } from "../../src/schema/index.ts";
-import { makeContext, pageContext, type SharedContext } from "../../src/server/context.ts";
+import { makeContext, sharedPageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
 import { subscribePages } from "../../src/server/subscribe-pages.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -51,6 +51,43 @@ function subscriberOf(app: TestApp) {
 }
 
 describe("subscribers who are given the same page", () => {
+  it("are each answered for themselves what depends on who asks, and share the rest (invariant 12)", async () => {
+    const app = await startTestApp({
+      script: {
+        replies: [
+          { when: { user: "go" }, call: [{ tool: "fs_write", input: { path: "a.txt", content: "a" } }] },
+          { when: {}, say: ["Done."] },
+        ],
+      },
+      template: { selfApproval: false },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const subscribeTo = subscriberOf(app);
+    const text = (field: string): string =>
+      `subscription ($id: ID!) { timeline(agentIds: [$id], kinds: [PERMISSION_REQUIRED]) { events { ... on PermissionRequired { approval { ${field} } } } } }`;
+    const [personal, common] = [parse(text("viewerCanDecide viewerCannotDecideReasons")), parse(text("state"))];
+    const viewer: Actor = { ...ADMIN, id: "vera", roles: ["viewer"] };
+    const subscribers = [
+      await subscribeTo(personal, { id: agent.id }),
+      await subscribeTo(personal, { id: agent.id }, viewer),
+      await subscribeTo(common, { id: agent.id }),
+      await subscribeTo(common, { id: agent.id }, viewer),
+    ];
+    await client.send(agent.id, "go");
+    const approvalOf = async ({ next }: { next: () => Promise<ExecutionResult> }): Promise<unknown> => {
+      for (;;) {
+        const page = await next();
+        const [event] = (page.data as { timeline: { events: { approval: unknown }[] } }).timeline.events;
+        if (event !== undefined) return [event.approval, page];
+      }
+    };
+    const [own, other, first, second] = (await Promise.all(subscribers.map(approvalOf))) as [unknown, unknown][];
+    expect(own?.[0]).toEqual({ viewerCanDecide: false, viewerCannotDecideReasons: ["SELF_APPROVAL"] });
+    expect(other?.[0]).toEqual({ viewerCanDecide: false, viewerCannotDecideReasons: ["NO_ROLE"] });
+    expect(first?.[1]).toBe(second?.[1]);
+  });
+
   it("share one execution of the same document, and only then", async () => {
     const app = await startTestApp();
     const client = connect(app.url);
@@ -166,8 +203,8 @@ describe("subscribers who are given the same page", () => {
       ADMIN,
       () => Promise.resolve(ADMIN),
     );
-    expect(() => pageContext(context).actor).toThrow("must not depend on who asks");
-    expect((await pageContext(context).snapshot()).tenant).toBe("local");
+    expect(() => sharedPageContext(context).actor).toThrow("must not depend on who asks");
+    expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");
   });
 
   it("see only what each of them may see, also at the same moment (invariant 12)", async () => {

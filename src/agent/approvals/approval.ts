@@ -1,4 +1,5 @@
 import { ApprovalKind, type ApprovalDecision, type ApprovalState } from "../../db/generated/enums.ts";
+import type { ActorRef } from "../../events/actor-ref.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { maySee, type Actor } from "../actors/actor.ts";
@@ -32,24 +33,29 @@ export type FoundApproval = {
   readonly expiresAt: string | null;
   readonly decisions: readonly DecisionRow[];
   /** The senders of the messages that the call's turn answers: they asked for the call. */
-  readonly requesters: readonly string[];
+  readonly requesters: readonly ActorRef[];
 };
 
-const FIND: Statement<{ found: FoundApproval }, [id: string, kinds: readonly string[]]> = {
-  name: "find_approval",
+const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
+  name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
       'permission', a.permission, 'toolCallId', p.tool_call_id, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at,
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(json_agg(DISTINCT m.created_by), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind)), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL
         WHERE t.id = p.tool_call_id)) AS found
-    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = $1 AND p.kind::text = ANY ($2)`,
+    FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,
 };
+
+/** The approvals that there are of these, in no order. */
+export async function readApprovals(sql: Sql, ids: readonly string[]): Promise<readonly FoundApproval[]> {
+  return (await sql.query(FIND, [ids, Object.keys(ApprovalKind)])).map(({ found }) => found);
+}
 
 /** The approval, if the actor may see it. One that they may not see is answered like one that does not exist. */
 export async function findApproval(sql: Sql, actor: Actor, id: string): Promise<Result<FoundApproval, CommandRefusal>> {
-  const [row] = await sql.query(FIND, [id, Object.keys(ApprovalKind)]);
-  if (row !== undefined && maySee(actor, row.found)) return accepted(row.found);
+  const [found] = await readApprovals(sql, [id]);
+  if (found !== undefined && maySee(actor, found)) return accepted(found);
   return refused({
     code: "NOT_FOUND",
     field: ["approvalId"],

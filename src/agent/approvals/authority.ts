@@ -2,7 +2,7 @@ import type { ActorRef } from "../../events/actor-ref.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { mayDecide, type Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
-import type { FoundApproval } from "./approval.ts";
+import type { DecisionRow, FoundApproval } from "./approval.ts";
 
 /** In whose name an actor decides. */
 export type Authority = { readonly onBehalfOf: ActorRef | null };
@@ -23,7 +23,7 @@ export function authorityOf(
       field: null,
       message: "deciding needs the role approver or admin, or somebody with one of them who delegates to you",
     });
-  const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.includes(id);
+  const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.some((requester) => requester.id === id);
   const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
   const allowed = actor.delegators.filter(({ id }) => mayBe(id));
   const delegator = allowed.find(({ id }) => !hasDecided(id)) ?? allowed[0];
@@ -35,4 +35,14 @@ export function authorityOf(
     message:
       "you, or who delegated to you, asked for this, and the template does not allow deciding on it: another approver must",
   });
+}
+
+/** What the actor, or the one in whose name they decide, has said on this before. */
+export function earlierDecision(
+  actor: Pick<Actor, "id">,
+  { decisions }: Pick<FoundApproval, "decisions">,
+  { onBehalfOf: delegator }: Authority,
+): DecisionRow | undefined {
+  const principal = delegator?.id ?? actor.id;
+  return decisions.find(({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal);
 }

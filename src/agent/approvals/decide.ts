@@ -3,7 +3,7 @@ import type { Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import { readCall, type CallView } from "../calls/call.ts";
 import { findApproval, type FoundApproval } from "./approval.ts";
-import { authorityOf } from "./authority.ts";
+import { authorityOf, earlierDecision } from "./authority.ts";
 import { decisionProblem } from "./check.ts";
 import { answerClosed, answerRepeated } from "./closed.ts";
 import { decided } from "./decided.ts";
@@ -48,10 +48,7 @@ async function tryToDecide(
   const call = await readCall(services.sql, approval.toolCallId);
   const edit = await editOf(services, approval, call, request);
   if (approval.state !== "PENDING") return answerClosed(approval, request, edit, call);
-  const principal = authority.value.onBehalfOf?.id ?? actor.id;
-  const earlier = approval.decisions.find(
-    ({ actorId, onBehalfOf }) => actorId === actor.id || (onBehalfOf ?? actorId) === principal,
-  );
+  const earlier = earlierDecision(actor, approval, authority.value);
   if (earlier !== undefined) return answerRepeated(approval, request, earlier);
   const at = services.clock.now();
   if (approval.expiresAt !== null && new Date(approval.expiresAt) <= at) {

@@ -39,9 +39,11 @@ it("an owner knows what its agent's rows say after all that it commits, without 
   };
 
   const release = Promise.withResolvers<void>();
+  const looked = Promise.withResolvers<void>();
   const tools = [
     ownTool("quick", async () => {
       await compare("while calls run together");
+      looked.resolve();
       return { output: "quick \0 and \ud800", details: null };
     }),
     // Ends when the two calls that run beside it have: its answer finds them final.
@@ -50,7 +52,9 @@ it("an owner knows what its agent's rows say after all that it commits, without 
       await compare("after other calls ended");
       return { output: "slow", details: { some: "details" } };
     }),
-    ownTool("fails", () => {
+    // Ends when its neighbour has looked: an end that came between the two reads would be in one of them.
+    ownTool("fails", async () => {
+      await looked.promise;
       throw new Error("it failed \0");
     }),
     defineTool<{ text: string }>({

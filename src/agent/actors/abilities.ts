@@ -1,0 +1,47 @@
+import { mayCreate, mayDecide, readsTenant, type Actor } from "./actor.ts";
+
+/** What actors may do beyond their own agents. */
+export const ACTIONS = [
+  "READ_TENANT",
+  "CREATE_AGENTS",
+  "STEER_ALL_AGENTS",
+  "DECIDE",
+  "STORE_ALLOW_RULES",
+  "DELEGATE",
+  "REPLACE_PERMISSION",
+] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Whether an actor may do something; `reason` says why not. */
+export type Ability = { readonly action: Action; readonly isAllowed: boolean; readonly reason: string | null };
+
+const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boolean; readonly otherwise: string }>> = {
+  READ_TENANT: { isAllowed: readsTenant, otherwise: "reading agents of others needs the role viewer, approver or admin" },
+  CREATE_AGENTS: { isAllowed: mayCreate, otherwise: "creating agents needs the role user or admin" },
+  STEER_ALL_AGENTS: {
+    isAllowed: isAdministrator,
+    otherwise: "sending to and interrupting agents of others needs the role admin",
+  },
+  DECIDE: {
+    isAllowed: (actor) => mayDecide(actor) || actor.delegators.length > 0,
+    otherwise: "deciding needs the role approver or admin, or somebody with one of them who delegates to you",
+  },
+  STORE_ALLOW_RULES: { isAllowed: mayDecide, otherwise: "storing rules needs the role approver or admin" },
+  DELEGATE: { isAllowed: mayDecide, otherwise: "only who decides in their own name, as approver or admin, can delegate it" },
+  REPLACE_PERMISSION: {
+    isAllowed: isAdministrator,
+    otherwise: "putting a permission in the template's place needs the role admin",
+  },
+};
+
+/** What the actor may do, and why not the rest. */
+export function abilitiesOf(actor: Actor): readonly Ability[] {
+  return ACTIONS.map((action) => {
+    const { isAllowed, otherwise } = NEEDS[action];
+    return isAllowed(actor) ? { action, isAllowed: true, reason: null } : { action, isAllowed: false, reason: otherwise };
+  });
+}
+
+function isAdministrator({ roles }: Actor): boolean {
+  return roles.includes("admin");
+}
