@@ -89,7 +89,11 @@ type OutsideParts = {
   readonly interrupt?: { readonly at: string; readonly note?: string };
   /** The commit is refused if so many messages, or bytes with those `added`, wait for the agent already. */
   readonly queueLimit?: { readonly messages: number; readonly bytes: number; readonly added: number };
-  /** A message from a person; the commit gives it its arrival. */
+  /** Refused if the agent has another title than `from` by now. */
+  readonly rename?: { readonly from: string | null; readonly to: string | null };
+  /** Archives the agent at a time (ISO 8601), or takes that back with null; refused if it is so already. */
+  readonly archive?: { readonly at: string | null };
+  /** A message from a person; the commit gives it its arrival. Refused if the agent is archived. */
   readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
   /** The images of `received`, in base64; those that the tenant has already stay. */
   readonly images?: readonly { readonly digest: string; readonly data: string }[];

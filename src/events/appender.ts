@@ -28,14 +28,17 @@ type Failed = { readonly outcome: "FAILED"; readonly error: unknown };
 export class Appender {
   readonly #log: EventLog;
   readonly #pause: (ms: number) => Promise<unknown>;
+  readonly #now: () => number;
   readonly #waiting = new Map<string, Waiting[]>();
   /** The ends of the pauses of tenants, and the tenants whose next pause is left out. */
   readonly #pauses = new Map<string, () => void>();
   readonly #hurried = new Set<string>();
 
-  constructor(log: EventLog, pause: (ms: number) => Promise<unknown> = delay) {
+  /** `pause` waits for so many ms of the clock `now`. */
+  constructor(log: EventLog, pause: (ms: number) => Promise<unknown> = delay, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#pause = pause;
+    this.#now = now;
   }
 
   /** Appends one agent's events. Resolves when they are committed, or fenced. */
@@ -63,7 +66,7 @@ export class Appender {
     const queue = this.#waiting.get(tenant) ?? [];
     while (queue.length > 0) {
       const batch = takeBatch(queue);
-      const began = performance.now();
+      const began = this.#now();
       const write = newWrite();
       const outcomes = await this.#try(tenant, batch, write);
       batch.forEach((waiting, index) => {
@@ -73,7 +76,7 @@ export class Appender {
         else if (tried.outcome === "FAILED") waiting.reject(tried.error);
         else waiting.resolve(tried);
       });
-      const leftMs = PACE_MS - (performance.now() - began);
+      const leftMs = PACE_MS - (this.#now() - began);
       const isHurried = this.#hurried.delete(tenant);
       if (leftMs > 0 && !isHurried && this.#log.isCommitting(tenant)) await this.#leaveTheLog(tenant, leftMs);
     }

@@ -166,6 +166,14 @@ export type AgentEventBody =
       /** The agent that it was forked from; null for one that was not forked. */
       readonly forkedFrom: string | null;
     }
+  | {
+      readonly kind: "AGENT_RENAMED";
+      readonly previousTitle: string | null;
+      readonly title: string | null;
+      readonly changedBy: ActorRef;
+    }
+  | { readonly kind: "AGENT_ARCHIVED"; readonly changedBy: ActorRef }
+  | { readonly kind: "AGENT_UNARCHIVED"; readonly changedBy: ActorRef }
   | { readonly kind: "STATE_CHANGED"; readonly previousState: AgentState; readonly state: AgentState }
   | { readonly kind: "BREAKPOINT_CHANGED"; readonly previousBreakpoint: Breakpoint; readonly breakpoint: Breakpoint }
   | { readonly kind: "STEP_COMPLETE"; readonly step: number; readonly durationMs: number; readonly stopReason: string }
@@ -272,6 +280,9 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   PERMISSION_DECIDED: "CONTROL",
   PERMISSION_CLOSED: "CONTROL",
   AGENT_CREATED: "MONITOR",
+  AGENT_RENAMED: "MONITOR",
+  AGENT_ARCHIVED: "MONITOR",
+  AGENT_UNARCHIVED: "MONITOR",
   STATE_CHANGED: "MONITOR",
   BREAKPOINT_CHANGED: "MONITOR",
   STEP_COMPLETE: "MONITOR",

@@ -1,6 +1,8 @@
+import { archiveAgent as archive } from "../agent/commands/archive-agent.ts";
 import { createAgent as create, type CreateAgent } from "../agent/commands/create-agent.ts";
 import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
+import { renameAgent as rename } from "../agent/commands/rename-agent.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
@@ -119,4 +121,13 @@ export async function interruptAgent(context: Context, agentId: string, note: st
   const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
   if (result.ok) context.wake(result.value.id);
   return payloadOf(context, result.ok ? accepted({ ...result.value, position: null }) : result);
+}
+
+export async function renameAgent(context: Context, agentId: string, title: string | null): Promise<Payload> {
+  return payloadOf(context, await rename(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", title }));
+}
+
+export async function archiveAgent(context: Context, agentId: string, isArchived: boolean): Promise<Payload> {
+  const request = { agentId: rowId("Agent", agentId) ?? "", isArchived };
+  return payloadOf(context, await archive(context.services, context.actor, request));
 }

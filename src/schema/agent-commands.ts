@@ -1,4 +1,4 @@
-import { agentByRow, createAgent, forkAgent, interruptAgent } from "../resolvers/agent.ts";
+import { agentByRow, archiveAgent, createAgent, forkAgent, interruptAgent, renameAgent } from "../resolvers/agent.ts";
 import { Agent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import { PermissionScope } from "./enums.ts";
@@ -102,5 +102,51 @@ builder.mutationField("interruptAgent", (t) =>
       "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
     args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Which turn, and why." }) },
     resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
+  }),
+);
+
+const RenameAgentInput = builder.inputType("RenameAgentInput", {
+  description: "Which agent, and what to call it.",
+  fields: (t) => ({
+    agentId: t.id({ required: true, description: "The agent." }),
+    title: t.string({ description: "One line of at most 200 characters; none if omitted or empty." }),
+  }),
+});
+
+builder.mutationField("renameAgent", (t) =>
+  t.field({
+    type: agentPayload("RenameAgentPayload"),
+    description: "Gives an agent another title. One that it has already stays, without an event.",
+    args: { input: t.arg({ type: RenameAgentInput, required: true, description: "Which agent, and its title." }) },
+    resolve: (_root, { input }, context) => renameAgent(context, input.agentId, input.title ?? null),
+  }),
+);
+
+const ArchiveAgentInput = builder.inputType("ArchiveAgentInput", {
+  description: "Which agent to archive.",
+  fields: (t) => ({ agentId: t.id({ required: true, description: "The agent." }) }),
+});
+
+builder.mutationField("archiveAgent", (t) =>
+  t.field({
+    type: agentPayload("ArchiveAgentPayload"),
+    description:
+      "Archives an agent: it takes no more messages, and is not listed unless it is asked for. What is under way ends as it would have. One that is archived stays as it is.",
+    args: { input: t.arg({ type: ArchiveAgentInput, required: true, description: "Which agent." }) },
+    resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, true),
+  }),
+);
+
+const UnarchiveAgentInput = builder.inputType("UnarchiveAgentInput", {
+  description: "Which agent to take back.",
+  fields: (t) => ({ agentId: t.id({ required: true, description: "The agent." }) }),
+});
+
+builder.mutationField("unarchiveAgent", (t) =>
+  t.field({
+    type: agentPayload("UnarchiveAgentPayload"),
+    description: "Takes an archived agent back: it takes messages again. One that is not archived stays as it is.",
+    args: { input: t.arg({ type: UnarchiveAgentInput, required: true, description: "Which agent." }) },
+    resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, false),
   }),
 );

@@ -202,6 +202,7 @@ export const UserErrorCode = builder.enumType("UserErrorCode", {
     INVALID: "A part of the input makes no sense.",
     TOO_LARGE: "A part of the input is too large.",
     QUEUE_FULL: "Too much waits for the agent already.",
+    ARCHIVED: "The agent is archived, and takes no message.",
     IDEMPOTENCY_KEY_REUSED: "The key was used for another request.",
     ALREADY_DECIDED: "Somebody decided otherwise before.",
     HASH_MISMATCH: "The decision is about another input than the one that would run.",

@@ -8,11 +8,13 @@ export type FoundAgent = {
   readonly id: string;
   readonly tenant: string;
   readonly createdBy: string;
+  readonly title: string | null;
+  readonly isArchived: boolean;
 };
 
 const FIND: Statement<FoundAgent, [agentId: string]> = {
   name: "find_agent",
-  text: `SELECT id, tenant, created_by AS "createdBy" FROM agent WHERE id = $1`,
+  text: `SELECT id, tenant, created_by AS "createdBy", title, archived_at IS NOT NULL AS "isArchived" FROM agent WHERE id = $1`,
 };
 
 /** The agent, if the actor may see it. One that they may not see is answered like one that does not exist. */

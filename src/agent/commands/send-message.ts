@@ -41,6 +41,7 @@ export async function sendMessage(
       field: ["agentId"],
       message: "sending to an agent needs the role user and an agent of one's own, or the role admin",
     });
+  if (found.value.isArchived) return refused(ARCHIVED);
   const { agentId, images } = request;
   const text = storable(request.text);
   const problem = textProblem(text, images.length) ?? imagesProblem(images);
@@ -49,6 +50,12 @@ export async function sendMessage(
   const keyed = { actor, operation: "sendMessage", key: request.idempotencyKey, body };
   return once(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
 }
+
+const ARCHIVED: CommandRefusal = {
+  code: "ARCHIVED",
+  field: ["agentId"],
+  message: "the agent is archived, and takes no message: `unarchiveAgent` first",
+};
 
 function textProblem(text: string, images: number): CommandRefusal | null {
   if (text.trim() === "" && images === 0)
@@ -62,7 +69,7 @@ function textProblem(text: string, images: number): CommandRefusal | null {
 }
 
 async function tryToSend(
-  { log, clock }: AgentServices,
+  { sql, log, clock }: AgentServices,
   agent: FoundAgent,
   { text, images }: Pick<SendMessage, "text" | "images">,
   keyed: KeyedRequest,
@@ -111,11 +118,14 @@ async function tryToSend(
       return accepted({ id, position: outcome.position });
     case "KEY_USED":
       return "KEY_USED";
-    case "CONFLICT":
+    case "CONFLICT": {
+      const now = await findAgent(sql, actor, agent.id);
+      if (now.ok && now.value.isArchived) return refused(ARCHIVED);
       return refused({
         code: "QUEUE_FULL",
         field: null,
         message: `${QUEUE.messages} messages, or ${QUEUE.bytes} bytes, wait for the agent: send again when it has taken them`,
       });
+    }
   }
 }

@@ -35,7 +35,7 @@ DECLARE
   v_signal int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, received json, images json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, rename json, archive json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
 
   IF v_change."createAgent" IS NULL THEN
@@ -121,6 +121,24 @@ BEGIN
     UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      interrupt_note = coalesce(interrupt_note, v_change.interrupt ->> 'note')
     WHERE id = p_agent;
+  END IF;
+
+  IF v_change.rename IS NOT NULL THEN
+    IF v_agent.title IS DISTINCT FROM v_change.rename ->> 'from' THEN
+      RAISE EXCEPTION 'agent % has another title', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET title = v_change.rename ->> 'to' WHERE id = p_agent;
+  END IF;
+
+  IF v_change.archive IS NOT NULL THEN
+    IF (v_agent.archived_at IS NULL) = (v_change.archive ->> 'at' IS NULL) THEN
+      RAISE EXCEPTION 'agent % is archived or not already', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET archived_at = (v_change.archive ->> 'at')::timestamptz WHERE id = p_agent;
+  END IF;
+
+  IF v_change.received IS NOT NULL AND v_agent.archived_at IS NOT NULL THEN
+    RAISE EXCEPTION 'agent % is archived', p_agent USING ERRCODE = 'TP002';
   END IF;
 
   IF v_change."queueLimit" IS NOT NULL AND (

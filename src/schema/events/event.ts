@@ -103,6 +103,28 @@ eventType("AGENT_CREATED").implement({
   }),
 });
 
+eventType("AGENT_RENAMED").implement({
+  description: "Somebody gave the agent another title.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    previousTitle: t.string({ nullable: true, description: "The title before.", resolve: ({ body }) => body.previousTitle }),
+    title: t.string({ nullable: true, description: "The title now; null for none.", resolve: ({ body }) => body.title }),
+    changedBy: t.field({ type: ActorRef, description: "Who changed it.", resolve: ({ body }) => body.changedBy }),
+  }),
+});
+
+for (const [kind, description] of [
+  ["AGENT_ARCHIVED", "Somebody archived the agent: it takes no more messages."],
+  ["AGENT_UNARCHIVED", "Somebody took an archived agent back: it takes messages again."],
+] as const)
+  eventType(kind).implement({
+    description,
+    interfaces: [TimelineEvent],
+    fields: (t) => ({
+      changedBy: t.field({ type: ActorRef, description: "Who changed it.", resolve: ({ body }) => body.changedBy }),
+    }),
+  });
+
 eventType("STATE_CHANGED").implement({
   description: "The agent does something else.",
   interfaces: [TimelineEvent],

@@ -239,8 +239,11 @@ export type WatchSubscriptionVariables = Exact<{
 
 
 export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AgentArchived', cursor: string }
       | { __typename: 'AgentCreated', cursor: string }
+      | { __typename: 'AgentRenamed', cursor: string }
       | { __typename: 'AgentResumed', cursor: string }
+      | { __typename: 'AgentUnarchived', cursor: string }
       | { __typename: 'AllowRuleRevoked', cursor: string }
       | { __typename: 'AllowRuleStored', cursor: string }
       | { __typename: 'BreakpointChanged', cursor: string }

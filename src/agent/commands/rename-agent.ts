@@ -1,0 +1,41 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
+import type { Outcome } from "../actors/outcome.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import type { AgentServices } from "../loop/services.ts";
+import { findAgent } from "./find-agent.ts";
+import { readTitle } from "./title.ts";
+
+/** The request of renameAgent: null takes the title away. */
+export type RenameAgent = { readonly agentId: string; readonly title: string | null };
+
+/** A title that meets other titles so often was not meant to be. */
+const TRIES = 10;
+
+/** Gives an agent another title. One that it has already stays as it is, without an event. */
+export async function renameAgent(
+  services: Pick<AgentServices, "sql" | "log" | "clock">,
+  actor: Actor,
+  request: RenameAgent,
+): Promise<Result<Outcome, CommandRefusal>> {
+  const read = readTitle(request.title);
+  if (!read.ok) return read;
+  const title = read.value;
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const found = await findAgent(services.sql, actor, request.agentId);
+    if (!found.ok) return found;
+    const { id, createdBy, title: previousTitle } = found.value;
+    if (!maySteer(actor, found.value))
+      return refused({
+        code: "FORBIDDEN",
+        field: ["agentId"],
+        message: "naming an agent needs the role user and an agent of one's own, or the role admin",
+      });
+    if (previousTitle === title) return accepted({ id, position: null });
+    const body = { kind: "AGENT_RENAMED", previousTitle, title, changedBy: actorRef(actor) } as const;
+    const part = { agentId: id, createdBy, events: [{ at: services.clock.now(), body }] };
+    const outcome = await services.log.commit(actor.tenant, part, { rename: { from: previousTitle, to: title } });
+    if (outcome.outcome === "COMMITTED") return accepted({ id, position: outcome.position });
+  }
+  throw new Error(`agent ${request.agentId} could not be renamed in ${TRIES} tries`);
+}
