@@ -65,6 +65,15 @@ describe("cursors and pages", () => {
 });
 
 describe("streams", () => {
+  it.each(["kinds", "channels", "agentIds"])("of an empty list of %s are refused: nothing would ever come", async (name) => {
+    const client = connect((await startTestApp()).url);
+    const refused = { code: "BAD_USER_INPUT" };
+    const { errors } = await client.post({ query: `{ timeline(${name}: []) { cursor } }` });
+    expect(errors).toMatchObject([{ message: expect.stringContaining(`\`${name}\` is empty`), extensions: refused }]);
+    const { value } = await client.subscribe(TimelineDocument, { agentIds: null, [name]: [] }).next();
+    expect(JSON.stringify(value)).toContain("BAD_USER_INPUT");
+  });
+
   it("that would never end are refused: until must be among what is asked for", async () => {
     const client = connect((await startTestApp()).url);
     const agent = await client.createAgent();

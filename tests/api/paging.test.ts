@@ -236,6 +236,34 @@ describe("a list that changes while somebody goes through it", () => {
       expect((await client.post({ query })).errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
   });
 
+  it("reads what each row asks for once for all rows, however many there are", async () => {
+    const asked: string[] = [];
+    const app = await startTestApp({
+      overrides: {
+        sql: (sql) => ({
+          ...sql,
+          query: (statement, values) => {
+            asked.push(statement.name);
+            return sql.query(statement, values);
+          },
+        }),
+      },
+    });
+    const client = connect(app.url);
+    for (let count = 0; count < 5; count += 1) await client.createAgent();
+    asked.length = 0;
+    const { data, errors } = await client.post<{ agents: { nodes: unknown[] } }>({
+      query: "{ agents { nodes { usage { totalTokens } waitingFor createdBy { name } } } }",
+    });
+    expect(errors).toEqual([]);
+    expect(data?.agents.nodes).toHaveLength(5);
+    for (const name of ["read_usage", "read_standstills", "read_actor_names"])
+      expect(
+        asked.filter((statement) => statement === name),
+        name,
+      ).toHaveLength(1);
+  });
+
   it("is counted up to a bound, and says where it stands in the log", async () => {
     const app = await startTestApp();
     const client = connect(app.url);

@@ -91,6 +91,22 @@ describe("outgoing webhooks", () => {
     }
   });
 
+  it("name messages and agents by the ids that the API takes", async () => {
+    const { received, port } = await target(() => 204);
+    const { client, agent } = await appWith(
+      { webhooks: { inbox: { ...hook(port), kinds: ["DONE", "MESSAGE_RECEIVED"] } } },
+      { script: { replies: [{ when: {}, say: ["Hello."] }] } },
+    );
+    await client.turn(agent.id, "hi");
+    const [message] = (await client.agent(agent.id)).messages.nodes;
+    await expect.poll(() => received.length).toBe(2);
+    const data = received.map(({ body }) => (JSON.parse(body) as { type: string; data: object }).data);
+    expect(data).toMatchObject([
+      { agentId: agent.id, messageId: message?.id },
+      { agentId: agent.id, messageIds: [message?.id] },
+    ]);
+  });
+
   it("a target that switches protocols is tried again, and holds nothing up", async () => {
     let requests = 0;
     const switching = createTcpServer((socket) => {

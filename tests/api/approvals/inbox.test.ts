@@ -7,6 +7,7 @@ import {
 } from "../../generated/documents.ts";
 import { ofType } from "../../support/client.ts";
 import { movableClock } from "../../support/clock.ts";
+import { StorageUnavailable } from "../../../src/db/storage-error.ts";
 import { office, ask, inbox } from "../../support/office.ts";
 
 describe("the inbox", () => {
@@ -52,6 +53,37 @@ describe("the inbox", () => {
     ]);
     const many = await as("pia").get(DecideApprovalsDocument, { input: { decisions: Array.from({ length: 101 }, () => a) } });
     expect(many.decideApprovals).toMatchObject({ outcomes: [], userErrors: [{ code: "TOO_LARGE", field: ["decisions"] }] });
+  });
+
+  it("decideApprovals says which decision an outage hit; its cursor covers those that were made", async () => {
+    let isAway = false;
+    const { as } = await office(
+      {},
+      {
+        overrides: {
+          sql: (sql) => ({
+            ...sql,
+            query: async (statement, values) => {
+              if (isAway && statement.name === "find_approvals") throw new StorageUnavailable("the database is away");
+              const rows = await sql.query(statement, values);
+              if (statement.name === "commit_change" && String(values[6]).includes('"decision":')) isAway = true;
+              return rows;
+            },
+          }),
+        },
+      },
+    );
+    const asked = [await ask(as("anna")), await ask(as("anna"), "write b.txt")];
+    const before = (await as("paul").agent(asked[0]?.agent ?? "")).cursor;
+    isAway = false;
+    const { decideApprovals } = await as("paul").get(DecideApprovalsDocument, {
+      input: { decisions: asked.map(({ approvalId, inputHash }) => ({ approvalId, inputHash, decision: "ALLOW" as const })) },
+    });
+    expect(decideApprovals.outcomes).toMatchObject([
+      { userErrors: [] },
+      { approval: null, userErrors: [{ code: "UNAVAILABLE" }] },
+    ]);
+    expect(decideApprovals.cursor > before).toBe(true);
   });
 
   it("control says when nothing is left to decide: PERMISSION_CLOSED for a turn that was interrupted", async () => {
