@@ -40,9 +40,9 @@ export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h 
 const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
 /** Of a `log` that is materialized: its position would be looked up again for every row of the page. */
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
-/** The first of the rows, up to the page's bytes, each with how many rows there were. */
-const BOUNDED = (rows: string): string =>
-  `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position) - octet_length(r.payload) AS before
+/** The first of the rows, or the last for `DESC`, up to the page's bytes, each with how many rows there were. */
+const BOUNDED = (rows: string, direction: "ASC" | "DESC" = "ASC"): string =>
+  `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position ${direction}) - octet_length(r.payload) AS before
     FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
 const READ_TENANT: Statement<
   PageRow,
@@ -71,6 +71,42 @@ const READ_AGENT: Statement<PageRow, [tenant: string, agentId: string, after: nu
   text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
     FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
       WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+};
+/** The same from the newest on, up to a position. */
+const READ_TENANT_PAST: Statement<
+  PageRow,
+  [
+    tenant: string,
+    after: number,
+    channels: readonly string[],
+    kinds: readonly string[] | null,
+    createdBy: string | null,
+    agentIds: readonly string[] | null,
+    upTo: number,
+  ]
+> = {
+  name: "read_tenant_past",
+  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(
+      `SELECT ${COLUMNS} FROM event e
+      WHERE e.tenant = $1 AND e.position > greatest($2, $7::bigint - ${PAGE.positions}) AND e.position <= $7
+        AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
+        AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
+        AND ($6::text[] IS NULL OR e.agent_id = ANY ($6))
+      ORDER BY e.position DESC LIMIT ${PAGE.rows}`,
+      "DESC",
+    )}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+};
+const READ_AGENT_PAST: Statement<PageRow, [tenant: string, agentId: string, after: number, upTo: number]> = {
+  name: "read_agent_past",
+  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(
+      `SELECT ${COLUMNS} FROM event e
+      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= $4 ORDER BY e.position DESC LIMIT ${PAGE.rows}`,
+      "DESC",
+    )}) e ON true
     LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
 };
 /** The rows of a page of requests: each may be as large as an event. */
@@ -110,6 +146,19 @@ export async function readPage(sql: Sql, scope: Scope, after: number): Promise<F
   return foundPage(scope.tenant, rows, after, PAGE.positions);
 }
 
+/** A piece of the log from its newer end on: all of the scope after `start` and up to where it was read from is in `events`. */
+export type PastPage = { readonly head: LogHead; readonly events: readonly TimelineEvent[]; readonly start: number };
+
+/** The newest events after `after` and up to `upTo`, in their order, as `readPage` reads and bounds them. */
+export async function readPastPage(sql: Sql, scope: Scope, after: number, upTo: number): Promise<PastPage> {
+  const { tenant, agentIds, createdBy, channels, kinds } = scope;
+  const [only] = agentIds ?? [];
+  if (only !== undefined && agentIds?.length === 1)
+    return pastPage(tenant, await sql.query(READ_AGENT_PAST, [tenant, only, after, upTo]), after);
+  const rows = await sql.query(READ_TENANT_PAST, [tenant, after, channels, kinds, createdBy, agentIds, upTo]);
+  return pastPage(tenant, rows, Math.max(after, upTo - PAGE.positions));
+}
+
 /** The PERMISSION_REQUIRED events of open approvals after `after`, up to `moment` (null: now), in order. */
 export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
   const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentIds, scope.createdBy, after, moment]);
@@ -128,6 +177,16 @@ export async function readHead(sql: Sql, tenant: string): Promise<LogHead> {
 export async function readPositions(sql: Sql, tenants: readonly string[]): Promise<Map<string, number>> {
   const rows = await sql.query(READ_HEADS, [tenants]);
   return new Map(rows.map((row) => [row.tenant, Number(row.position)]));
+}
+
+/** `floor` is the place down to which it was looked. */
+function pastPage(tenant: string, rows: readonly PageRow[], floor: number): PastPage {
+  const found = rows.filter(isEventRow);
+  const all = Number(rows[0]?.found ?? 0);
+  const isCut = all > found.length || all === PAGE.rows;
+  const [oldest] = found;
+  const start = isCut && oldest !== undefined ? Number(oldest.position) - 1 : floor;
+  return { head: headOf(tenant, rows), events: decoded(tenant, found).events, start };
 }
 
 function foundPage(tenant: string, rows: readonly PageRow[], after: number, window: number): FoundPage {

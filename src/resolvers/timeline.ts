@@ -7,6 +7,7 @@ import { readFor } from "../db/reader-limits.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
+import { readPast } from "../events/past.ts";
 import type { LogPage, StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
@@ -27,6 +28,7 @@ export type EventView<Body extends EventBody = EventBody> = {
 export type TimelinePage = {
   readonly events: readonly EventView[];
   readonly cursor: string;
+  readonly startCursor: string;
   readonly caughtUp: boolean;
   readonly outage: StorageOutage | null;
 };
@@ -38,7 +40,9 @@ export type TimelineArguments = {
   readonly kinds?: readonly EventKind[] | null | undefined;
   readonly since?: string | null | undefined;
   readonly until?: EventKind | null | undefined;
+  readonly to?: string | null | undefined;
   readonly first?: number | null | undefined;
+  readonly last?: number | null | undefined;
 };
 
 /** The arguments of a subscription to one plane, of one agent or all. */
@@ -52,15 +56,52 @@ export function ofPlane({ agentId, ...args }: PlaneArguments, channel: Channel):
 /** Most events of one polled page. */
 const MAX_EVENTS = 500;
 
-/** The polling twin of the subscriptions: the events after `since`, from the beginning if it is omitted. */
+/** The polling twin of the subscriptions: the events after `since` and up to `to`, the first of them or the last. */
 export async function timeline(context: Context, args: TimelineArguments): Promise<TimelinePage> {
   checkPage(args, MAX_EVENTS);
   const scope = await scopeOf(context, args);
-  const after = await positionOf(context, args.since ?? "0");
-  const page = await context.services.log.read(scope, after);
+  const after = isGiven(args.since) ? await positionOf(context, args.since) : null;
+  const upTo = isGiven(args.to) ? await positionOf(context, args.to) : null;
+  if (after !== null && upTo !== null && upTo < after)
+    throw clientError("BAD_USER_INPUT", "`to` lies before `since`: nothing is between them");
+  if (typeof args.last === "number") return lastOf(context, scope, after, upTo, args.last);
+  const from = after ?? (await positionOf(context, "0"));
+  const page = await context.services.log.read(scope, from);
   // The floor may have moved since it was compared with the cursor.
-  if (after < page.head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
-  return pageOf(firstOf(page, args.first ?? MAX_EVENTS));
+  if (from < page.head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
+  return pageOf(firstOf(upTo === null ? page : before(page, upTo), args.first ?? MAX_EVENTS));
+}
+
+/** The newest events up to a place, or up to now; not before `after`, or from the earliest that is kept on. */
+async function lastOf(
+  { services }: Context,
+  scope: Scope,
+  after: number | null,
+  upTo: number | null,
+  most: number,
+): Promise<TimelinePage> {
+  const newest = await services.log.head(scope.tenant);
+  const end = upTo ?? newest.position;
+  const { head, events, start } = await readPast(services.log, services.reads, {
+    scope,
+    after: after ?? newest.floor,
+    upTo: end,
+    most,
+  });
+  if ((after ?? head.floor) < head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
+  return {
+    events: events.map((event) => ({ event, body: event.body, log: head })),
+    cursor: formatCursor(head, end),
+    startCursor: formatCursor(head, start),
+    caughtUp: end === head.position,
+    outage: null,
+  };
+}
+
+/** The part of a page up to a place. */
+function before(page: LogPage, upTo: number): LogPage {
+  if (page.covered <= upTo) return page;
+  return { ...page, events: page.events.filter(({ position }) => position <= upTo), covered: upTo };
 }
 
 /** Every event after `since`, once, in order; from now on where `since` is omitted. */
@@ -219,7 +260,7 @@ export async function waitWhileUnavailable(
   const [first] = "events" in page ? (page as TimelinePage).events : [];
   if (outage === null || first === undefined) return { notice: null, over };
   const cursor = formatCursor(first.log, first.event.position - 1);
-  return { notice: { events: [], cursor, caughtUp: false, outage } satisfies TimelinePage, over };
+  return { notice: { events: [], cursor, startCursor: cursor, caughtUp: false, outage } satisfies TimelinePage, over };
 }
 
 const pages = new WeakMap<LogPage, TimelinePage>();
@@ -232,6 +273,7 @@ function pageOf(page: LogPage): TimelinePage {
   const made = {
     events: events.map((event) => ({ event, body: event.body, log: head })),
     cursor: formatCursor(head, covered),
+    startCursor: formatCursor(head, (events[0]?.position ?? covered + 1) - 1),
     caughtUp: covered === head.position,
     outage,
   };

@@ -20,6 +20,11 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
       type: "Cursor",
       description: "Everything up to here was delivered or is outside of what was asked for.",
     }),
+    startCursor: t.expose("startCursor", {
+      type: "Cursor",
+      description:
+        "Everything of what was asked for after this and up to `cursor` is in `events`. Given as `to`, with `last`, one goes on backwards; if it is `to` again, nothing is before it.",
+    }),
     caughtUp: t.exposeBoolean("caughtUp", { description: "Whether `cursor` was the end of the log." }),
     outage: t.field({
       type: StorageOutage,
@@ -37,13 +42,22 @@ const UNTIL = "The stream ends after the first event of this kind.";
 builder.queryField("timeline", (t) =>
   t.field({
     type: TimelinePage,
-    description: "The polling twin of the subscriptions.",
+    description: "The polling twin of the subscriptions, which also reads backwards: `last` with `to`.",
     args: {
       agentIds: t.arg.idList({ description: "Only these agents, at most 100. All that you may see if omitted." }),
       channels: t.arg({ type: [Channel], description: "Only these planes. All if omitted." }),
       kinds: t.arg({ type: [EventKind], description: KINDS }),
       since: t.arg({ type: "Cursor", description: "Everything after this cursor. From the earliest event if omitted." }),
-      first: t.arg.int({ description: "At most so many events, 1 to 500." }),
+      to: t.arg({
+        type: "Cursor",
+        description:
+          "Everything up to this cursor, with the event whose cursor it is: what `since` the same cursor brings begins behind it. Up to now if omitted.",
+      }),
+      first: t.arg.int({ description: "At most so many events, the oldest of them, 1 to 500." }),
+      last: t.arg.int({
+        description:
+          "At most so many events, the newest of them, 1 to 500, in their order. Fewer, or none, if they lie far apart: go on with `startCursor`.",
+      }),
     },
     resolve: (_root, args, context) => timeline(context, args),
   }),
