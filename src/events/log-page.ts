@@ -2,7 +2,7 @@ import type { Sql, Statement } from "../db/sql.ts";
 import { decodeKnownEvent, type EventRow } from "./codec.ts";
 import type { LogHead } from "./cursor.ts";
 import type { TimelineEvent } from "./event.ts";
-import type { Scope } from "./scope.ts";
+import { inScope, type Scope } from "./scope.ts";
 
 /** A failover lost commits of a tenant's log. Nothing of it is read or written before the operator has looked. */
 export class CommitsLost extends Error {
@@ -149,8 +149,34 @@ export async function readPage(sql: Sql, scope: Scope, after: number): Promise<F
 /** A piece of the log from its newer end on: all of the scope after `start` and up to where it was read from is in `events`. */
 export type PastPage = { readonly head: LogHead; readonly events: readonly TimelineEvent[]; readonly start: number };
 
+/** A read that finds little of its scope goes on so often, for at most this many pages. */
+const PAST_PAGES = 20;
+
+/** The part of the log to read backwards: after one place and up to another, of which the newest `most` events. */
+export type PastRequest = { readonly scope: Scope; readonly after: number; readonly upTo: number; readonly most: number };
+
+/**
+ * The newest events of the scope, in their order: at most so many, and fewer if they lie far apart. Everything of the scope
+ * after `start` is among them; older ones are read up to `start`.
+ */
+export async function readPast(sql: Sql, { scope, after, upTo, most }: PastRequest): Promise<PastPage> {
+  let page = await readPastPage(sql, scope, after, upTo);
+  const older = [page.events.filter((event) => inScope(scope, event))];
+  // What retention has removed is not looked for.
+  const lowest = Math.max(after, page.head.floor);
+  while (older.flat().length < most && page.start > lowest && older.length < PAST_PAGES) {
+    page = await readPastPage(sql, scope, after, page.start);
+    older.unshift(page.events.filter((event) => inScope(scope, event)));
+  }
+  const events = older.flat();
+  const newest = events.slice(-most);
+  const [first] = newest;
+  const isCut = newest.length < events.length && first !== undefined;
+  return { head: page.head, events: newest, start: isCut ? first.position - 1 : Math.max(page.start, lowest) };
+}
+
 /** The newest events after `after` and up to `upTo`, in their order, as `readPage` reads and bounds them. */
-export async function readPastPage(sql: Sql, scope: Scope, after: number, upTo: number): Promise<PastPage> {
+async function readPastPage(sql: Sql, scope: Scope, after: number, upTo: number): Promise<PastPage> {
   const { tenant, agentIds, createdBy, channels, kinds } = scope;
   const [only] = agentIds ?? [];
   if (only !== undefined && agentIds?.length === 1)

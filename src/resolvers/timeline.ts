@@ -7,8 +7,7 @@ import { readFor } from "../db/reader-limits.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
-import { readPast } from "../events/past.ts";
-import type { LogPage, StorageOutage } from "../events/log-page.ts";
+import { readPast, type LogPage, type StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -82,7 +81,7 @@ async function lastOf(
 ): Promise<TimelinePage> {
   const newest = await services.log.head(scope.tenant);
   const end = upTo ?? newest.position;
-  const { head, events, start } = await readPast(services.log, services.reads, {
+  const { head, events, start } = await readPast(services.reads, {
     scope,
     after: after ?? newest.floor,
     upTo: end,
