@@ -128,6 +128,21 @@ const READ_HEAD: Statement<PageRow, [tenant: string]> = {
   name: "read_head",
   text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD} FROM log`,
 };
+/**
+ * The place in front of the first event that happened at a time or later, found by halving: what lies up to `low` happened
+ * before, what lies behind `high` did not. A place without an event, of what retention took out, is passed to the next one.
+ */
+const READ_PLACE_AT: Statement<PageRow & { place: string | number }, [tenant: string, time: Date]> = {
+  name: "read_place_at",
+  text: `WITH RECURSIVE log AS MATERIALIZED (${LOG}), search(low, high) AS (
+      SELECT floor::bigint, position::bigint FROM log
+      UNION ALL
+      SELECT CASE WHEN e.at < $2 THEN e.position ELSE s.low END, CASE WHEN e.at < $2 THEN s.high ELSE (s.low + s.high) / 2 END
+      FROM search s LEFT JOIN LATERAL (SELECT e.position, e.at FROM event e
+        WHERE e.tenant = $1 AND e.position > (s.low + s.high) / 2 AND e.position <= s.high ORDER BY e.position LIMIT 1) e ON true
+      WHERE s.low < s.high
+    ) SELECT ${HEAD}, s.low AS place FROM log, search s WHERE s.low = s.high`,
+};
 const READ_HEADS: Statement<{ tenant: string; position: string }, [tenants: readonly string[]]> = {
   name: "read_heads",
   text: `SELECT l.tenant, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = ANY ($1)`,
@@ -197,6 +212,16 @@ export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment
 /** The end of the tenant's log now. */
 export async function readHead(sql: Sql, tenant: string): Promise<LogHead> {
   return headOf(tenant, await sql.query(READ_HEAD, [tenant]));
+}
+
+/** The place in front of the first event that happened at a time or later; the end of the log if none did. */
+export async function readPlaceAt(
+  sql: Sql,
+  tenant: string,
+  time: Date,
+): Promise<{ readonly head: LogHead; readonly position: number }> {
+  const rows = await sql.query(READ_PLACE_AT, [tenant, time]);
+  return { head: headOf(tenant, rows), position: Number(rows[0]?.place) };
 }
 
 /** The last position of each of the tenants' logs. */

@@ -7,7 +7,7 @@ import { readFor } from "../db/reader-limits.ts";
 import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
-import { readPast, type LogPage, type StorageOutage } from "../events/log-page.ts";
+import { readPast, readPlaceAt, type LogPage, type StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -101,6 +101,13 @@ async function lastOf(
 function before(page: LogPage, upTo: number): LogPage {
   if (page.covered <= upTo) return page;
   return { ...page, events: page.events.filter(({ position }) => position <= upTo), covered: upTo };
+}
+
+/** The cursor since which everything happened at a time or later. */
+export async function cursorAt({ services, tenant }: Context, time: Date): Promise<string> {
+  await services.log.begin(tenant);
+  const { head, position } = await readPlaceAt(services.reads, tenant, time);
+  return formatCursor(head, position);
 }
 
 /** Every event after `since`, once, in order; from now on where `since` is omitted. */

@@ -1,5 +1,5 @@
 import type { StorageOutage as Outage } from "../events/log-page.ts";
-import { ofPlane, subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
+import { cursorAt, ofPlane, subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
 import { builder } from "./builder.ts";
 import { Channel, EventKind } from "./events/enums.ts";
 import { TimelineEvent } from "./events/event.ts";
@@ -60,6 +60,16 @@ builder.queryField("timeline", (t) =>
       }),
     },
     resolve: (_root, args, context) => timeline(context, args),
+  }),
+);
+
+builder.queryField("cursorAt", (t) =>
+  t.field({
+    type: "Cursor",
+    description:
+      "The place of a time: what comes `since` this cursor happened then or later, and what lies up to it before. Between servers whose clocks differ, as far as their clocks agree.",
+    args: { time: t.arg({ type: "DateTime", required: true, description: "The time." }) },
+    resolve: (_root, { time }, context) => cursorAt(context, time),
   }),
 );
 

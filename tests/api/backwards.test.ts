@@ -117,4 +117,39 @@ describe("the past of the timeline", () => {
     const empty = await page(client, { agentIds: [rare.id], last: 5, to: "0" });
     expect(empty).toMatchObject({ events: [], startCursor: empty.cursor });
   });
+
+  it("a time has a place: what comes since it happened then or later, what lies up to it before (half-open)", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    const at = (minute: number): Date => new Date(Date.UTC(2040, 0, 1, 0, minute));
+    for (const minute of [1, 2, 2, 5, 9, 9, 9, 12])
+      await app.services.log.append("local", [
+        {
+          agentId: rowId("Agent", agent.id) ?? "",
+          createdBy: "local",
+          events: [{ at: at(minute), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: String(minute) } }],
+        },
+      ]);
+    // As retention does with old deltas: places without events.
+    await app.database.sql.query({ name: "hole", text: "DELETE FROM event WHERE payload ->> 'delta' = '5'" }, []);
+    const minutes = async (from: number, to: number): Promise<string[]> => {
+      const { data, errors } = await client.post<Record<"from" | "to", string>>({
+        query: `{ from: cursorAt(time: "${at(from).toISOString()}") to: cursorAt(time: "${at(to).toISOString()}") }`,
+      });
+      if (data === null) throw new Error(JSON.stringify(errors));
+      const { data: found } = await client.post<{ timeline: { events: { delta: string }[] } }>({
+        query:
+          "query ($since: Cursor, $to: Cursor) { timeline(kinds: [TEXT_CHUNK], since: $since, to: $to) { events { ... on TextChunk { delta } } } }",
+        variables: { since: data.from, to: data.to },
+      });
+      return (found?.timeline.events ?? []).map(({ delta }) => delta);
+    };
+    const all = [1, 2, 2, 9, 9, 9, 12];
+    for (const from of [0, 1, 2, 3, 5, 9, 10, 12, 13])
+      for (const to of [0, 2, 4, 9, 12, 14].filter((minute) => minute >= from))
+        expect(await minutes(from, to), `from ${from} to ${to}`).toEqual(
+          all.filter((minute) => minute >= from && minute < to).map(String),
+        );
+  });
 });
