@@ -21,20 +21,25 @@ const BLOCK_TEXT: Statement<
 };
 
 /** A block that has begun and not ended, with what was said of it. */
-export type OpenBlock = { readonly kind: "text" | "thinking"; readonly block: number; readonly text: string };
+export type OpenBlock = {
+  readonly step: number;
+  readonly kind: "text" | "thinking";
+  readonly block: number;
+  readonly text: string;
+};
 
 /**
- * The blocks of text and of thinking of an agent's last step that have begun and not ended, with what was said of them. It
- * looks no further back than to the end of the last step that was completed.
+ * The blocks of text and of thinking of an agent that have begun and not ended up to a place of the log, with what was said of
+ * them. It looks no further back than to the end of the last step that was completed.
  */
-const OPEN_BLOCKS: Statement<OpenBlock, [agentId: string, step: number]> = {
+const OPEN_BLOCKS: Statement<OpenBlock, [agentId: string, upTo: number | null]> = {
   name: "open_blocks",
-  text: `SELECT block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
-      SELECT position, kind, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
-      WHERE agent_id = $1 AND (payload ->> 'step')::int = $2
-        AND position > coalesce((SELECT d.position FROM (${BACKWARDS()}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
+  text: `SELECT step, block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
+      SELECT position, kind, (payload ->> 'step')::int AS step, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
+      WHERE agent_id = $1 AND ($2::bigint IS NULL OR position <= $2)
+        AND position > coalesce((SELECT d.position FROM (${BACKWARDS("($2::bigint IS NULL OR position <= $2)")}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
         AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
-    ) said GROUP BY 1, 2 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY block`,
+    ) said GROUP BY 1, 2, 3 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY step, block`,
 };
 
 /** The text of a block, joined from its deltas before `position`: for an end that could not hold it. */
@@ -48,7 +53,12 @@ export async function blockText(
   return row?.text ?? "";
 }
 
-/** The blocks of a step that have begun and not ended: where a model call broke off with its server. Waits for the database. */
-export async function openBlocks(sql: Sql, agentId: string, step: number): Promise<OpenBlock[]> {
-  return retrying(sql).query(OPEN_BLOCKS, [agentId, step]);
+/** The blocks that have begun and not ended: where a model call broke off with its server. Waits for the database. */
+export async function brokenBlocks(sql: Sql, agentId: string): Promise<OpenBlock[]> {
+  return retrying(sql).query(OPEN_BLOCKS, [agentId, null]);
+}
+
+/** The blocks that had begun and not ended at a place of the log. */
+export async function openBlocksAt(sql: Sql, agentId: string, position: number): Promise<OpenBlock[]> {
+  return sql.query(OPEN_BLOCKS, [agentId, position]);
 }

@@ -1,8 +1,9 @@
 import type { ForkPoint as Point } from "../agent/commands/fork-points.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
+import type { OpenBlock as Open } from "../events/blocks.ts";
 import type { TodoItem as Item } from "../events/event.ts";
 import { globalId } from "../lib/global-id.ts";
-import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
+import { agent, agents, openBlocksOf, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { forkPointsOf } from "../resolvers/fork-point.ts";
 import { messagesOf } from "../resolvers/message.ts";
@@ -50,6 +51,16 @@ const ForkPoint = builder.objectRef<Point>("ForkPoint").implement({
 });
 
 const ForkPointConnection = connectionOf("ForkPoint", ForkPoint);
+
+const OpenBlock = builder.objectRef<Open>("OpenBlock").implement({
+  description: "A block of what the model says that has begun and not ended.",
+  fields: (t) => ({
+    step: t.exposeInt("step", { description: "The model call." }),
+    block: t.exposeInt("block", { description: "Number of the block in the step." }),
+    isThinking: t.boolean({ description: "Whether it is thought, and not said.", resolve: ({ kind }) => kind === "thinking" }),
+    text: t.exposeString("text", { description: "What was said of it so far." }),
+  }),
+});
 
 export const Agent = builder.prismaNode("Agent", {
   id: { field: "id", description: "The agent's id." },
@@ -120,6 +131,12 @@ export const Agent = builder.prismaNode("Agent", {
     ),
     lastSfpIndex: t.exposeInt("lastSfpIndex", {
       description: "Index of the newest message from which it can be safely forked (its safe fork point); -1 for none.",
+    }),
+    openBlocks: t.field({
+      type: [OpenBlock],
+      description: "What the model is saying at `cursor` and has not ended: deltas `since` it go on with it.",
+      select: { id: true },
+      resolve: ({ id }, _args, context) => openBlocksOf(context, id),
     }),
     messages: t.connection(
       {

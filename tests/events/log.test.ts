@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blockText, openBlocks } from "../../src/events/blocks.ts";
+import { blockText, brokenBlocks } from "../../src/events/blocks.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
 import { watched, type Sql } from "../../src/db/sql.ts";
@@ -41,7 +41,7 @@ describe("what an agent with a long history costs", () => {
     await log.append("one", [{ ...agent, events: [complete, start, delta("Hel"), delta("lo")] }]);
     const { position } = await log.head("one");
     const began = performance.now();
-    expect(await openBlocks(sql, agent.agentId, 7)).toEqual([{ block: 0, kind: "text", text: "Hello" }]);
+    expect(await brokenBlocks(sql, agent.agentId)).toEqual([{ step: 7, block: 0, kind: "text", text: "Hello" }]);
     expect(await blockText(sql, "TEXT_CHUNK", { agentId: agent.agentId, position: position + 1 }, { step: 7, block: 0 })).toBe(
       "Hello",
     );

@@ -1,4 +1,4 @@
-import { openBlocks } from "../../events/blocks.ts";
+import { brokenBlocks } from "../../events/blocks.ts";
 import { endOfBlock } from "../conversation/model-call.ts";
 import { NOTHING_SPENT, spentOnBroken } from "../models/spending.ts";
 import type { Aborted } from "./commits/step-aborted.ts";
@@ -11,7 +11,7 @@ export async function readBrokenCall(
   { id, lastStep, stepCount }: AgentView,
 ): Promise<Aborted> {
   if (lastStep?.state !== "STARTED") return { events: [], spent: NOTHING_SPENT, price: null };
-  const open = await openBlocks(sql, id, stepCount);
+  const open = (await brokenBlocks(sql, id)).filter(({ step }) => step === stepCount);
   const characters = open.reduce((sum, { text }) => sum + text.length, 0);
   const model = [...models.values()].find(({ name }) => name === lastStep.model);
   return {
