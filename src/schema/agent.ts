@@ -134,7 +134,8 @@ export const Agent = builder.prismaNode("Agent", {
     }),
     openBlocks: t.field({
       type: [OpenBlock],
-      description: "What the model is saying at `cursor` and has not ended: deltas `since` it go on with it.",
+      description:
+        "What the model is saying at `cursor` and has not ended, at most the blocks of one answer: deltas `since` it go on with it.",
       select: { id: true },
       resolve: ({ id }, _args, context) => openBlocksOf(context, id),
     }),

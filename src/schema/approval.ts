@@ -169,7 +169,8 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     paths: t.field({
       type: [ReachedPath],
-      description: "The files that the call's paths lead to, links resolved, as they were when it was asked or decided.",
+      description:
+        "The files that the call's paths lead to, one for each path, links resolved, as they were when it was asked or decided.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
     }),
@@ -205,7 +206,7 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     requestedBy: t.field({
       type: [ActorRef],
-      description: "Who asked for it: the senders of the messages that the call's turn answers.",
+      description: "Who asked for it, each once: the senders of the messages that the call's turn answers.",
       select: { id: true },
       resolve: async ({ id }, _args, { loaders }) => [...((await loaders.approvals.load(id))?.requesters ?? [])],
     }),
@@ -318,7 +319,7 @@ builder.mutationField("decideApprovals", (t) =>
     type: payloadType<DecisionOutcomes>("DecideApprovalsPayload", (fields) => ({
       outcomes: fields.field({
         type: [DecisionOutcome],
-        description: "What came of each decision, in the order given.",
+        description: "What came of the decisions, one for each, in the order given.",
         resolve: ({ outcomes }) => [...outcomes],
       }),
     })),

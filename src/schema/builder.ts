@@ -36,6 +36,7 @@ export const builder = new SchemaBuilder<{
     nodeFieldOptions: { nullable: false, description: "The entry." },
     cursorFieldOptions: { description: "The place of the entry in the list: give it as `after` or `before`." },
     nodesOnConnection: { description: "The entries of the page." },
+    idFieldOptions: { description: "The id of the object among all objects." },
     nodeTypeOptions: { description: "An object that `node` answers by its id." },
     nodeQueryOptions: {
       description: "Any object of the server by its id; null if it does not exist or may not be seen.",
@@ -44,7 +45,7 @@ export const builder = new SchemaBuilder<{
     },
     nodesQueryOptions: {
       description:
-        "Several objects by their ids, in that order; null for each that does not exist or may not be seen. At most 100.",
+        "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
       args: { ids: { description: "The `id`s of any objects." } },
       resolve: async (_root, { ids }, context, _info, resolveNodes) => readNodes(context, ids, resolveNodes),
     },

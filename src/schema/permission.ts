@@ -78,12 +78,12 @@ const PolicySimulation = builder.objectRef<SimulationView>("PolicySimulation").i
     changed: t.exposeInt("changed", { description: "Those of them that would be judged otherwise." }),
     examinedByTool: t.field({
       type: [ToolExamined],
-      description: "Those by tool.",
+      description: "Those by tool, one for each.",
       resolve: ({ examinedByTool }) => [...examinedByTool].map(([tool, calls]) => ({ tool, calls })),
     }),
     changes: t.field({
       type: [PolicyChange],
-      description: "By tool and by what would change.",
+      description: "By tool and by what would change, one for each.",
       resolve: ({ changes }) => [...changes],
     }),
     examples: t.field({
@@ -110,7 +110,7 @@ const SimulatePolicyResult = builder.objectRef<SimulationResult>("SimulatePolicy
     }),
     problems: t.field({
       type: [UserError],
-      description: "What is wrong with the permission: `field` says where, as in `permission.deny.0`.",
+      description: "What is wrong with the permission, one for each place: `field` says where, as in `permission.deny.0`.",
       resolve: ({ problems }) => [...problems],
     }),
   }),

@@ -59,7 +59,7 @@ builder.node(Template, {
     }),
     tools: t.field({
       type: [Tool],
-      description: "The tools that its agents have.",
+      description: "The tools that its agents have, each once.",
       resolve: ({ configured }, _args, context) => toolsOf(context, configured),
     }),
     approvalQuorum: t.int({

@@ -5,7 +5,7 @@ import { TodoStatus } from "./enums.ts";
 export const TodoItem = builder.objectRef<Item>("TodoItem").implement({
   description: "An entry of an agent's todo list.",
   fields: (t) => ({
-    todoId: t.exposeString("id", { description: "Unique in the list; given by the agent." }),
+    todoId: t.exposeID("id", { description: "Unique in the list; given by the agent." }),
     title: t.exposeString("title", { description: "What is to be done." }),
     status: t.expose("status", { type: TodoStatus, description: "How far it has come." }),
     assignee: t.exposeString("assignee", { nullable: true, description: "Who does it." }),

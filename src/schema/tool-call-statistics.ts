@@ -32,12 +32,12 @@ const ToolCallStats = builder.objectRef<{ readonly filter: Filter }>("ToolCallSt
   fields: (t) => ({
     tools: t.field({
       type: [ToolStatistics],
-      description: "By tool, the most used first.",
+      description: "By tool, one for each, the most used first.",
       resolve: async ({ filter }, _args, context) => [...(await toolStats(context, filter))],
     }),
     slowest: t.prismaField({
       type: [ToolCall],
-      description: "The calls that took longest.",
+      description: "The calls that took longest, at most `first` of them.",
       args: { first: t.arg.int({ defaultValue: 10, description: "At most so many: 1 to 100." }) },
       resolve: (query, { filter }, { first }, context) => slowestCalls(context, filter, first ?? 10, query),
     }),

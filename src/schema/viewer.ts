@@ -35,7 +35,7 @@ const Viewer = builder.objectRef<Actor>("Viewer").implement({
     roles: t.field({ type: [Role], description: "Their roles.", resolve: ({ roles }) => [...roles] }),
     delegators: t.field({
       type: [ActorRef],
-      description: "Those in whose names they may decide now, besides their own.",
+      description: "Those in whose names they may decide now, besides their own, each once.",
       resolve: ({ delegators }) => [...delegators],
     }),
     abilities: t.field({

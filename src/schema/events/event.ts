@@ -244,7 +244,7 @@ eventType("AGENT_RESUMED").implement({
     }),
     sealed: t.field({
       type: [ToolCallSnapshot],
-      description: "The calls that were sealed.",
+      description: "The calls that were sealed, at most those of one answer.",
       resolve: ({ body }) => [...body.sealed],
     }),
   }),
@@ -254,7 +254,11 @@ eventType("TODO_CHANGED").implement({
   description: "The agent's todo list changed.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    previousTodos: t.field({ type: [TodoItem], description: "The list before.", resolve: ({ body }) => [...body.previousTodos] }),
-    todos: t.field({ type: [TodoItem], description: "The list now.", resolve: ({ body }) => [...body.todos] }),
+    previousTodos: t.field({
+      type: [TodoItem],
+      description: "The list before; at most 200.",
+      resolve: ({ body }) => [...body.previousTodos],
+    }),
+    todos: t.field({ type: [TodoItem], description: "The list now; at most 200.", resolve: ({ body }) => [...body.todos] }),
   }),
 });
