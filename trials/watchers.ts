@@ -47,8 +47,8 @@ export function watchAll(url: string, count: number, fail: TrialRun["fail"], seq
       return Math.min(...watchers.map((watcher) => watcher.outages));
     },
     check: async (server) => {
-      const { agents } = await ask<{ agents: { cursor: string } }>(server, "{ agents(first: 1) { cursor } }");
-      const haveAll = (): boolean => watchers.every((watcher) => watcher.cursor >= agents.cursor);
+      const { agents } = await ask<{ agents: { asOf: string } }>(server, "{ agents(first: 1) { asOf } }");
+      const haveAll = (): boolean => watchers.every((watcher) => watcher.cursor >= agents.asOf);
       await until("every subscriber has everything", haveAll, 20_000).catch((error: unknown) => fail(String(error)));
       const events = watchers[0]?.events ?? 0;
       const others = watchers.filter((watcher) => watcher.events !== events).length;

@@ -36,8 +36,8 @@ const OPEN_BLOCKS: Statement<OpenBlock, [agentId: string, upTo: number | null]> 
   name: "open_blocks",
   text: `SELECT step, block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
       SELECT position, kind, (payload ->> 'step')::int AS step, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
-      WHERE agent_id = $1 AND ($2::bigint IS NULL OR position <= $2)
-        AND position > coalesce((SELECT d.position FROM (${BACKWARDS("($2::bigint IS NULL OR position <= $2)")}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
+      WHERE agent_id = $1 AND position <= coalesce($2, 9223372036854775807)
+        AND position > coalesce((SELECT d.position FROM (${BACKWARDS("position <= coalesce($2, 9223372036854775807)")}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
         AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
     ) said GROUP BY 1, 2, 3 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY step, block`,
 };

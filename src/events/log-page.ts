@@ -177,13 +177,13 @@ export type PastRequest = { readonly scope: Scope; readonly after: number; reado
 export async function readPast(sql: Sql, { scope, after, upTo, most }: PastRequest): Promise<PastPage> {
   let page = await readPastPage(sql, scope, after, upTo);
   const older = [page.events.filter((event) => inScope(scope, event))];
-  // What retention has removed is not looked for.
-  const lowest = Math.max(after, page.head.floor);
-  while (older.flat().length < most && page.start > lowest && older.length < PAST_PAGES) {
+  while (older.flat().length < most && page.start > Math.max(after, page.head.floor) && older.length < PAST_PAGES) {
     page = await readPastPage(sql, scope, after, page.start);
     older.unshift(page.events.filter((event) => inScope(scope, event)));
   }
-  const events = older.flat();
+  // What retention removes meanwhile ends the page.
+  const lowest = Math.max(after, page.head.floor);
+  const events = older.flat().filter(({ position }) => position > lowest);
   const newest = events.slice(-most);
   const [first] = newest;
   const isCut = newest.length < events.length && first !== undefined;

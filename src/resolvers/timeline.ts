@@ -87,7 +87,8 @@ async function lastOf(
     upTo: end,
     most,
   });
-  if ((after ?? head.floor) < head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
+  // The floor may have moved since it was compared with the cursors.
+  if (Math.min(after ?? head.floor, end) < head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
   return {
     events: events.map((event) => ({ event, body: event.body, log: head })),
     cursor: formatCursor(head, end),

@@ -136,8 +136,8 @@ export const Agent = builder.prismaNode("Agent", {
       type: [OpenBlock],
       description:
         "What the model is saying at `cursor` and has not ended, at most the blocks of one answer: deltas `since` it go on with it.",
-      select: { id: true },
-      resolve: ({ id }, _args, context) => openBlocksOf(context, id),
+      select: { id: true, state: true },
+      resolve: ({ id, state }, _args, context) => (state === "WORKING" ? openBlocksOf(context, id) : []),
     }),
     messages: t.connection(
       {

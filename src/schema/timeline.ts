@@ -67,7 +67,7 @@ builder.queryField("cursorAt", (t) =>
   t.field({
     type: "Cursor",
     description:
-      "The place of a time: what comes `since` this cursor happened then or later, and what lies up to it before. Between servers whose clocks differ, as far as their clocks agree.",
+      "The place of a time: what comes `since` this cursor happened then or later, and what lies up to it before. As far as times grow with places: events that waited for the database, or come from a server whose clock differs, may stand a little aside.",
     args: { time: t.arg({ type: "DateTime", required: true, description: "The time." }) },
     resolve: (_root, { time }, context) => cursorAt(context, time),
   }),

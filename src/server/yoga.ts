@@ -13,6 +13,7 @@ import { makeContext, type Admission, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
+import { messageOf } from "../lib/text.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 
 /** The largest body of a request, in bytes. */
@@ -55,8 +56,9 @@ export function makeYoga(
       const identify = socketIdentify ?? (() => identifyRequest(access, request));
       const admit = async (identity: Identified | null): Promise<Actor | null> => {
         if (identity === null) return null;
-        const { sql, clock, actorNames } = shared.services;
-        await actorNames.remember([identity]);
+        const { sql, clock, actorNames, logger } = shared.services;
+        // Nobody waits for a name, and nobody is refused for want of one.
+        void actorNames.remember([identity]).catch((error: unknown) => logger.warn(`a name was not kept: ${messageOf(error)}`));
         return withDelegators(sql, identity, clock.now(), (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
       const admission: Admission = async () => admit(await identify());

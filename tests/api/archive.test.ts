@@ -83,6 +83,19 @@ describe("archiveAgent", () => {
     expect(told).toEqual(["AgentArchived", "AgentUnarchived"]);
   });
 
+  it("a message that was taken before is answered again under its key, not refused", async () => {
+    const client = connect((await startTestApp()).url);
+    const agent = await client.createAgent();
+    const input = { agentId: agent.id, text: "hi", idempotencyKey: "once" };
+    const first = (await client.get(SendMessageDocument, { input })).sendMessage;
+    await client.until(agent.id, "DONE");
+    await archive(client, agent.id);
+    expect((await client.get(SendMessageDocument, { input })).sendMessage).toMatchObject({
+      message: { id: first.message?.id },
+      userErrors: [],
+    });
+  });
+
   it("lets what is under way end as it would have", async () => {
     const ends = Promise.withResolvers<void>();
     const model = playedModel(async function* () {

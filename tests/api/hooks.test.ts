@@ -61,6 +61,14 @@ describe("hooks", () => {
     ]);
   });
 
+  it("what a denial tells programs is bounded as a result is", async () => {
+    const toolResult = { output: "no", details: { large: "x".repeat(2 * 1024 * 1024) } };
+    const { calls } = await turnWith([{ tool: "fs_read", input: { path: "a.txt" } }], {
+      template: { hooks: { preToolUse: [() => ({ decision: "deny", toolResult })] }, permission: { mode: "auto" } },
+    });
+    expect(calls).toMatchObject([{ state: "DENIED", output: "no", details: { truncated: true } }]);
+  });
+
   it("a preToolUse that throws denies its call, and raises an ERROR of phase TOOL", async () => {
     const failing = (): never => {
       throw new Error("hook bug");

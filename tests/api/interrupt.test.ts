@@ -229,6 +229,27 @@ describe("interruptAgent", () => {
     ]);
   });
 
+  it("during tools raises no alarm, and runs no post hook: nothing has failed", async () => {
+    let hooks = 0;
+    const app = await startTestApp({
+      model: playedModel(
+        () => calls("hangs"),
+        () => says("Hello."),
+      ),
+      config: { tools: [ownTool("hangs", () => new Promise<never>(() => {}))] },
+      template: { permission: { mode: "auto" }, hooks: { postToolUse: [() => void (hooks += 1)] } },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TOOL_START");
+    await interrupt(client, agent.id);
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED", error: { type: "ABORTED" } } }]);
+    expect(ofType(events, "ErrorRaised")).toEqual([]);
+    expect(hooks).toBe(0);
+  });
+
   it("twice is once", async () => {
     const app = await startTestApp({
       model: playedModel(

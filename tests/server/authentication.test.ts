@@ -79,6 +79,6 @@ describe("the name of an actor", () => {
     const client = connect(url);
     await client.createAgent();
     for (name of ["Anna", "Anna Berg"])
-      expect((await client.get(AgentsDocument, {})).agents.nodes).toMatchObject([{ createdBy: { name } }]);
+      await expect.poll(async () => (await client.get(AgentsDocument, {})).agents.nodes).toMatchObject([{ createdBy: { name } }]);
   });
 });

@@ -165,7 +165,7 @@ async function killAll(
   const [one, two] = await Promise.all([newServer(), newServer()]);
   const { approvals } = await ask<{ approvals: { nodes: readonly OpenApproval[] } }>(
     one.said,
-    `{ approvals(state: PENDING, first: 100) { nodes { id inputHash } } }`,
+    `{ approvals(filter: { states: [PENDING] }, first: 100) { nodes { id inputHash } } }`,
   );
   if (approvals.nodes.length !== count * 10)
     fail(`${approvals.nodes.length} of ${count * 10} approvals are listed after all servers were killed`);

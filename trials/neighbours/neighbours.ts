@@ -137,7 +137,7 @@ async function insertCalls(database: pg.Client, [agent]: readonly TrialAgent[], 
 async function readStatistics(url: string, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
     while (!signal.aborted)
-      await ask(url, "{ toolCallStats { tools { name calls meanMs slowestMs } slowest(first: 10) { name durationMs } } }").catch(
+      await ask(url, "{ toolCallStats { tools { tool calls meanMs slowestMs } slowest(first: 10) { name durationMs } } }").catch(
         () => delay(100),
       );
   };

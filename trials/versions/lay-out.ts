@@ -46,9 +46,20 @@ const NEXT: readonly { readonly file: string; readonly before: string; readonly 
     after: `  NEXT_HAPPENED: "MONITOR",\n  AGENT_RESUMED: "MONITOR",`,
   },
   {
-    file: "src/schema/event.ts",
+    file: "src/schema/events/event.ts",
     before: `eventType("AGENT_RESUMED")`,
     after: `eventType("NEXT_HAPPENED").implement({ interfaces: [TimelineEvent] });\n\neventType("AGENT_RESUMED")`,
+  },
+  {
+    file: "src/schema/events/enums.ts",
+    before: "    AGENT_RESUMED:",
+    after: `    NEXT_HAPPENED: "Something of the next version.",\n    AGENT_RESUMED:`,
+  },
+  { file: "src/schema/enums.ts", before: "    PAUSED:", after: `    DREAMING: "As the next version does.",\n    PAUSED:` },
+  {
+    file: "src/schema/enums.ts",
+    before: "    OUTCOME_UNKNOWN:",
+    after: `    QUESTION: "As the next version asks.",\n    OUTCOME_UNKNOWN:`,
   },
   { file: "src/agent/loop/lease.ts", before: "const KNOWN_NEEDS = 0;", after: "const KNOWN_NEEDS = 1;" },
   {

@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from "node:path";
+import { basename, isAbsolute, relative } from "node:path";
 import type { JsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
 
@@ -44,7 +44,8 @@ function fieldsOf(error: unknown): { readonly code: string | null; readonly errn
   };
 }
 
+/** The name in the workspace; of what lies outside of it the last part alone. */
 function inWorkspace(root: string, path: string): string {
   const name = isAbsolute(path) ? relative(root, path) : path;
-  return name.startsWith("..") ? path : name;
+  return name === ".." || name.startsWith("../") ? basename(path) : name;
 }

@@ -1,13 +1,14 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { byteLength, marked } from "../../lib/text.ts";
+import { bounded } from "./stages/formatting.ts";
 import { isRetryable, recommendationsOf } from "./advice.ts";
 import { ISSUES, toolCallError, type Refusal } from "./refusal.ts";
 
 /** What a program can learn from a refusal: the kind of it, what can be done, and what each kind has besides. */
-export function refusalDetails(refusal: Refusal): JsonObject {
+export function refusalDetails(refusal: Refusal): Json {
   const { type } = toolCallError(refusal);
   const common = { errorType: type, retryable: isRetryable(type), recommendations: recommendationsOf(type) };
-  return { ...common, ...ownDetails(refusal) };
+  return bounded({ ...ownDetails(refusal), ...common });
 }
 
 function ownDetails(refusal: Refusal): JsonObject {

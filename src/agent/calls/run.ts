@@ -138,7 +138,8 @@ async function throughPostHooks(
   signal: AbortSignal,
 ): Promise<{ said: ToolResult | null; warnings: readonly CallWarning[] }> {
   const hooks = hooksFor("postToolUse", call.tool, template.hooks);
-  if (hooks.length === 0) return { said: null, warnings: [] };
+  // What was interrupted has ended, and nothing is waited for.
+  if (hooks.length === 0 || signal.aborted) return { said: null, warnings: [] };
   const outcome = ended();
   let said: ToolResult | null = null;
   for (const { place, run } of hooks) {
@@ -151,6 +152,7 @@ async function throughPostHooks(
       said = answer.result;
       Object.assign(outcome, answer.result);
     } catch (error) {
+      if (signal.aborted) return { said, warnings: [] };
       const message = `the hook ${place} failed for ${call.tool.name}: ${messageOf(error)}`;
       return { said, warnings: [{ detail: "hook_failed", message }] };
     }

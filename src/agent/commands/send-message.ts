@@ -41,7 +41,6 @@ export async function sendMessage(
       field: ["agentId"],
       message: "sending to an agent needs the role user and an agent of one's own, or the role admin",
     });
-  if (found.value.isArchived) return refused(ARCHIVED);
   const { agentId, images } = request;
   const text = storable(request.text);
   const problem = textProblem(text, images.length) ?? imagesProblem(images);
@@ -74,6 +73,7 @@ async function tryToSend(
   { text, images }: Pick<SendMessage, "text" | "images">,
   keyed: KeyedRequest,
 ): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
+  if (agent.isArchived) return refused(ARCHIVED);
   const { actor } = keyed;
   const kept = images.map(({ mediaType, data }) => storedImage(mediaType, data));
   const content = [...kept.map(({ block }) => block), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];

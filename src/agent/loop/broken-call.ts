@@ -8,12 +8,12 @@ import type { AgentView } from "./view.ts";
 /** What the log knows of a model call that the last step left open: an earlier owner died, or was stopped, while it spoke. */
 export async function readBrokenCall(
   { sql, models }: Pick<AgentServices, "sql" | "models">,
-  { id, lastStep, stepCount }: AgentView,
+  { id, lastStep, stepCount, model: usual }: AgentView,
 ): Promise<Aborted> {
   if (lastStep?.state !== "STARTED") return { events: [], spent: NOTHING_SPENT, price: null };
   const open = (await brokenBlocks(sql, id)).filter(({ step }) => step === stepCount);
   const characters = open.reduce((sum, { text }) => sum + text.length, 0);
-  const model = [...models.values()].find(({ name }) => name === lastStep.model);
+  const model = [models.get(usual), ...models.values()].find((candidate) => candidate?.name === lastStep.model);
   return {
     events: open.map((said) => endOfBlock(said, stepCount, true)),
     spent: spentOnBroken(null, characters),

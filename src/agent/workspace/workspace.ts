@@ -95,7 +95,8 @@ export class Workspace {
 
   /**
    * Puts a file of this content in the place of the one that is there, if one is, with the folders it lies in: it is written
-   * beside it and then renamed, so that nobody ever finds a half of it. It keeps the permissions of the file before.
+   * beside it and then renamed, so that nobody ever finds a half of it. It keeps the permissions of the file before, and one
+   * that may not be written stays. Other names of the same file (hard links) keep what was in it.
    */
   async replaceFile(path: string, content: string): Promise<void> {
     const real = this.resolve(path, "write");
@@ -104,7 +105,8 @@ export class Workspace {
     await inFolder(dirname(real), async (folder) => {
       const before = await lstat(join(folder, name)).catch(() => null);
       if (before?.isFile() === false) throw new PathRefused(`${path} is not a file: list folders with fs_glob`);
-      const beside = join(folder, `.${name.slice(0, 100)}.${randomUUID()}`);
+      if (before !== null) await (await open(join(folder, name), constants.O_WRONLY | SAFELY)).close();
+      const beside = join(folder, `.${randomUUID()}`);
       try {
         await writeWhole(beside, content, before === null ? 0o644 : before.mode & 0o777);
         await rename(beside, join(folder, name));
@@ -113,7 +115,9 @@ export class Workspace {
         throw error;
       }
     }).catch((error: unknown) => {
-      throw error instanceof FolderChanged ? new PathRefused(`${path} changed while it was opened`) : error;
+      if (error instanceof FolderChanged) throw new PathRefused(`${path} changed while it was opened`);
+      // The system names the file by the folder that was pinned.
+      throw error instanceof Error && "path" in error ? Object.assign(error, { path: real }) : error;
     });
   }
 

@@ -293,6 +293,14 @@ describe("fs_write, fs_glob, fs_grep", () => {
     expect(readdirSync(folder)).toEqual(["full", "run.sh"]);
   });
 
+  it("writes files of the longest names that a disk takes", async () => {
+    const folder = await temporaryFolder();
+    const name = "文".repeat(85);
+    for (const content of ["first", "second"]) await runTool(folder, "fs_write", { path: name, content });
+    expect(await readFile(join(folder, name), "utf8")).toBe("second");
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
   it("lets others have their turns while it searches a large file, and counts its lines all the same", async () => {
     const folder = await temporaryFolder();
     const lines = Array.from({ length: 40_000 }, (_, index) =>

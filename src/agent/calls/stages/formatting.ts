@@ -54,7 +54,8 @@ function tailOf(text: string): string {
   return tailBytes(start > 0 ? text.slice(start + 1) : text, OUTPUT.bytes);
 }
 
-function bounded(details: unknown): Json {
+/** Details as they are kept: JSON of no more than DETAILS_BYTES, or a mark that says so. */
+export function bounded(details: unknown): Json {
   if (details === undefined) return null;
   const json = toJson(details);
   if (json === undefined) return { truncated: true };

@@ -31,9 +31,10 @@ export function callEnded(view: AgentView, { call, outcome, isLast, trace }: End
   return isLast ? joinCommits(ended, moved(view, { breakpoint: "POST_TOOL" })) : ended;
 }
 
-/** A tool that failed, or did not end in time, is told of by the kind of its refusal. */
-function failureOf({ name, error }: CallView, { kind }: CallOutcome): readonly { detail: string; message: string }[] {
-  return kind === "refused" && error !== null ? [{ detail: error.type, message: `${name}: ${error.message}` }] : [];
+/** A tool that failed, or did not end in time, is told of by the kind of its refusal. One that was interrupted did neither. */
+function failureOf({ name, error }: CallView, outcome: CallOutcome): readonly { detail: string; message: string }[] {
+  if (outcome.kind !== "refused" || outcome.refusal.type === "aborted" || error === null) return [];
+  return [{ detail: error.type, message: `${name}: ${error.message}` }];
 }
 
 function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
