@@ -39,7 +39,7 @@ function digests(prefix: string, parts: Readonly<Record<string, unknown>>): Conf
   return Object.fromEntries(given.map(([name, value]) => [`${prefix}${name}`, digestOf(written(value))]));
 }
 
-/** What a tool says of itself: what rules and people judge its calls by. */
+/** The declaration of a tool: rules and people judge its calls by it. */
 function declared({ name, description, inputSchema, readOnly, idempotent, risk, paths }: Tool): object {
   return { name, description, inputSchema, readOnly, idempotent, risk, paths };
 }

@@ -47,7 +47,7 @@ export type Settings = {
   readonly defaultWorkspace: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
-  /** What of the configuration has a say in a tenant's rights. */
+  /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
   /** Notes for the operator at the start. */
   readonly notes: readonly string[];

@@ -121,7 +121,7 @@ export type TenantChange = {
   };
 };
 
-/** Who took something back, and when. */
+/** The actor who took something back, and when. */
 type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */

@@ -6,8 +6,8 @@ import type { TimelineEvent } from "./event.ts";
  * An agent's events from the newest on, one by one as they are asked for: the planner must not look for what stands near
  * the end by reading all of them.
  */
-const BACKWARDS = (before = "true"): string =>
-  `SELECT position, kind, payload FROM event WHERE agent_id = $1 AND ${before} ORDER BY position DESC OFFSET 0`;
+const BACKWARDS = (agentId: string, before: string): string =>
+  `SELECT position, kind, payload FROM event WHERE agent_id = ${agentId} AND ${before} ORDER BY position DESC OFFSET 0`;
 /** From where a block begins: what an agent said before that is not looked at. */
 const BLOCK_TEXT: Statement<
   { text: string | null },
@@ -16,12 +16,13 @@ const BLOCK_TEXT: Statement<
   name: "block_text",
   text: `SELECT string_agg(payload ->> 'delta', '' ORDER BY position) AS text FROM event
     WHERE agent_id = $1 AND kind = $5 AND position < $2 AND (payload ->> 'step')::int = $3 AND (payload ->> 'block')::int = $4
-      AND position > coalesce((SELECT s.position FROM (${BACKWARDS("position < $2")}) s WHERE s.kind = $5 || '_START'
+      AND position > coalesce((SELECT s.position FROM (${BACKWARDS("$1", "position < $2")}) s WHERE s.kind = $5 || '_START'
         AND (s.payload ->> 'step')::int = $3 AND (s.payload ->> 'block')::int = $4 LIMIT 1), 0)`,
 };
 
 /** A block that has begun and not ended, with what was said of it. */
 export type OpenBlock = {
+  readonly agentId: string;
   readonly step: number;
   readonly kind: "text" | "thinking";
   readonly block: number;
@@ -32,14 +33,14 @@ export type OpenBlock = {
  * The blocks of text and of thinking of an agent that have begun and not ended up to a place of the log, with what was said of
  * them. It looks no further back than to the end of the last step that was completed.
  */
-const OPEN_BLOCKS: Statement<OpenBlock, [agentId: string, upTo: number | null]> = {
+const OPEN_BLOCKS: Statement<OpenBlock, [agentIds: readonly string[], upTo: number | null]> = {
   name: "open_blocks",
-  text: `SELECT step, block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
+  text: `SELECT b.*, a.id AS "agentId" FROM unnest($1::text[]) a(id), LATERAL (SELECT step, block, CASE WHEN kind LIKE 'THINK%' THEN 'thinking' ELSE 'text' END AS kind, coalesce(string_agg(delta, '' ORDER BY position), '') AS text FROM (
       SELECT position, kind, (payload ->> 'step')::int AS step, (payload ->> 'block')::int AS block, payload ->> 'delta' AS delta FROM event
-      WHERE agent_id = $1 AND position <= coalesce($2, 9223372036854775807)
-        AND position > coalesce((SELECT d.position FROM (${BACKWARDS("position <= coalesce($2, 9223372036854775807)")}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
+      WHERE agent_id = a.id AND position <= coalesce($2, 9223372036854775807)
+        AND position > coalesce((SELECT d.position FROM (${BACKWARDS("a.id", "position <= coalesce($2, 9223372036854775807)")}) d WHERE d.kind IN ('STEP_COMPLETE', 'DONE') LIMIT 1), 0)
         AND kind IN ('TEXT_CHUNK_START', 'TEXT_CHUNK', 'TEXT_CHUNK_END', 'THINK_CHUNK_START', 'THINK_CHUNK', 'THINK_CHUNK_END')
-    ) said GROUP BY 1, 2, 3 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0 ORDER BY step, block`,
+    ) said GROUP BY 1, 2, 3 HAVING count(*) FILTER (WHERE kind LIKE '%_END') = 0) b ORDER BY step, block`,
 };
 
 /** The text of a block, joined from its deltas before `position`: for an end that could not hold it. */
@@ -54,11 +55,16 @@ export async function blockText(
 }
 
 /** The blocks that have begun and not ended: where a model call broke off with its server. Waits for the database. */
-export async function brokenBlocks(sql: Sql, agentId: string): Promise<OpenBlock[]> {
-  return retrying(sql).query(OPEN_BLOCKS, [agentId, null]);
+export async function brokenBlocks(sql: Sql, agentId: string): Promise<readonly OpenBlock[]> {
+  return retrying(sql).query(OPEN_BLOCKS, [[agentId], null]);
 }
 
-/** The blocks that had begun and not ended at a place of the log. */
-export async function openBlocksAt(sql: Sql, agentId: string, position: number): Promise<OpenBlock[]> {
-  return sql.query(OPEN_BLOCKS, [agentId, position]);
+/** The blocks that had begun and not ended at a place of the log, for each of the agents, in their order. */
+export async function openBlocksAt(
+  sql: Sql,
+  agentIds: readonly string[],
+  position: number,
+): Promise<readonly (readonly OpenBlock[])[]> {
+  const blocks = Map.groupBy(await sql.query(OPEN_BLOCKS, [agentIds, position]), ({ agentId }) => agentId);
+  return agentIds.map((id) => blocks.get(id) ?? []);
 }

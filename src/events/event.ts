@@ -68,7 +68,7 @@ export type ApprovalSnapshot = {
   readonly inputHash: string | null;
   readonly reason: string;
   readonly risk: string;
-  /** What hooks said for the people who decide; null for nothing. */
+  /** The words of hooks for the people who decide; null for none. */
   readonly meta: JsonObject | null;
   /** The number of people who must allow it. */
   readonly quorum: number;
@@ -217,7 +217,7 @@ export type AgentEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly inputPreview: string;
-      /** What the model asked for; null if that does not fit into the event. */
+      /** The input that the model gave; null if it does not fit into the event. */
       readonly parameters: Json;
     }
   | { readonly kind: "STAGE_STARTED"; readonly callId: string; readonly stage: GateStage }
@@ -227,7 +227,7 @@ export type AgentEventBody =
       readonly callId: string;
       readonly tool: string;
       readonly durationMs: number;
-      /** What the model reads of the result, cut at 4 KB; null in events of before. */
+      /** The part of the result that the model reads, cut at 4 KB; null in events of before. */
       readonly result: string | null;
     }
   | {

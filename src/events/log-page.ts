@@ -41,73 +41,54 @@ const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l
 /** Of a `log` that is materialized: its position would be looked up again for every row of the page. */
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
 /** The first of the rows, or the last for `DESC`, up to the page's bytes, each with how many rows there were. */
-const BOUNDED = (rows: string, direction: "ASC" | "DESC" = "ASC"): string =>
+const BOUNDED = (rows: string, direction: Direction): string =>
   `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position ${direction}) - octet_length(r.payload) AS before
     FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
-const READ_TENANT: Statement<
-  PageRow,
-  [
-    tenant: string,
-    after: number,
-    channels: readonly string[],
-    kinds: readonly string[] | null,
-    createdBy: string | null,
-    agentIds: readonly string[] | null,
-  ]
-> = {
-  name: "read_tenant",
-  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
-      WHERE e.tenant = $1 AND e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})
+type Direction = "ASC" | "DESC";
+type TenantValues = [
+  tenant: string,
+  after: number,
+  channels: readonly string[],
+  kinds: readonly string[] | null,
+  createdBy: string | null,
+  agentIds: readonly string[] | null,
+];
+/** The head of the log, and the bounded rows of one direction, in their order. */
+const PAGE_OF = (rows: string, direction: Direction): string =>
+  `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
+    FROM log LEFT JOIN LATERAL (${BOUNDED(rows, direction)}) e ON true
+    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`;
+const OF_TENANT = (places: string, direction: Direction): string =>
+  PAGE_OF(
+    `SELECT ${COLUMNS} FROM event e WHERE e.tenant = $1 AND ${places}
         AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
         AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
         AND ($6::text[] IS NULL OR e.agent_id = ANY ($6))
-      ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+      ORDER BY e.position ${direction} LIMIT ${PAGE.rows}`,
+    direction,
+  );
+/** The agent's rows are taken first and filtered after, so that a read is bounded whatever the filter. */
+const OF_AGENT = (end: string, direction: Direction): string =>
+  PAGE_OF(
+    `SELECT ${COLUMNS} FROM event e
+      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= ${end} ORDER BY e.position ${direction} LIMIT ${PAGE.rows}`,
+    direction,
+  );
+const READ_TENANT: Statement<PageRow, TenantValues> = {
+  name: "read_tenant",
+  text: OF_TENANT(`e.position > $2 AND e.position <= least(log.position, $2::bigint + ${PAGE.positions})`, "ASC"),
 };
-/** The agent's next rows are taken first and filtered after, so that a read is bounded whatever the filter. */
+const READ_TENANT_PAST: Statement<PageRow, [...TenantValues, upTo: number]> = {
+  name: "read_tenant_past",
+  text: OF_TENANT(`e.position > greatest($2, $7::bigint - ${PAGE.positions}) AND e.position <= $7`, "DESC"),
+};
 const READ_AGENT: Statement<PageRow, [tenant: string, agentId: string, after: number]> = {
   name: "read_agent",
-  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(`SELECT ${COLUMNS} FROM event e
-      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= log.position ORDER BY e.position LIMIT ${PAGE.rows}`)}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
-};
-/** The same from the newest on, up to a position. */
-const READ_TENANT_PAST: Statement<
-  PageRow,
-  [
-    tenant: string,
-    after: number,
-    channels: readonly string[],
-    kinds: readonly string[] | null,
-    createdBy: string | null,
-    agentIds: readonly string[] | null,
-    upTo: number,
-  ]
-> = {
-  name: "read_tenant_past",
-  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(
-      `SELECT ${COLUMNS} FROM event e
-      WHERE e.tenant = $1 AND e.position > greatest($2, $7::bigint - ${PAGE.positions}) AND e.position <= $7
-        AND e.channel = ANY ($3) AND ($4::text[] IS NULL OR e.kind = ANY ($4))
-        AND ($5::text IS NULL OR e.agent_id IN (SELECT id FROM agent WHERE tenant = $1 AND created_by = $5))
-        AND ($6::text[] IS NULL OR e.agent_id = ANY ($6))
-      ORDER BY e.position DESC LIMIT ${PAGE.rows}`,
-      "DESC",
-    )}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+  text: OF_AGENT("log.position", "ASC"),
 };
 const READ_AGENT_PAST: Statement<PageRow, [tenant: string, agentId: string, after: number, upTo: number]> = {
   name: "read_agent_past",
-  text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*, a.created_by
-    FROM log LEFT JOIN LATERAL (${BOUNDED(
-      `SELECT ${COLUMNS} FROM event e
-      WHERE e.agent_id = $2 AND e.tenant = $1 AND e.position > $3 AND e.position <= $4 ORDER BY e.position DESC LIMIT ${PAGE.rows}`,
-      "DESC",
-    )}) e ON true
-    LEFT JOIN agent a ON a.id = e.agent_id ORDER BY e.position`,
+  text: OF_AGENT("$4", "DESC"),
 };
 /** The rows of a page of requests: each may be as large as an event. */
 const OPEN_ROWS = 20;
@@ -175,15 +156,20 @@ export type PastRequest = { readonly scope: Scope; readonly after: number; reado
  * after `start` is among them; older ones are read up to `start`.
  */
 export async function readPast(sql: Sql, { scope, after, upTo, most }: PastRequest): Promise<PastPage> {
-  let page = await readPastPage(sql, scope, after, upTo);
-  const older = [page.events.filter((event) => inScope(scope, event))];
-  while (older.flat().length < most && page.start > Math.max(after, page.head.floor) && older.length < PAST_PAGES) {
-    page = await readPastPage(sql, scope, after, page.start);
-    older.unshift(page.events.filter((event) => inScope(scope, event)));
-  }
+  const pages: (readonly TimelineEvent[])[] = [];
+  let found = 0;
+  let page: PastPage;
+  let place = upTo;
+  do {
+    page = await readPastPage(sql, scope, after, place);
+    const events = page.events.filter((event) => inScope(scope, event));
+    pages.unshift(events);
+    found += events.length;
+    place = page.start;
+  } while (found < most && place > Math.max(after, page.head.floor) && pages.length < PAST_PAGES);
   // What retention removes meanwhile ends the page.
   const lowest = Math.max(after, page.head.floor);
-  const events = older.flat().filter(({ position }) => position > lowest);
+  const events = pages.flat().filter(({ position }) => position > lowest);
   const newest = events.slice(-most);
   const [first] = newest;
   const isCut = newest.length < events.length && first !== undefined;

@@ -21,7 +21,7 @@ export type DelegationSnapshot = {
   readonly endsAt: string;
 };
 
-/** What became of a part of the configuration: its name, as in `template assistant`. */
+/** A part of the configuration that differs, and how. */
 export const CONFIGURATION_CHANGES = ["ADDED", "CHANGED", "REMOVED"] as const;
 export type ConfigurationChange = {
   readonly part: string;
@@ -43,7 +43,7 @@ export type TenantEventBody =
       readonly digest: string;
       /** The parts that differ, in order of their names, as many as an event holds. */
       readonly changes: readonly ConfigurationChange[];
-      /** How many parts differ. */
+      /** The number of parts that differ. */
       readonly changeCount: number;
       readonly changedBy: ActorRef;
     };

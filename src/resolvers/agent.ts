@@ -5,7 +5,6 @@ import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.t
 import { renameAgent as rename } from "../agent/commands/rename-agent.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
-import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
 import { accepted } from "../lib/result.ts";
@@ -131,9 +130,4 @@ export async function renameAgent(context: Context, agentId: string, title: stri
 export async function archiveAgent(context: Context, agentId: string, isArchived: boolean): Promise<Payload> {
   const request = { agentId: rowId("Agent", agentId) ?? "", isArchived };
   return payloadOf(context, await archive(context.services, context.actor, request));
-}
-
-/** What the model is saying at the snapshot's place. */
-export async function openBlocksOf({ services, snapshot }: Context, id: string): Promise<OpenBlock[]> {
-  return openBlocksAt(services.reads, id, (await snapshot()).position);
 }

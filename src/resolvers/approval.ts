@@ -32,7 +32,7 @@ export type ApprovalFilter = {
   readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
 };
 
-/** What has waited longest is on top. */
+/** The longest waiting approvals come first. */
 const OLDEST_FIRST: Order<Approval> = {
   name: "approvals",
   columns: [
@@ -79,7 +79,7 @@ function visibleApprovals({ actor, tenant }: Context, filter: ApprovalFilter): P
 /** The most open approvals that an agent shows beside itself. */
 const MOST_PENDING = 100;
 
-/** What waits for a person, longest first. The agent was read before, by who may see it. */
+/** The approvals that wait for a person, longest first. The agent was read before, by who may see it. */
 export async function pendingApprovalsOf(
   { prisma }: Context,
   agentId: string,
@@ -113,7 +113,7 @@ export async function decideApproval(context: Context, request: DecideRequest): 
 /** The most approvals that are decided at once. */
 const MOST_DECISIONS = 100;
 
-/** What came of one decision of many. */
+/** The outcome of one decision of many. */
 export type DecisionOutcome = { readonly rowId: string | null; readonly userErrors: readonly UserError[] };
 
 /** The decisions of one request, and the place that the log has reached with them. */
@@ -148,7 +148,7 @@ async function decideOrSay(context: Context, request: DecideRequest, before: str
   }
 }
 
-/** Why who asks may not decide on an approval now; one that is gone meanwhile is closed. */
+/** The reasons for which the viewer may not decide on an approval now; one that is gone meanwhile is closed. */
 export async function viewerCannotDecide(
   { actor, loaders, services }: Context,
   id: string,

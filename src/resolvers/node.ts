@@ -37,7 +37,7 @@ async function mayReadNode(context: Context, { typename, id }: NodeId): Promise<
   return ROW_ID.test(id) && mayReadRow(context, typename as NodeType, id);
 }
 
-/** Who reads the tenant may ask what its actors are called; others only of themselves. */
+/** Readers of the tenant may ask for the names of all its actors; others only for their own. */
 function mayReadActor({ actor }: Context, id: string): boolean {
   const named = actorOfGlobalId(Buffer.from(`ActorRef:${id}`).toString("base64"));
   return named !== null && (readsTenant(actor) || (named.id === actor.id && named.kind === actor.kind));

@@ -4,10 +4,18 @@ import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
 import { AGAIN_MS, retryWhileUnavailable } from "../db/retry-while-unavailable.ts";
 import { readFor } from "../db/reader-limits.ts";
-import { CursorExpired, EXPIRED, formatCursor, parseCursor, resolveCursor, type LogIdentity } from "../events/cursor.ts";
+import {
+  CursorExpired,
+  EXPIRED,
+  formatCursor,
+  parseCursor,
+  resolveCursor,
+  type LogHead,
+  type LogIdentity,
+} from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
 import { follow } from "../events/follow.ts";
-import { readPast, readPlaceAt, type LogPage, type StorageOutage } from "../events/log-page.ts";
+import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
@@ -59,41 +67,29 @@ const MAX_EVENTS = 500;
 export async function timeline(context: Context, args: TimelineArguments): Promise<TimelinePage> {
   checkPage(args, MAX_EVENTS);
   const scope = await scopeOf(context, args);
-  const after = isGiven(args.since) ? await positionOf(context, args.since) : null;
-  const upTo = isGiven(args.to) ? await positionOf(context, args.to) : null;
-  if (after !== null && upTo !== null && upTo < after)
-    throw clientError("BAD_USER_INPUT", "`to` lies before `since`: nothing is between them");
-  if (typeof args.last === "number") return lastOf(context, scope, after, upTo, args.last);
-  const from = after ?? (await positionOf(context, "0"));
-  const page = await context.services.log.read(scope, from);
+  const now = await context.services.log.head(scope.tenant);
+  const after = positionOf(args.since ?? "0", now);
+  const upTo = isGiven(args.to) ? positionOf(args.to, now) : null;
+  if (upTo !== null && upTo < after) throw clientError("BAD_USER_INPUT", "`to` lies before `since`: nothing is between them");
+  if (typeof args.last === "number")
+    return lastOf(context, { scope, after, upTo: upTo ?? now.position, most: args.last }, isGiven(args.since));
+  const page = await context.services.log.read(scope, after);
   // The floor may have moved since it was compared with the cursor.
-  if (from < page.head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
+  if (after < page.head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
   return pageOf(firstOf(upTo === null ? page : before(page, upTo), args.first ?? MAX_EVENTS));
 }
 
-/** The newest events up to a place, or up to now; not before `after`, or from the earliest that is kept on. */
-async function lastOf(
-  { services }: Context,
-  scope: Scope,
-  after: number | null,
-  upTo: number | null,
-  most: number,
-): Promise<TimelinePage> {
-  const newest = await services.log.head(scope.tenant);
-  const end = upTo ?? newest.position;
-  const { head, events, start } = await readPast(services.reads, {
-    scope,
-    after: after ?? newest.floor,
-    upTo: end,
-    most,
-  });
+/** The newest events of the request, read backwards. `isSince` if its beginning was asked for: it must still be kept then. */
+async function lastOf({ services }: Context, request: PastRequest, isSince: boolean): Promise<TimelinePage> {
+  const { head, events, start } = await readPast(services.reads, request);
+  const { after, upTo } = request;
   // The floor may have moved since it was compared with the cursors.
-  if (Math.min(after ?? head.floor, end) < head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
+  if ((isSince ? after : upTo) < head.floor) throw clientError(EXPIRED.code, EXPIRED.message);
   return {
     events: events.map((event) => ({ event, body: event.body, log: head })),
-    cursor: formatCursor(head, end),
+    cursor: formatCursor(head, upTo),
     startCursor: formatCursor(head, start),
-    caughtUp: end === head.position,
+    caughtUp: upTo === head.position,
     outage: null,
   };
 }
@@ -115,7 +111,9 @@ export async function cursorAt({ services, tenant }: Context, time: Date): Promi
 export async function subscribe(context: Context, args: TimelineArguments): Promise<AsyncIterable<TimelinePage>> {
   checkUntil(args);
   const scope = await scopeOf(context, args);
-  const after = isGiven(args.since) ? await positionOf(context, args.since) : (await context.snapshot()).position;
+  const after = isGiven(args.since)
+    ? positionOf(args.since, await context.services.log.head(scope.tenant))
+    : (await context.snapshot()).position;
   return mapPages(context, follow(context.tails, { scope, after, until: args.until ?? null }));
 }
 
@@ -242,10 +240,10 @@ function isGiven(argument: string | null | undefined): argument is string {
   return argument !== null && argument !== undefined;
 }
 
-async function positionOf(context: Context, since: string): Promise<number> {
-  const cursor = parseCursor(since);
+function positionOf(text: string, head: LogHead): number {
+  const cursor = parseCursor(text);
   if (!cursor.ok) throw clientError(cursor.refusal.code, cursor.refusal.message);
-  const position = resolveCursor(cursor.value, await context.services.log.head(context.actor.tenant));
+  const position = resolveCursor(cursor.value, head);
   if (!position.ok) throw clientError(position.refusal.code, position.refusal.message);
   return position.value;
 }

@@ -13,7 +13,7 @@ export function visibleCreator(actor: Actor): string | null {
   return readsTenant(actor) ? null : actor.id;
 }
 
-/** How many of the agents of these row ids the actor may see. One that does not exist is counted like one that is hidden. */
+/** The number of agents, of these row ids, that the actor may see. One that does not exist is counted like one that is hidden. */
 export async function countVisible({ prisma, actor }: Context, agentIds: readonly string[]): Promise<number> {
   return prisma.agent.count({ where: { AND: [visibleAgents(actor), { id: { in: [...agentIds] } }] } });
 }

@@ -3,7 +3,7 @@ import type { AgentUsage } from "../agent/loop/usage.ts";
 import type { OpenBlock as Open } from "../events/blocks.ts";
 import type { TodoItem as Item } from "../events/event.ts";
 import { globalId } from "../lib/global-id.ts";
-import { agent, agents, openBlocksOf, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
+import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { forkPointsOf } from "../resolvers/fork-point.ts";
 import { messagesOf } from "../resolvers/message.ts";
@@ -136,8 +136,8 @@ export const Agent = builder.prismaNode("Agent", {
       type: [OpenBlock],
       description:
         "What the model is saying at `cursor` and has not ended, at most the blocks of one answer: deltas `since` it go on with it.",
-      select: { id: true, state: true },
-      resolve: ({ id, state }, _args, context) => (state === "WORKING" ? openBlocksOf(context, id) : []),
+      select: { id: true },
+      resolve: async ({ id }, _args, { loaders }) => [...(await loaders.openBlocks.load(id))],
     }),
     messages: t.connection(
       {

@@ -15,7 +15,7 @@ export const builder = new SchemaBuilder<{
   DefaultFieldNullability: false;
   DefaultEdgesNullability: { list: false; items: false };
   DefaultNodeNullability: false;
-  /** What resolvers give of each connection, besides what Relay asks for. */
+  /** The fields that resolvers give of each connection besides those of Relay. */
   Connection: { readonly count: () => Promise<number> };
   Scalars: {
     Cursor: { Input: string; Output: string };

@@ -30,7 +30,7 @@ export function connectionOf<Row extends object>(name: string, type: ObjectRef<(
   );
 }
 
-/** What Prisma must read of the nodes of a connection for what was asked. */
+/** The selection that Prisma must read of a connection's nodes for the operation. */
 export function nodesSelection(context: Context, info: GraphQLResolveInfo) {
   const { select, include } = queryFromInfo({ context, info, paths: [["nodes"], ["edges", "node"]] });
   return { ...(select === undefined ? {} : { select }), ...(include === undefined ? {} : { include }) };

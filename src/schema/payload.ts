@@ -3,7 +3,7 @@ import type { Payload } from "../resolvers/payload.ts";
 import { builder } from "./builder.ts";
 import { UserError } from "./user-error.ts";
 
-/** What every payload has. */
+/** The fields that every payload has. */
 type Reached = Pick<Payload, "cursor" | "userErrors">;
 
 type PayloadFields<Shape extends Reached> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)["$inferSchemaTypes"], Shape>;

@@ -8,7 +8,7 @@ import { closed, complete, TEXT, withDefault, type Complete, type Written } from
 export const IDENTITY_SETTINGS = {
   /** The name under which the actor asks and decides, in rows and events. Must be given. */
   id: TEXT,
-  /** What people call the actor, as frontends show it. None if omitted. */
+  /** The name by which frontends show the actor. None if omitted. */
   name: withDefault(Type.Unsafe<string | null>({ type: ["string", "null"], minLength: 1 }), null),
   /** A person, or a program. `USER` if omitted. */
   kind: withDefault(Type.Enum(["USER", "SERVICE"]), "USER"),
@@ -77,7 +77,7 @@ export async function authenticate(
 
 const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");
 
-/** Who the operator's own code says it is. It may answer anything: what is nobody of the documented form is an error, and lets nobody in. */
+/** The actor that the operator's own code names. The code may answer anything: an answer that is not of the documented form is an error, and lets nobody in. */
 function identified(answer: Answer): Identified | null {
   if (answer === null || answer === undefined) return null;
   const problems = problemsOf(answer);
@@ -86,7 +86,7 @@ function identified(answer: Answer): Identified | null {
   return complete(IDENTITY_SETTINGS, answer);
 }
 
-/** Why nobody was admitted by an Authorization header, and what to do. */
+/** The reason why an Authorization header admits nobody, and what to do. */
 export function whyNobody(authorization: string | null): string {
   if (authorization === null)
     return "Say who you are: send the header `Authorization: Bearer <token>`, over WebSocket as `authorization` in connectionParams.";

@@ -17,14 +17,11 @@ export type Admission = () => Promise<Actor | null>;
 export function makeContext(shared: SharedContext, actor: Actor, admission: Admission): Context {
   const now = (): number => shared.services.clock.now().getTime();
   let askedAt = now();
-  let head: Promise<LogHead> | null = null;
   return {
     ...shared,
+    ...oneAnswer(shared, actor.tenant),
     actor,
     tenant: actor.tenant,
-    loaders: makeLoaders(shared.services.reads, actor.tenant),
-    images: { left: IMAGE_BYTES },
-    snapshot: () => (head ??= shared.services.log.head(actor.tenant)),
     isStillAdmitted: async () => {
       if (now() - askedAt < shared.admittedMs) return true;
       const present = await admission();
@@ -39,16 +36,19 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
   };
 }
 
+/** The part of the context that each answer has anew: its snapshot, what is read once for it, and its room for images. */
+function oneAnswer(
+  { services }: Pick<SharedContext, "services">,
+  tenant: string,
+): Pick<Context, "snapshot" | "loaders" | "images"> {
+  let head: Promise<LogHead> | null = null;
+  const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
+  return { snapshot, loaders: makeLoaders(services.reads, tenant, snapshot), images: { left: IMAGE_BYTES } };
+}
+
 /** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */
 export function ownPageContext(context: Context): Context {
-  const { services, tenant } = context;
-  let head: Promise<LogHead> | null = null;
-  return {
-    ...context,
-    loaders: makeLoaders(services.reads, tenant),
-    images: { left: IMAGE_BYTES },
-    snapshot: () => (head ??= services.log.head(tenant)),
-  };
+  return { ...context, ...oneAnswer(context, context.tenant) };
 }
 
 /**

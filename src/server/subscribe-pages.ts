@@ -171,7 +171,7 @@ function masked(result: ExecutionResult, mask: (error: unknown) => GraphQLError)
   return result.errors === undefined ? result : { ...result, errors: result.errors.map(mask) };
 }
 
-/** How many subscribers have asked for what depends on who asks: their pages are shared with nobody. */
+/** The number of subscribers so far whose documents depend on who asks: their pages are shared with nobody. */
 let subscribers = 0;
 
 type Asked = { readonly number: number; readonly variables: ReadonlySet<string>; readonly asksWhoAsks: boolean };

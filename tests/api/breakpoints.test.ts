@@ -4,7 +4,7 @@ import { connect, ofType, type PageEvent } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
-/** Where the agent stood, one after another; each event tells also where it stood before. */
+/** The breakpoints of the agent, one after another; each event names the one before, too. */
 function breakpoints(events: readonly PageEvent[]): string[] {
   const changes = ofType(events, "BreakpointChanged");
   for (const [index, { previousBreakpoint }] of changes.entries())

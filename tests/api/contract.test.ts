@@ -14,7 +14,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { schema } from "../../src/schema/index.ts";
 
-/** What has a description in the schema: its place, as in `Agent.messages(first:)`, and what it says. */
+/** A part of the schema: its place, as in `Agent.messages(first:)`, and its description. */
 type Described = { readonly place: string; readonly description: string | null | undefined };
 
 const TYPES = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith("__"));
@@ -22,7 +22,7 @@ const TYPES = Object.values(schema.getTypeMap()).filter(({ name }) => !name.star
 /** The name of a type without its lists and nullability. */
 const nameOf = (type: GraphQLOutputType | GraphQLInputType): string => String(type).replace(/[![\]]/g, "");
 
-/** How a description says that a list ends. */
+/** The words by which a description says that a list ends. */
 const BOUND = /\b(at most|up to|one for each|each once|every action once|of the configuration|a few)\b/i;
 
 function describedIn(type: GraphQLNamedType): readonly Described[] {

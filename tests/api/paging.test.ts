@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
-/** What happens to the rows of a list between two pages. */
+/** A change of a list's rows between two pages. */
 type Happening = { readonly what: "changes" | "goes" | "comes"; readonly which: number };
 
 const HAPPENINGS: fc.Arbitrary<Happening> = fc.record({
@@ -253,11 +253,11 @@ describe("a list that changes while somebody goes through it", () => {
     for (let count = 0; count < 5; count += 1) await client.createAgent();
     asked.length = 0;
     const { data, errors } = await client.post<{ agents: { nodes: unknown[] } }>({
-      query: "{ agents { nodes { usage { totalTokens } waitingFor createdBy { name } } } }",
+      query: "{ agents { nodes { usage { totalTokens } waitingFor openBlocks { text } createdBy { name } } } }",
     });
     expect(errors).toEqual([]);
     expect(data?.agents.nodes).toHaveLength(5);
-    for (const name of ["read_usage", "read_standstills", "read_actor_names"])
+    for (const name of ["read_usage", "read_standstills", "open_blocks", "read_actor_names"])
       expect(
         asked.filter((statement) => statement === name),
         name,

@@ -74,7 +74,7 @@ describe("the contract", () => {
   });
 });
 
-/** What the schema lacks of a type of the design, or has otherwise. */
+/** The differences of the schema from a type of the design. */
 function missingOf(wanted: GraphQLNamedType): readonly string[] {
   const type = schema.getType(wanted.name);
   if (type === undefined) return [wanted.name];

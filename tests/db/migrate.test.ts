@@ -2,6 +2,7 @@ import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newestText, readFunctions } from "../../scripts/functions.ts";
+import { olderServers } from "../../src/db/connected-servers.ts";
 import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
 import type { MigrationConnection } from "../../src/db/migration-connection.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -82,6 +83,7 @@ describe("migrate", () => {
       /cannot be applied while servers of the version before are connected \(triplane from .*triplane 20261126000003 commits from .*triplane-bell/,
     );
     for (const other of older) await other.query("SELECT pg_terminate_backend(pg_backend_pid())").catch(() => {});
+    await expect.poll(() => olderServers(connection, "20991231000000")).toEqual([]);
     await migrate(connection, all, RUN);
     expect(await connection.query("SELECT * FROM alone")).toEqual([]);
   });

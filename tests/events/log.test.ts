@@ -41,7 +41,9 @@ describe("what an agent with a long history costs", () => {
     await log.append("one", [{ ...agent, events: [complete, start, delta("Hel"), delta("lo")] }]);
     const { position } = await log.head("one");
     const began = performance.now();
-    expect(await brokenBlocks(sql, agent.agentId)).toEqual([{ step: 7, block: 0, kind: "text", text: "Hello" }]);
+    expect(await brokenBlocks(sql, agent.agentId)).toEqual([
+      { agentId: agent.agentId, step: 7, block: 0, kind: "text", text: "Hello" },
+    ]);
     expect(await blockText(sql, "TEXT_CHUNK", { agentId: agent.agentId, position: position + 1 }, { step: 7, block: 0 })).toBe(
       "Hello",
     );

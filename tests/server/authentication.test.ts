@@ -6,7 +6,7 @@ import { connect } from "../support/client.ts";
 
 type Answer = { readonly status: number; readonly code: string; readonly message: string };
 
-/** What a request with this header is told. */
+/** The answer to a request with this header. */
 async function refusal(url: string, authorization: string | null): Promise<Answer> {
   const response = await fetch(url, {
     method: "POST",

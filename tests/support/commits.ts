@@ -62,7 +62,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || view.calls.every(isFinal)) {
     may("step started", () => stepStarted(view, { model: "test" }, AT));
-    may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS" }, AT));
+    may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }
   for (const call of view.calls) for (const commit of commitsOfCall(view, call)) possible.push(commit);
   return possible;

@@ -1,6 +1,7 @@
 import { mayCreate, mayDecide, readsTenant, type Actor } from "./actor.ts";
+import type { CommandRefusal } from "./refusal.ts";
 
-/** What actors may do beyond their own agents. */
+/** The things that actors may do beyond their own agents. */
 export const ACTIONS = [
   "READ_TENANT",
   "CREATE_AGENTS",
@@ -12,12 +13,12 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Whether an actor may do something; `reason` says why not. */
+/** An action, and whether an actor may do it; `reason` says why not. */
 export type Ability = { readonly action: Action; readonly isAllowed: boolean; readonly reason: string | null };
 
 const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boolean; readonly otherwise: string }>> = {
   READ_TENANT: { isAllowed: readsTenant, otherwise: "reading agents of others needs the role viewer, approver or admin" },
-  CREATE_AGENTS: { isAllowed: mayCreate, otherwise: "creating agents needs the role user or admin" },
+  CREATE_AGENTS: { isAllowed: mayCreate, otherwise: "creating and forking agents needs the role user or admin" },
   STEER_ALL_AGENTS: {
     isAllowed: isAdministrator,
     otherwise: "sending to and interrupting agents of others needs the role admin",
@@ -26,19 +27,28 @@ const NEEDS: Readonly<Record<Action, { readonly isAllowed: (actor: Actor) => boo
     isAllowed: (actor) => mayDecide(actor) || actor.delegators.length > 0,
     otherwise: "deciding needs the role approver or admin, or somebody with one of them who delegates to you",
   },
-  STORE_ALLOW_RULES: { isAllowed: mayDecide, otherwise: "storing rules needs the role approver or admin" },
+  STORE_ALLOW_RULES: {
+    isAllowed: mayDecide,
+    otherwise: "proposing, storing and revoking rules needs the role approver or admin",
+  },
   DELEGATE: { isAllowed: mayDecide, otherwise: "only who decides in their own name, as approver or admin, can delegate it" },
   REPLACE_PERMISSION: {
     isAllowed: isAdministrator,
-    otherwise: "putting a permission in the template's place needs the role admin",
+    otherwise: "a permission in the place of a template's needs the role admin: TIGHTEN adds to it",
   },
 };
 
-/** What the actor may do, and why not the rest. */
+/** The refusal of an actor who may not do this; null for one who may. */
+export function missingAbility(actor: Actor, action: Action): CommandRefusal | null {
+  const { isAllowed, otherwise } = NEEDS[action];
+  return isAllowed(actor) ? null : { code: "FORBIDDEN", field: null, message: otherwise };
+}
+
+/** Every action, whether the actor may do it, and why not the rest. */
 export function abilitiesOf(actor: Actor): readonly Ability[] {
   return ACTIONS.map((action) => {
-    const { isAllowed, otherwise } = NEEDS[action];
-    return isAllowed(actor) ? { action, isAllowed: true, reason: null } : { action, isAllowed: false, reason: otherwise };
+    const missing = missingAbility(actor, action);
+    return { action, isAllowed: missing === null, reason: missing?.message ?? null };
   });
 }
 

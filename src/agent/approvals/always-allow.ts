@@ -4,6 +4,7 @@ import type { AllowRuleSnapshot } from "../../events/tenant-event.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
+import { missingAbility } from "../actors/abilities.ts";
 import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
 import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
@@ -83,8 +84,8 @@ export async function proposeRuleTo(
 ): Promise<Result<RuleProposal | null, CommandRefusal>> {
   const found = await findApproval(services.sql, actor, approvalId);
   if (!found.ok) return found;
-  if (!mayDecide(actor))
-    return refused({ code: "FORBIDDEN", field: null, message: "proposals are for the roles approver and admin" });
+  const missing = missingAbility(actor, "STORE_ALLOW_RULES");
+  if (missing !== null) return refused(missing);
   return accepted(await proposeRule(services, approvalId));
 }
 
@@ -179,8 +180,8 @@ export async function revokeAllowRule(
   actor: Actor,
   id: string,
 ): Promise<Result<Outcome, CommandRefusal>> {
-  if (!mayDecide(actor))
-    return refused({ code: "FORBIDDEN", field: null, message: "revoking a rule needs the role approver or admin" });
+  const missing = missingAbility(actor, "STORE_ALLOW_RULES");
+  if (missing !== null) return refused(missing);
   const [found] = await services.sql.query(FIND_STORED, [id, actor.tenant]);
   if (found === undefined)
     return refused({ code: "NOT_FOUND", field: ["allowRuleId"], message: "there is no such rule: list them with `allowRules`" });

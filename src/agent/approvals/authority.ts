@@ -1,5 +1,6 @@
 import type { ActorRef } from "../../events/actor-ref.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
+import { missingAbility } from "../actors/abilities.ts";
 import { mayDecide, type Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { DecisionRow, FoundApproval } from "./approval.ts";
@@ -16,13 +17,9 @@ export function authorityOf(
   { requesters, decisions }: FoundApproval,
   template: { readonly selfApproval: boolean } | undefined,
 ): Result<Authority, CommandRefusal> {
+  const missing = missingAbility(actor, "DECIDE");
+  if (missing !== null) return refused(missing);
   const isDecider = mayDecide(actor);
-  if (!isDecider && actor.delegators.length === 0)
-    return refused({
-      code: "FORBIDDEN",
-      field: null,
-      message: "deciding needs the role approver or admin, or somebody with one of them who delegates to you",
-    });
   const mayBe = (id: string): boolean => template?.selfApproval === true || !requesters.some((requester) => requester.id === id);
   const hasDecided = (id: string): boolean => decisions.some(({ actorId, onBehalfOf }) => (onBehalfOf ?? actorId) === id);
   const allowed = actor.delegators.filter(({ id }) => mayBe(id));
@@ -37,7 +34,7 @@ export function authorityOf(
   });
 }
 
-/** What the actor, or the one in whose name they decide, has said on this before. */
+/** The earlier decision on this by the actor, or by the one in whose name they decide. */
 export function earlierDecision(
   actor: Pick<Actor, "id">,
   { decisions }: Pick<FoundApproval, "decisions">,

@@ -2,7 +2,7 @@ import type { Actor } from "../actors/actor.ts";
 import type { FoundApproval } from "./approval.ts";
 import { authorityOf, earlierDecision } from "./authority.ts";
 
-/** Why an actor cannot decide on an approval now. */
+/** The reasons for which an actor cannot decide on an approval. */
 export const CANNOT_DECIDE_REASONS = ["CLOSED", "EXPIRED", "NO_ROLE", "SELF_APPROVAL", "ALREADY_DECIDED"] as const;
 export type CannotDecideReason = (typeof CANNOT_DECIDE_REASONS)[number];
 

@@ -4,7 +4,8 @@ import { storable } from "../../lib/text.ts";
 import { SERVER, type ActorRef } from "../../events/actor-ref.ts";
 import type { DelegationSnapshot } from "../../events/tenant-event.ts";
 import type { Statement } from "../../db/sql.ts";
-import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
+import { missingAbility } from "../actors/abilities.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
@@ -43,12 +44,8 @@ export async function delegateApprovals(
   request: DelegateApprovals,
 ): Promise<Result<Outcome, CommandRefusal>> {
   const { to, until, note } = request;
-  if (!mayDecide(actor))
-    return refused({
-      code: "FORBIDDEN",
-      field: null,
-      message: "only who may decide in their own name can delegate: roles approver and admin",
-    });
+  const missing = missingAbility(actor, "DELEGATE");
+  if (missing !== null) return refused(missing);
   const body = { to, until: until.toISOString(), note };
   const keyed = { actor, operation: "delegateApprovals", key: request.idempotencyKey, body };
   return once(services.sql, keyed, () => tryToDelegate(services, actor, request, keyed));

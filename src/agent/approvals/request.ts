@@ -15,7 +15,7 @@ export type Asking = {
   readonly inputHash: string;
   readonly reason: string;
   readonly risk: string;
-  /** What hooks said for the people who decide; null for nothing. */
+  /** The words of hooks for the people who decide; null for none. */
   readonly meta: JsonObject | null;
   readonly quorum: number;
   readonly at: Date;

@@ -1,6 +1,6 @@
 import type { ToolCallErrorType } from "../../events/event.ts";
 
-/** What a model or a person can do about a call that was refused or failed, by the kind of refusal. */
+/** The advice to models and people on a call that was refused or failed, by the kind of refusal. */
 const ADVICE: Readonly<
   Record<ToolCallErrorType, { readonly isRetryable: boolean; readonly recommendations: readonly string[] }>
 > = {
@@ -27,7 +27,7 @@ export function isRetryable(type: ToolCallErrorType): boolean {
   return ADVICE[type].isRetryable;
 }
 
-/** What can be done about it. */
+/** The advice on such a refusal, a sentence each. */
 export function recommendationsOf(type: ToolCallErrorType): readonly string[] {
   return ADVICE[type].recommendations;
 }

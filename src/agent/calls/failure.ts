@@ -2,7 +2,7 @@ import { basename, isAbsolute, relative } from "node:path";
 import type { JsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
 
-/** What a tool threw: in words, and what the error says of itself besides. */
+/** The failure of a tool: in words, and the fields that its error has besides. */
 export type Failure = { readonly message: string; readonly cause: JsonObject };
 
 /** The codes of what goes wrong with files most often, in words that follow the name of the file. */
@@ -19,7 +19,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   ELOOP: "is a link that leads back to itself",
 };
 
-/** What a tool threw, as the model reads it: names of files are those of the workspace, not of the server's disk. */
+/** The failure of a tool that threw `error`, as the model reads it: names of files are those of the workspace, not of the server's disk. */
 export function failureOf(error: unknown, root: string): Failure {
   const { code, errno, path } = fieldsOf(error);
   const name = path === null ? null : inWorkspace(root, path);

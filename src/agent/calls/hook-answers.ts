@@ -37,7 +37,7 @@ export function readPreToolUseAnswer(answer: unknown): PreToolUseSaid {
 /** The largest meta of an approval, in bytes of JSON: its event has room for more than that. */
 const META_BYTES = 8 * 1024;
 
-/** What a hook says for people who decide; null for what is no JSON object, or too large to be shown. */
+/** The words of a hook for people who decide; null for a value that is no JSON object, or too large to be shown. */
 function metaOf(value: unknown): JsonObject | null {
   const meta = toJson(value ?? null);
   return isJsonObject(meta) && byteLength(JSON.stringify(meta)) <= META_BYTES ? meta : null;

@@ -4,7 +4,7 @@ import { bounded } from "./stages/formatting.ts";
 import { isRetryable, recommendationsOf } from "./advice.ts";
 import { ISSUES, toolCallError, type Refusal } from "./refusal.ts";
 
-/** What a program can learn from a refusal: the kind of it, what can be done, and what each kind has besides. */
+/** The details of a refusal, for programs: its kind, the advice on it, and the fields that its kind has besides. */
 export function refusalDetails(refusal: Refusal): Json {
   const { type } = toolCallError(refusal);
   const common = { errorType: type, retryable: isRetryable(type), recommendations: recommendationsOf(type) };

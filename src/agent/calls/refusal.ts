@@ -24,7 +24,7 @@ export type Refusal =
       readonly type: "permission_denied";
       readonly stage: "permission";
       readonly reason: string;
-      /** What a hook gives the model to read in the place of the usual text; null for that. */
+      /** The result that a hook gives the model to read in the place of the usual text; null for the usual one. */
       readonly result: ToolResult | null;
     }
   | { readonly type: "user_rejected"; readonly stage: "confirmation"; readonly note: string | null }
@@ -34,7 +34,7 @@ export type Refusal =
       readonly type: "execution_failed";
       readonly stage: "execution";
       readonly message: string;
-      /** What the error says of itself besides: `code`, `errno`, `path`. */
+      /** The fields of the error besides its words: `code`, `errno`, `path`. */
       readonly cause: JsonObject;
     }
   | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }

@@ -35,7 +35,7 @@ export type CallOutcome = { readonly stages: Stages; readonly durationMs: number
   | {
       readonly kind: "refused";
       readonly refusal: Refusal;
-      /** What hooks make of it for the model and for programs; null for the usual text. */
+      /** The result that hooks put in the place of the usual text, for the model and for programs; null if they do not. */
       readonly said: Omit<Formatted, "whole"> | null;
     }
 );
@@ -105,7 +105,7 @@ function timeLimit(
   return timeoutMs ?? template.toolTimeoutMs;
 }
 
-/** How a call has ended, as hooks are shown it. */
+/** The end of a call, as hooks are shown it. */
 function outcomeOf(executed: Result<Executed, Refusal>, durationMs: number): ToolOutcome {
   if (executed.ok) {
     const { output, details } = readToolResult(executed.value.answer) ?? format(executed.value.answer);

@@ -1,9 +1,9 @@
-import { accepted, refused, type Result } from "../../lib/result.ts";
-import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
+import { accepted, type Result } from "../../lib/result.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findAgent } from "./find-agent.ts";
+import { findSteered } from "./find-agent.ts";
 
 /** The request of archiveAgent and unarchiveAgent. */
 export type ArchiveAgent = { readonly agentId: string; readonly isArchived: boolean };
@@ -17,15 +17,9 @@ export async function archiveAgent(
   actor: Actor,
   { agentId, isArchived }: ArchiveAgent,
 ): Promise<Result<Outcome, CommandRefusal>> {
-  const found = await findAgent(services.sql, actor, agentId);
+  const found = await findSteered(services.sql, actor, agentId, "archiving");
   if (!found.ok) return found;
   const { id, createdBy } = found.value;
-  if (!maySteer(actor, found.value))
-    return refused({
-      code: "FORBIDDEN",
-      field: ["agentId"],
-      message: "archiving an agent needs the role user and an agent of one's own, or the role admin",
-    });
   const at = services.clock.now();
   const body = { kind: isArchived ? "AGENT_ARCHIVED" : "AGENT_UNARCHIVED", changedBy: actorRef(actor) } as const;
   const part = { agentId: id, createdBy, events: [{ at, body }] };

@@ -3,7 +3,9 @@ import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
+import { headBytes } from "../../lib/text.ts";
+import { missingAbility } from "../actors/abilities.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission-source.ts";
 import type { AgentServices } from "../loop/services.ts";
@@ -25,10 +27,13 @@ export type CreateAgent = {
   readonly permission: OwnPermission | null;
   /** Names of hooks of the configuration that go round its calls besides its template's. */
   readonly hooks: readonly string[];
-  /** What people call it; null for no title. */
+  /** The name that people give it; null for none. */
   readonly title: string | null;
   readonly idempotencyKey: string | null;
 };
+
+/** The most of an unknown name that a refusal repeats, in bytes. */
+const SHOWN_BYTES = 200;
 
 /** Creates an agent of a template in a workspace folder. */
 export async function createAgent(
@@ -36,8 +41,8 @@ export async function createAgent(
   actor: Actor,
   request: CreateAgent,
 ): Promise<Result<Outcome, CommandRefusal>> {
-  if (!mayCreate(actor))
-    return refused({ code: "FORBIDDEN", field: null, message: "creating agents needs the role user or admin" });
+  const missing = missingAbility(actor, "CREATE_AGENTS");
+  if (missing !== null) return refused(missing);
   const keyed = { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
   return once(services.sql, keyed, () => tryToCreate(services, actor, request, keyed));
 }
@@ -53,14 +58,14 @@ async function tryToCreate(
     return invalid(
       "NOT_FOUND",
       "templateId",
-      `there is no template ${JSON.stringify(request.templateId)}: the templates are ${[...services.templates.keys()].join(", ")}`,
+      `there is no template ${JSON.stringify(headBytes(request.templateId, SHOWN_BYTES))}: the templates are ${[...services.templates.keys()].join(", ")}`,
     );
   const model = request.model ?? template.model;
   if (!services.models.has(model))
     return invalid(
       "NOT_FOUND",
       "model",
-      `there is no model ${JSON.stringify(model)}: the models are ${[...services.models.keys()].join(", ")}`,
+      `there is no model ${JSON.stringify(headBytes(model, SHOWN_BYTES))}: the models are ${[...services.models.keys()].join(", ")}`,
     );
   const { toolTimeoutMs } = request;
   if (toolTimeoutMs !== null && (toolTimeoutMs < 1 || toolTimeoutMs > MAX_TIMEOUT_MS))
@@ -72,7 +77,7 @@ async function tryToCreate(
     return invalid(
       "NOT_FOUND",
       "hooks",
-      `there are no hooks ${JSON.stringify(unknownHooks)}: agentHooks of the configuration has ${[...services.agentHooks.keys()].join(", ") || "none"}`,
+      `there are no hooks ${JSON.stringify(headBytes(unknownHooks, SHOWN_BYTES))}: agentHooks of the configuration has ${[...services.agentHooks.keys()].join(", ") || "none"}`,
     );
   const title = readTitle(request.title);
   if (!title.ok) return title;
@@ -123,12 +128,8 @@ function checkPermission(
   permission: OwnPermission | null,
 ): Result<OwnPermission | null, CommandRefusal> {
   if (permission === null) return accepted(null);
-  if (permission.scope === "REPLACE" && !actor.roles.includes("admin"))
-    return refused({
-      code: "FORBIDDEN",
-      field: ["permissionScope"],
-      message: "replacing a template's permission needs the role admin: TIGHTEN adds to it",
-    });
+  const missing = permission.scope === "REPLACE" ? missingAbility(actor, "REPLACE_PERMISSION") : null;
+  if (missing !== null) return refused({ ...missing, field: ["permissionScope"] });
   const [problem] = readPermission(permission.source, "permission", services).problems;
   if (problem !== undefined)
     return refused({ code: "INVALID", field: ["permission", ...problem.field], message: problem.message });

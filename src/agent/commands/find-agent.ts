@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { maySee, type Actor } from "../actors/actor.ts";
+import { maySee, maySteer, type Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
 /** An agent as commands must know it before they touch it. */
@@ -23,4 +23,17 @@ export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promis
   if (agent === undefined || !maySee(actor, agent))
     return refused({ code: "NOT_FOUND", field: ["agentId"], message: "there is no such agent: list yours with `agents`" });
   return accepted(agent);
+}
+
+/** The agent, if the actor may steer it; `doing` says in a refusal what they wanted, as in "interrupting". */
+export async function findSteered(
+  sql: Sql,
+  actor: Actor,
+  agentId: string,
+  doing: string,
+): Promise<Result<FoundAgent, CommandRefusal>> {
+  const found = await findAgent(sql, actor, agentId);
+  if (!found.ok || maySteer(actor, found.value)) return found;
+  const message = `${doing} an agent needs the role user and an agent of one's own, or the role admin`;
+  return refused({ code: "FORBIDDEN", field: ["agentId"], message });
 }

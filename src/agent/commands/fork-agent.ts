@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { actorRef, mayCreate, type Actor } from "../actors/actor.ts";
+import { missingAbility } from "../actors/abilities.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { agentRow } from "./agent-row.ts";
@@ -46,8 +47,8 @@ export async function forkAgent(
   actor: Actor,
   request: ForkAgent,
 ): Promise<Result<Outcome, CommandRefusal>> {
-  if (!mayCreate(actor))
-    return refused({ code: "FORBIDDEN", field: null, message: "forking agents needs the role user or admin" });
+  const missing = missingAbility(actor, "CREATE_AGENTS");
+  if (missing !== null) return refused(missing);
   const keyed = { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
   return once(services.sql, keyed, () => tryToFork(services, actor, request, keyed));
 }
@@ -62,12 +63,8 @@ async function tryToFork(
   if (!found.ok) return found;
   const [parent] = await services.sql.query(READ, [found.value.id]);
   if (parent === undefined) throw new Error(`agent ${found.value.id} does not exist`);
-  if (parent.permission?.scope === "REPLACE" && !actor.roles.includes("admin"))
-    return refused({
-      code: "FORBIDDEN",
-      field: ["agentId"],
-      message: "the agent's permission replaces its template's: forking it needs the role admin",
-    });
+  const missing = parent.permission?.scope === "REPLACE" ? missingAbility(actor, "REPLACE_PERMISSION") : null;
+  if (missing !== null) return refused({ ...missing, field: ["agentId"] });
   const point = await findForkPoint(services.sql, found.value.id, request.messageId);
   if (point === undefined)
     return refused({

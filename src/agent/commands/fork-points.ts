@@ -39,7 +39,7 @@ export async function readForkPoints(sql: Sql, agentId: string, span: ForkPointS
   return sql.query(span.from === "newest" ? READ : READ_OLDEST, [agentId, span.after, span.before, span.take]);
 }
 
-/** How many such points there are, counted up to `most`. */
+/** The number of such points, counted up to `most`. */
 export async function countForkPoints(sql: Sql, agentId: string, most: number): Promise<number> {
   const [row] = await sql.query(COUNT, [agentId, most]);
   return row?.points ?? 0;

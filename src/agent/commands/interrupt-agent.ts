@@ -1,8 +1,8 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
-import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findAgent } from "./find-agent.ts";
+import { findSteered } from "./find-agent.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 
 /** The request of interruptAgent. */
@@ -14,14 +14,8 @@ export async function interruptAgent(
   actor: Actor,
   { agentId, note }: InterruptAgent,
 ): Promise<Result<{ id: string }, CommandRefusal>> {
-  const found = await findAgent(services.sql, actor, agentId);
+  const found = await findSteered(services.sql, actor, agentId, "interrupting");
   if (!found.ok) return found;
-  if (!maySteer(actor, found.value))
-    return refused({
-      code: "FORBIDDEN",
-      field: ["agentId"],
-      message: "interrupting an agent needs the role user and an agent of one's own, or the role admin",
-    });
   const tooLong = noteProblem(note);
   if (tooLong !== null) return refused(tooLong);
   const at = services.clock.now();

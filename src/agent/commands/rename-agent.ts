@@ -1,9 +1,9 @@
-import { accepted, refused, type Result } from "../../lib/result.ts";
-import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
+import { accepted, type Result } from "../../lib/result.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findAgent } from "./find-agent.ts";
+import { findSteered } from "./find-agent.ts";
 import { readTitle } from "./title.ts";
 
 /** The request of renameAgent: null takes the title away. */
@@ -22,15 +22,9 @@ export async function renameAgent(
   if (!read.ok) return read;
   const title = read.value;
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const found = await findAgent(services.sql, actor, request.agentId);
+    const found = await findSteered(services.sql, actor, request.agentId, "naming");
     if (!found.ok) return found;
     const { id, createdBy, title: previousTitle } = found.value;
-    if (!maySteer(actor, found.value))
-      return refused({
-        code: "FORBIDDEN",
-        field: ["agentId"],
-        message: "naming an agent needs the role user and an agent of one's own, or the role admin",
-      });
     if (previousTitle === title) return accepted({ id, position: null });
     const body = { kind: "AGENT_RENAMED", previousTitle, title, changedBy: actorRef(actor) } as const;
     const part = { agentId: id, createdBy, events: [{ at: services.clock.now(), body }] };

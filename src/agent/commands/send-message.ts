@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { AgentEventBody } from "../../events/event.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
-import { actorRef, maySteer, type Actor } from "../actors/actor.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findAgent, type FoundAgent } from "./find-agent.ts";
+import { findAgent, findSteered, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
 import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
@@ -33,14 +33,8 @@ export async function sendMessage(
   actor: Actor,
   request: SendMessage,
 ): Promise<Result<Outcome, CommandRefusal>> {
-  const found = await findAgent(services.sql, actor, request.agentId);
+  const found = await findSteered(services.sql, actor, request.agentId, "sending to");
   if (!found.ok) return found;
-  if (!maySteer(actor, found.value))
-    return refused({
-      code: "FORBIDDEN",
-      field: ["agentId"],
-      message: "sending to an agent needs the role user and an agent of one's own, or the role admin",
-    });
   const { agentId, images } = request;
   const text = storable(request.text);
   const problem = textProblem(text, images.length) ?? imagesProblem(images);

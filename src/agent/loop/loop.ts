@@ -175,7 +175,7 @@ export class Loop {
   }
 
   async #endTurn(view: AgentView, reason: "MAX_STEPS"): Promise<void> {
-    await this.owner.commit(turnEnded(this.owner.current(view), { reason }, this.#services.clock.now()));
+    await this.owner.commit(turnEnded(this.owner.current(view), { reason, note: null }, this.#services.clock.now()));
   }
 
   /** Stops what is under way, seals what is still open, and ends the turn. */
@@ -220,6 +220,7 @@ export class Loop {
       await sealTurn(this.#services, this.owner, view, {
         reason: "ERROR",
         note: `${missing} is not configured`,
+        told: null,
         events: [error],
       });
     }
@@ -236,7 +237,7 @@ export class Loop {
       const message = `the agent could not be advanced: ${problem}`;
       const failure: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: null };
       const isTurn = view.state !== "READY";
-      if (isTurn) await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, events: [failure] });
+      if (isTurn) await sealTurn(this.#services, owner, view, { reason: "ERROR", note: problem, told: null, events: [failure] });
       else await owner.commit(said(failure));
       owner.lease.lose();
       // A turn that cannot even be started would fail again at once, as often as it was claimed.

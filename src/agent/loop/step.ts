@@ -165,7 +165,7 @@ export class StepRunner {
   async #endTurn(view: AgentView, model: Model, spent: Spending, events: readonly AgentEventBody[]): Promise<void> {
     const aborted = this.#aborted(view, model, spent, events);
     const { owner } = this.#scope;
-    const ended = turnEnded(owner.current(aborted.after(view)), { reason: "ERROR" }, this.#now());
+    const ended = turnEnded(owner.current(aborted.after(view)), { reason: "ERROR", note: null }, this.#now());
     await owner.commit(joinCommits(aborted, ended));
   }
 

@@ -14,11 +14,12 @@ export function startTurn(owner: Owner, view: AgentView): void {
   });
 }
 
-/** Why a turn is ended, in words for people and, if there is something to be told, for the model. */
+/** The reasons for which a turn is ended, in words for people and for the model. */
 export type EndOfTurn = {
   readonly reason: DoneReason;
   readonly note: string;
-  readonly told?: string | null;
+  /** A note to the model; null for none. */
+  readonly told: string | null;
   readonly events: readonly AgentEventBody[];
 };
 
@@ -27,7 +28,7 @@ export async function sealTurn(
   { sql, clock, models, templates }: Pick<AgentServices, "sql" | "clock" | "models" | "templates">,
   owner: Owner,
   view: AgentView,
-  { reason, note, told = null, events }: EndOfTurn,
+  { reason, note, told, events }: EndOfTurn,
 ): Promise<void> {
   const broken = await readBrokenCall({ sql, models }, view);
   const trace = templates.get(view.templateId)?.trace ?? false;

@@ -10,7 +10,7 @@ export type AgentUsage = TokenUsage & {
   readonly isEstimated: boolean;
 };
 
-/** What was paid for once: a fork's copies of steps are the other's. */
+/** Each step counts once: those that a fork has copied are the other agent's. */
 const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolean }, [agentIds: readonly string[]]> = {
   name: "read_usage",
   text: `SELECT coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesce(sum(s.output_tokens), 0)::float8 AS "outputTokens",

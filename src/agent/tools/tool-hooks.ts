@@ -29,7 +29,7 @@ export type PreToolUseAnswer =
 /** Looks at a call after the permission lists. It may only tighten; a hook that throws denies the call. */
 export type PreToolUse = (call: HookCall) => PreToolUseAnswer | Promise<PreToolUseAnswer>;
 
-/** How a call that ran has ended, as the model will read it. */
+/** The end of a call that ran, as the model will read it. */
 export type ToolOutcome = ToolResult & {
   /** False if it failed, or did not end in time: `error` says why, and `output` is what the model reads of it. */
   readonly ok: boolean;

@@ -44,7 +44,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
   };
   const now = stored.after(view);
   const isLast = calls.length === 0 && stopReason !== "pause_turn";
-  return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED" }, at) : pending(now));
+  return joinCommits(stored, isLast ? turnEnded(now, { reason: "COMPLETED", note: null }, at) : pending(now));
 }
 
 function reports(

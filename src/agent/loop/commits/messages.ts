@@ -41,7 +41,7 @@ export function resultsMessage(view: AgentView, at: Date): NewMessages {
   return [agentMessage(view, "TOOL_RESULTS", content, at)];
 }
 
-/** What the model is told of the end of a turn. Nobody sent it: it starts no turn, and is answered by none. */
+/** A note to the model on the end of a turn. Nobody sent it: it starts no turn, and is answered by none. */
 export function noteMessage(view: AgentView, note: string, at: Date): NewMessages[number] {
   return agentMessage(view, "USER", [{ type: "text", text: note }], at);
 }

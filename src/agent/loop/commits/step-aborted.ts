@@ -5,7 +5,7 @@ import type { AgentView } from "../view.ts";
 import type { Commit } from "./commit.ts";
 import { stepUsage } from "./step-usage.ts";
 
-/** What is known of a model call that has no answer. */
+/** A model call that has no answer, as far as it is known. */
 export type Aborted = {
   /** They close what it said, and say why. */
   readonly events: readonly AgentEventBody[];

@@ -3,7 +3,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { costOf, totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 
-/** What a step used and what that costs: for its row, and for the log. */
+/** The tokens and the cost of a step: for its row, and for the log. */
 export function stepUsage(
   step: number,
   { usage, isEstimated }: Spending,

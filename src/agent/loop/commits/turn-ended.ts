@@ -12,7 +12,7 @@ const EVENT_MESSAGE_IDS = 200;
  */
 export function turnEnded(
   view: AgentView,
-  { reason, note = null }: { readonly reason: DoneReason; readonly note?: string | null },
+  { reason, note }: { readonly reason: DoneReason; readonly note: string | null },
   at: Date,
 ): Commit {
   const results = resultsMessage(view, at);

@@ -14,7 +14,7 @@ export type Sealing = {
   readonly reason: DoneReason;
   /** Why, for the model and for people. */
   readonly note: string;
-  /** What the model is told of it where no call is open whose result would say so; null for nothing. */
+  /** The note that tells the model of it if no call is open whose result would say so; null for none. */
   readonly told: string | null;
   /** The model call that is open, if one is. */
   readonly broken: Aborted;
