@@ -19,6 +19,7 @@ export type AgentPatch = Patch<
     | "leaseUntil"
     | "runnableAt"
     | "needs"
+    | "doneReason"
   >
 >;
 
@@ -36,7 +37,12 @@ export type ToolCallTransition = {
   readonly from: ToolCallState;
   readonly by?: StartsBy;
   readonly set: ToolCallPatch;
-  readonly audit: { readonly state: ToolCallState; readonly timestamp: string; readonly note?: string };
+  readonly audit: {
+    readonly state: ToolCallState;
+    readonly timestamp: string;
+    readonly note?: string;
+    readonly by?: CancelRequest["by"];
+  };
 };
 
 /** One step of an approval from one state to the next: refused if the row is not in `from`. */
@@ -69,6 +75,7 @@ type OwnerParts = {
   /** The commit is refused unless the agent's signal is still this: nothing arrived since it was looked at. */
   readonly expectSignal?: number;
   readonly agent?: AgentPatch;
+  /** Refused if one of them was withdrawn. */
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
   readonly messages?: readonly Row<Prisma.MessageUncheckedCreateInput>[];
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
@@ -85,8 +92,14 @@ type OutsideParts = {
   readonly fork?: { readonly from: string; readonly at: number };
   /** Counts a signal and makes the agent runnable. */
   readonly wake?: true;
-  /** Asks the owner to interrupt; refused if there is nothing to interrupt. */
+  /** Asks the owner to interrupt; refused if there is nothing to interrupt, not even a turn that is to be retried. */
   readonly interrupt?: { readonly at: string; readonly note?: string };
+  /** Asks for a turn that answers the messages of this one again; refused unless it was the last, has ended, and is not being retried. */
+  readonly retry?: { readonly turn: number };
+  /** Asks for the end of one call; refused if it has ended, or that was asked for before. */
+  readonly cancel?: { readonly id: string; readonly requested: CancelRequest };
+  /** Takes a message back that waits; refused if it does not. */
+  readonly withdraw?: { readonly id: string; readonly at: string };
   /** The commit is refused if so many messages, or bytes with those `added`, wait for the agent already. */
   readonly queueLimit?: { readonly messages: number; readonly bytes: number; readonly added: number };
   /** Refused if the agent has another title than `from` by now. */
@@ -119,6 +132,13 @@ export type TenantChange = {
     readonly parts: Json;
     readonly knownAt: Date;
   };
+};
+
+/** A person's wish that a call ends: who said it, why, and when (ISO 8601). */
+export type CancelRequest = {
+  readonly by: { readonly id: string; readonly kind: ActorKind };
+  readonly note: string | null;
+  readonly at: string;
 };
 
 /** The actor who took something back, and when. */

@@ -105,6 +105,7 @@ export type AgentEventBody =
       readonly images: number;
       readonly sentBy: ActorRef;
     }
+  | { readonly kind: "MESSAGE_WITHDRAWN"; readonly messageId: string; readonly withdrawnBy: ActorRef }
   | { readonly kind: "TEXT_CHUNK_START"; readonly step: number; readonly block: number }
   | { readonly kind: "TEXT_CHUNK"; readonly step: number; readonly block: number; readonly delta: string }
   | {
@@ -198,6 +199,13 @@ export type AgentEventBody =
       readonly detail: string | null;
     }
   | { readonly kind: "INTERRUPT_REQUESTED"; readonly requestedBy: ActorRef; readonly note: string | null }
+  | { readonly kind: "TURN_RETRY_REQUESTED"; readonly turn: number; readonly requestedBy: ActorRef }
+  | {
+      readonly kind: "TOOL_CANCEL_REQUESTED";
+      readonly callId: string;
+      readonly requestedBy: ActorRef;
+      readonly note: string | null;
+    }
   | { readonly kind: "AGENT_RESUMED"; readonly strategy: "CRASH" | "MANUAL"; readonly sealed: readonly ToolCallSnapshot[] }
   | {
       readonly kind: "STORAGE_FAILURE";
@@ -266,6 +274,7 @@ export type BodyOf<Kind extends EventKind> = Extract<EventBody, { readonly kind:
 /** The one channel on which each kind appears. */
 export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   MESSAGE_RECEIVED: "PROGRESS",
+  MESSAGE_WITHDRAWN: "PROGRESS",
   TEXT_CHUNK_START: "PROGRESS",
   TEXT_CHUNK: "PROGRESS",
   TEXT_CHUNK_END: "PROGRESS",
@@ -290,6 +299,8 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TOOL_EXECUTED: "MONITOR",
   ERROR: "MONITOR",
   INTERRUPT_REQUESTED: "MONITOR",
+  TURN_RETRY_REQUESTED: "MONITOR",
+  TOOL_CANCEL_REQUESTED: "MONITOR",
   AGENT_RESUMED: "MONITOR",
   STORAGE_FAILURE: "MONITOR",
   TODO_CHANGED: "MONITOR",

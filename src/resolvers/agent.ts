@@ -3,6 +3,7 @@ import { createAgent as create, type CreateAgent } from "../agent/commands/creat
 import { forkAgent as fork } from "../agent/commands/fork-agent.ts";
 import { interruptAgent as interrupt } from "../agent/commands/interrupt-agent.ts";
 import { renameAgent as rename } from "../agent/commands/rename-agent.ts";
+import { retryTurn as retry } from "../agent/commands/retry-turn.ts";
 import type { Agent, Prisma } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
@@ -121,6 +122,13 @@ export async function interruptAgent(context: Context, agentId: string, note: st
   const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
   if (result.ok) context.wake(result.value.id);
   return payloadOf(context, result.ok ? accepted({ ...result.value, position: null }) : result);
+}
+
+export async function retryTurn(context: Context, agentId: string, idempotencyKey: string | null): Promise<Payload> {
+  const id = rowId("Agent", agentId) ?? "";
+  const result = await retry(context.services, context.actor, { agentId: id, idempotencyKey });
+  if (result.ok) context.wake(id);
+  return payloadOf(context, result);
 }
 
 export async function renameAgent(context: Context, agentId: string, title: string | null): Promise<Payload> {

@@ -1,4 +1,5 @@
 import { sendMessage as send, type SendMessage } from "../agent/commands/send-message.ts";
+import { withdrawMessage as withdraw } from "../agent/commands/withdraw-message.ts";
 import { contentBlocks } from "../agent/conversation/answer.ts";
 import type { StoredBlock, StoredImage, SentImage } from "../agent/conversation/images.ts";
 import type { ContentBlock, ImageType } from "../agent/models/model.ts";
@@ -18,6 +19,11 @@ export async function sendMessage(context: Context, request: SendMessage): Promi
   return payloadOf(context, result);
 }
 
+export async function withdrawMessage(context: Context, messageId: string): Promise<Payload> {
+  const id = rowId("Message", messageId) ?? "";
+  return payloadOf(context, await withdraw(context.services, context.actor, id));
+}
+
 /** A message by its row id. */
 export async function messageByRow({ prisma }: Context, id: string | null, selection: MessageSelection): Promise<Message | null> {
   return id === null ? null : prisma.message.findUnique({ ...selection, where: { id } });
@@ -32,7 +38,7 @@ const IN_ORDER: Order<Message> = {
   ],
 };
 
-/** A page of an agent's conversation. The agent was read before, by who may see it. */
+/** A page of an agent's conversation, without what was withdrawn. The agent was read before, by who may see it. */
 export async function messagesOf(
   { prisma }: Context,
   agentId: string,
@@ -41,7 +47,7 @@ export async function messagesOf(
 ): Promise<Connection<Message>> {
   return connection<Message, Prisma.MessageWhereInput, Prisma.MessageOrderByWithRelationInput>(args, {
     order: IN_ORDER,
-    where: { agentId },
+    where: { agentId, withdrawnAt: null },
     read: async (query) => prisma.message.findMany({ ...selection, ...query }),
     count: async (query) => prisma.message.count(query),
   });

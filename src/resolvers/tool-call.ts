@@ -1,4 +1,5 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
+import { cancelToolCall as cancel } from "../agent/commands/cancel-tool-call.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";
 import type { ToolCallErrorType } from "../events/event.ts";
@@ -9,6 +10,7 @@ import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 import type { Order } from "./keyset.ts";
 import { namesIn } from "./names.ts";
+import { payloadOf, type Payload } from "./payload.ts";
 import { within, type TimeRange } from "./time-range.ts";
 import { visibleAgents } from "./visibility.ts";
 
@@ -52,6 +54,12 @@ export async function toolCalls(
     orderOf(field, direction === "ASC" ? "asc" : "desc"),
     visibleCalls(context, args.filter ?? {}),
   );
+}
+
+export async function cancelToolCall(context: Context, callId: string, note: string | null): Promise<Payload> {
+  const result = await cancel(context.services, context.actor, { callId, note });
+  if (result.ok) context.wake(result.value.agentId);
+  return payloadOf(context, result);
 }
 
 function orderOf(field: ToolCallOrder["field"], direction: "asc" | "desc"): Order<ToolCall> {

@@ -1,4 +1,4 @@
-import { agentByRow, archiveAgent, createAgent, forkAgent, interruptAgent, renameAgent } from "../resolvers/agent.ts";
+import { agentByRow, archiveAgent, createAgent, forkAgent, interruptAgent, renameAgent, retryTurn } from "../resolvers/agent.ts";
 import { Agent } from "./agent.ts";
 import { builder } from "./builder.ts";
 import { PermissionScope } from "./enums.ts";
@@ -102,6 +102,24 @@ builder.mutationField("interruptAgent", (t) =>
       "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
     args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Which turn, and why." }) },
     resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
+  }),
+);
+
+const RetryTurnInput = builder.inputType("RetryTurnInput", {
+  description: "Which agent's last turn to retry.",
+  fields: (t) => ({
+    agentId: t.id({ required: true, description: "The agent." }),
+    idempotencyKey: t.string({ description: "The same key with the same input retries once." }),
+  }),
+});
+
+builder.mutationField("retryTurn", (t) =>
+  t.field({
+    type: agentPayload("RetryTurnPayload"),
+    description:
+      "Begins a new turn for the messages of the last one, which ended with an error or was interrupted. The conversation stays: the model reads what that turn did.",
+    args: { input: t.arg({ type: RetryTurnInput, required: true, description: "Which agent." }) },
+    resolve: (_root, { input }, context) => retryTurn(context, input.agentId, input.idempotencyKey ?? null),
   }),
 );
 

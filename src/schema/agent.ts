@@ -1,7 +1,7 @@
 import type { ForkPoint as Point } from "../agent/commands/fork-points.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
 import type { OpenBlock as Open } from "../events/blocks.ts";
-import type { TodoItem as Item } from "../events/event.ts";
+import { DONE_REASONS, type TodoItem as Item } from "../events/event.ts";
 import { globalId } from "../lib/global-id.ts";
 import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
@@ -15,6 +15,7 @@ import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
 import { described } from "./described.ts";
 import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
+import { DoneReason } from "./events/enums.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { Template } from "./template.ts";
 import { TodoItem } from "./todo.ts";
@@ -88,6 +89,13 @@ export const Agent = builder.prismaNode("Agent", {
     state: t.expose("state", { type: AgentState, description: "What it does." }),
     breakpoint: t.expose("breakpoint", { type: Breakpoint, description: "Where in its turn it stands." }),
     turn: t.exposeInt("turn", { description: "Turns that it has begun." }),
+    doneReason: t.field({
+      type: DoneReason,
+      nullable: true,
+      description: "How the newest turn that has ended did: `retryTurn` takes ERROR and INTERRUPTED. Null before the first has.",
+      select: { doneReason: true },
+      resolve: ({ doneReason }) => DONE_REASONS.find((known) => known === doneReason) ?? null,
+    }),
     stepCount: t.exposeInt("stepCount", { description: "Model calls that it has begun." }),
     cursor: t.field({
       type: "Cursor",

@@ -1,4 +1,4 @@
-import { messageByRow, messageContent, messageText, sendMessage } from "../resolvers/message.ts";
+import { messageByRow, messageContent, messageText, sendMessage, withdrawMessage } from "../resolvers/message.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
@@ -24,7 +24,10 @@ export const Message = builder.prismaNode("Message", {
       select: { content: true, tenant: true, agent: { select: { templateId: true } } },
       resolve: (row, _args, context) => messageContent(context, row),
     }),
-    turn: t.exposeInt("turn", { nullable: true, description: "The turn that it belongs to; null while it waits to join." }),
+    turn: t.exposeInt("turn", {
+      nullable: true,
+      description: "The turn that it belongs to; null while it waits to join. A retry takes it along.",
+    }),
     step: t.exposeInt("step", { nullable: true, description: "The step with which it joined, or that wrote it." }),
     sentBy: t.field({
       type: ActorRef,
@@ -39,6 +42,11 @@ export const Message = builder.prismaNode("Message", {
       type: "DateTime",
       nullable: true,
       description: "When its text was erased; null for one that has it.",
+    }),
+    withdrawnAt: t.expose("withdrawnAt", {
+      type: "DateTime",
+      nullable: true,
+      description: "When it was taken back before it joined; null for one that was not.",
     }),
     agent: t.relation("agent", { description: "The agent of the conversation." }),
   }),
@@ -80,5 +88,29 @@ builder.mutationField("sendMessage", (t) =>
     args: { input: t.arg({ type: SendMessageInput, required: true, description: "What, and to whom." }) },
     resolve: (_root, { input }, context) =>
       sendMessage(context, { ...input, images: input.images ?? [], idempotencyKey: input.idempotencyKey ?? null }),
+  }),
+);
+
+const WithdrawMessageInput = builder.inputType("WithdrawMessageInput", {
+  description: "Which message to take back.",
+  fields: (t) => ({ messageId: t.id({ required: true, description: "The message." }) }),
+});
+
+const WithdrawMessagePayload = payloadType("WithdrawMessagePayload", (t) => ({
+  message: t.prismaField({
+    type: Message,
+    nullable: true,
+    description: "The message, if it was taken back.",
+    resolve: (query, { rowId }, _args, context) => messageByRow(context, rowId, query),
+  }),
+}));
+
+builder.mutationField("withdrawMessage", (t) =>
+  t.field({
+    type: WithdrawMessagePayload,
+    description:
+      "Takes back a message that waits: the model never reads it, and the conversation is without it. One that has joined is refused; one that was withdrawn stays so.",
+    args: { input: t.arg({ type: WithdrawMessageInput, required: true, description: "Which message." }) },
+    resolve: (_root, { input }, context) => withdrawMessage(context, input.messageId),
   }),
 );

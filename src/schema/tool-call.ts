@@ -1,12 +1,20 @@
 import { inputPreview } from "../agent/calls/events.ts";
 import { isRetryable, recommendationsOf } from "../agent/calls/advice.ts";
 import type { OutputPiece as Piece } from "../agent/calls/outputs.ts";
+import type { Trail } from "../agent/calls/states.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
 import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
-import { outputPiece, toolCall, toolCalls, type ToolCallOrder as Order } from "../resolvers/tool-call.ts";
+import {
+  cancelToolCall,
+  outputPiece,
+  toolCall,
+  toolCallByRow,
+  toolCalls,
+  type ToolCallOrder as Order,
+} from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
@@ -21,6 +29,7 @@ import {
   ToolCallState,
 } from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
+import { payloadType } from "./payload.ts";
 import { TimeRangeInput } from "./time-range.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
@@ -97,14 +106,20 @@ const StagePassage = builder.objectRef<Passage>("StagePassage").implement({
   }),
 });
 
-type AuditRecord = { readonly state: (typeof ToolCallState)["$inferType"]; readonly timestamp: string; readonly note?: string };
+type AuditRecord = Trail & { readonly state: (typeof ToolCallState)["$inferType"]; readonly timestamp: string };
 
 const AuditEntry = builder.objectRef<AuditRecord>("AuditEntry").implement({
   description: "One step of a call from state to state.",
   fields: (t) => ({
     state: t.expose("state", { type: ToolCallState, description: "The state that it came into." }),
     timestamp: t.expose("timestamp", { type: "DateTime", description: "When." }),
-    note: t.string({ nullable: true, description: "Why, and by whom.", resolve: (entry) => entry.note ?? null }),
+    note: t.string({ nullable: true, description: "Why.", resolve: (entry) => entry.note ?? null }),
+    by: t.field({
+      type: ActorRef,
+      nullable: true,
+      description: "The person who decided or cancelled; null where nobody did, and in records of before.",
+      resolve: (entry) => entry.by ?? null,
+    }),
   }),
 });
 
@@ -243,6 +258,33 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     }),
   }),
 });
+
+const CancelToolCallInput = builder.inputType("CancelToolCallInput", {
+  description: "Which call to end.",
+  fields: (t) => ({
+    callId: t.id({ required: true, description: "The call's `callId`." }),
+    note: t.string({ description: "Why; the model reads it." }),
+  }),
+});
+
+const CancelToolCallPayload = payloadType("CancelToolCallPayload", (t) => ({
+  toolCall: t.prismaField({
+    type: ToolCall,
+    nullable: true,
+    description: "The call, if its end was asked for; its server may not have ended it yet.",
+    resolve: (query, { rowId }, _args, context) => (rowId === null ? null : toolCallByRow(context, rowId, query)),
+  }),
+}));
+
+builder.mutationField("cancelToolCall", (t) =>
+  t.field({
+    type: CancelToolCallPayload,
+    description:
+      "Ends one tool call: it is FAILED with `aborted`, and the turn goes on. One that was cancelled before stays so; one that has ended otherwise is refused.",
+    args: { input: t.arg({ type: CancelToolCallInput, required: true, description: "Which, and why." }) },
+    resolve: (_root, { input }, context) => cancelToolCall(context, input.callId, input.note ?? null),
+  }),
+);
 
 export const ToolCallConnection = connectionOf("ToolCall", ToolCall);
 

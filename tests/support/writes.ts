@@ -5,6 +5,7 @@ export type SeenChange = {
   readonly expectSignal?: number;
   readonly interrupt?: object;
   readonly received?: object;
+  readonly joins?: readonly object[];
   readonly stepStart?: object;
   readonly stepEnd?: { readonly state: string };
   readonly toolCalls?: readonly object[];

@@ -101,7 +101,8 @@ function stepOf(
     note,
   };
   const who = authority.onBehalfOf === null ? actor.id : `${actor.id} on behalf of ${authority.onBehalfOf.id}`;
-  const trail = `${request.decision} by ${who}${edit === null ? "" : ", with another input"}${note === null ? "" : `: ${note}`}`;
+  const words = `${request.decision} by ${who}${edit === null ? "" : ", with another input"}${note === null ? "" : `: ${note}`}`;
+  const trail = { note: words, by: actorRef(actor) };
   if (isOutcomeDecision(request.decision))
     return settleOutcome({ ...call, approval: decided }, request.decision, storable(request.result ?? ""), trail, at);
   if (state === "ALLOWED")

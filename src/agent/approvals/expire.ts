@@ -57,7 +57,7 @@ export async function expireApproval(services: ApprovalServices, approval: Expir
   const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
   const step =
     call.approval.kind === "OUTCOME_UNKNOWN"
-      ? sealCall(expired, `nobody said until ${expiredAt} what came of it`, at)
+      ? sealCall(expired, { note: `nobody said until ${expiredAt} what came of it` }, at)
       : deny(expired, expiredAt, at);
   const events = [
     closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`),
@@ -82,6 +82,6 @@ function deny(call: CallView, expiredAt: string, at: Date): CallStep {
     at,
     { ...refusedFacts(refusal), completedAt: at.toISOString(), durationMs: 0 },
     { details: refusalDetails(refusal) },
-    `nobody decided until ${expiredAt}`,
+    { note: `nobody decided until ${expiredAt}` },
   );
 }

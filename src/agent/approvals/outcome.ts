@@ -1,5 +1,5 @@
 import type { ApprovalDecision } from "../../db/generated/enums.ts";
-import { callStep, type CallStep } from "../calls/states.ts";
+import { callStep, type CallStep, type Trail } from "../calls/states.ts";
 import type { CallView } from "../calls/call.ts";
 import { sealCall } from "../calls/seal.ts";
 
@@ -22,7 +22,7 @@ export function settleOutcome(
   call: CallView,
   decision: OutcomeDecision,
   result: string,
-  trail: string,
+  trail: Trail & { readonly note: string },
   at: Date,
 ): CallStep | null {
   switch (decision) {

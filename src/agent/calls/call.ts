@@ -1,4 +1,5 @@
 import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } from "../../db/generated/enums.ts";
+import type { CancelRequest } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
 import type { ToolCallError } from "../../events/event.ts";
@@ -40,6 +41,8 @@ export type CallView = {
   readonly completedAt: string | null;
   readonly durationMs: number | null;
   readonly approval: ApprovalView | null;
+  /** The wish of a person that it ends; null for none. */
+  readonly cancelRequested: CancelRequest | null;
 };
 
 /** The agent of a call, as far as its calls depend on it. */
@@ -58,7 +61,7 @@ export type CallingAgent = {
 /** The columns of a tool call `t` as a CallView. */
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
   'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
-  'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms,
+  'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cancelRequested', t.cancel_requested,
   'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
     FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.kind = 'OUTCOME_UNKNOWN' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;

@@ -30,6 +30,7 @@ function ownDetails(refusal: Refusal): JsonObject {
       return refusal.result === null ? { reason: refusal.reason } : { reason: refusal.reason, result: refusal.result.details };
     case "user_rejected":
     case "aborted":
+    case "cancelled":
       return { note: refusal.note };
     case "approval_expired":
       return { expiredAt: refusal.expiredAt };

@@ -1,7 +1,9 @@
 import type { ToolCallError } from "../../events/event.ts";
+import type { CancelRequest } from "../../db/change.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { marked } from "../../lib/text.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
+import type { Trail } from "./states.ts";
 import { format } from "./stages/formatting.ts";
 import type { ValidationIssue } from "../tools/tool.ts";
 
@@ -38,7 +40,14 @@ export type Refusal =
       readonly cause: JsonObject;
     }
   | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }
-  | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null };
+  | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null }
+  | {
+      readonly type: "cancelled";
+      /** "execution" if it had begun to run. */
+      readonly stage: "confirmation" | "execution";
+      readonly by: CancelRequest["by"];
+      readonly note: string | null;
+    };
 
 /** The longest value shown to the model beside what is wrong with it, in bytes. */
 const VALUE_BYTES = 200;
@@ -78,6 +87,8 @@ export function refusalText(refusal: Refusal): string {
       return `The tool did not end within ${refusal.afterMs} ms and was stopped. Its effects are unknown: check before you repeat it.`;
     case "aborted":
       return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. Its effects are unknown: check before you repeat it.`;
+    case "cancelled":
+      return `A person cancelled the call${refusal.note === null ? "" : `: ${refusal.note}`}. ${refusal.stage === "execution" ? "It had begun, and its effects are unknown: check before you repeat it." : "It was not run: do not repeat it, ask what to do instead, or go on without it."}`;
   }
 }
 
@@ -96,13 +107,19 @@ export function refusedState(refusal: Refusal): "DENIED" | "FAILED" {
     case "execution_failed":
     case "timeout":
     case "aborted":
+    case "cancelled":
       return "FAILED";
   }
 }
 
+/** The words of the audit trail on a refusal. */
+export function refusedTrail(refusal: Refusal): Trail {
+  return refusal.type === "cancelled" ? { note: refusal.note ?? "cancelled", by: refusal.by } : { note: refusal.type };
+}
+
 /** The refusal as it stands on the row and in events. */
 export function toolCallError(refusal: Refusal): ToolCallError {
-  const type = refusal.type === "incomplete" ? "aborted" : refusal.type;
+  const type = refusal.type === "incomplete" || refusal.type === "cancelled" ? "aborted" : refusal.type;
   return { type, stage: refusal.stage, message: marked(refusalText(refusal), 4_000, "the output has the whole") };
 }
 

@@ -1,5 +1,5 @@
 import type { CallView } from "./call.ts";
-import { callStep, type CallFacts, type CallStep } from "./states.ts";
+import { callStep, type CallFacts, type CallStep, type Trail } from "./states.ts";
 
 /** The problem with a call in each state in which it can be sealed, and what the model can do about it. */
 const ADVICE: Readonly<Record<string, { readonly error: string; readonly recommendations: readonly string[] }>> = {
@@ -46,6 +46,6 @@ export function sealedResult(call: CallView, note: string): CallFacts {
 }
 
 /** The step of a call to SEALED, with the result that says why. */
-export function sealCall(call: CallView, note: string, at: Date): CallStep {
-  return callStep(call, "SEALED", at, { ...sealedResult(call, note), completedAt: at.toISOString() }, {}, note);
+export function sealCall(call: CallView, trail: Trail & { readonly note: string }, at: Date): CallStep {
+  return callStep(call, "SEALED", at, { ...sealedResult(call, trail.note), completedAt: at.toISOString() }, {}, trail);
 }

@@ -1,4 +1,4 @@
-import type { ToolCallPatch, ToolCallTransition } from "../../db/change.ts";
+import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/change.ts";
 import type { ToolCallState } from "../../db/generated/enums.ts";
 import type { CallView } from "./call.ts";
 
@@ -13,11 +13,11 @@ import type { CallView } from "./call.ts";
  *
  * A rule or a hook may deny or answer a call until it is EXECUTING. A person is asked again about an APPROVED call if another
  * input would run by then. A call whose server died while it was EXECUTING may run again, or a person is asked what came of
- * it. Every call that is not final is SEALED if its turn ends.
+ * it. Every call that is not final is SEALED if its turn ends, and FAILED if a person cancels that call.
  */
 export const TRANSITIONS: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   PENDING: ["APPROVAL_REQUIRED", "EXECUTING", "DENIED", "FAILED", "COMPLETED", "SEALED"],
-  APPROVAL_REQUIRED: ["APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING"],
+  APPROVAL_REQUIRED: ["APPROVED", "DENIED", "SEALED", "COMPLETED", "EXECUTING", "FAILED"],
   APPROVED: ["EXECUTING", "APPROVAL_REQUIRED", "DENIED", "FAILED", "SEALED"],
   EXECUTING: ["COMPLETED", "FAILED", "SEALED", "APPROVAL_REQUIRED", "EXECUTING"],
   COMPLETED: [],
@@ -65,6 +65,9 @@ export type CallFacts = Partial<
 /** A transition to commit, and the call as it stands after it. */
 export type CallStep = { readonly transition: ToolCallTransition; readonly call: CallView };
 
+/** The words of the audit trail on a step: why, and by whom. */
+export type Trail = { readonly note?: string; readonly by?: CancelRequest["by"] };
+
 /** The step of a call to its next state. A step that the state table does not have is a mistake of ours, and throws. */
 export function callStep(
   call: CallView,
@@ -72,7 +75,7 @@ export function callStep(
   at: Date,
   facts: CallFacts,
   columns: Partial<ToolCallPatch> = {},
-  note?: string,
+  trail: Trail = {},
 ): CallStep {
   if (!TRANSITIONS[call.state].includes(to)) throw new Error(`a call cannot go from ${call.state} to ${to}`);
   const timestamp = at.toISOString();
@@ -81,7 +84,7 @@ export function callStep(
       id: call.id,
       from: call.state,
       set: { ...facts, ...columns, state: to, updatedAt: at },
-      audit: { state: to, timestamp, ...(note === undefined ? {} : { note }) },
+      audit: { state: to, timestamp, ...trail },
     },
     call: { ...call, ...facts, state: to },
   };

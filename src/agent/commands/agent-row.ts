@@ -65,6 +65,7 @@ export function agentRow({
     lastActivityAt: at,
     archivedAt: null,
     retryTurn: null,
+    doneReason: null,
   };
 }
 

@@ -12,6 +12,13 @@ export type FoundAgent = {
   readonly isArchived: boolean;
 };
 
+/** The refusal of what would start a turn of an archived agent. */
+export const ARCHIVED: CommandRefusal = {
+  code: "ARCHIVED",
+  field: ["agentId"],
+  message: "the agent is archived, and takes no message: `unarchiveAgent` first",
+};
+
 const FIND: Statement<FoundAgent, [agentId: string]> = {
   name: "find_agent",
   text: `SELECT id, tenant, created_by AS "createdBy", title, archived_at IS NOT NULL AS "isArchived" FROM agent WHERE id = $1`,

@@ -5,7 +5,7 @@ import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findAgent, findSteered, type FoundAgent } from "./find-agent.ts";
+import { ARCHIVED, findAgent, findSteered, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
 import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
@@ -43,12 +43,6 @@ export async function sendMessage(
   const keyed = { actor, operation: "sendMessage", key: request.idempotencyKey, body };
   return once(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
 }
-
-const ARCHIVED: CommandRefusal = {
-  code: "ARCHIVED",
-  field: ["agentId"],
-  message: "the agent is archived, and takes no message: `unarchiveAgent` first",
-};
 
 function textProblem(text: string, images: number): CommandRefusal | null {
   if (text.trim() === "" && images === 0)
@@ -104,6 +98,7 @@ async function tryToSend(
         createdByKind: actor.kind,
         createdAt: at,
         erasedAt: null,
+        withdrawnAt: null,
       },
     },
   );

@@ -149,6 +149,8 @@ export class Loop {
         return this.#calls.judge(action.calls, view, template);
       case "execute calls":
         return this.#calls.execute(action.calls, view, template);
+      case "cancel calls":
+        return this.#calls.cancel(action.calls, template);
       case "resume":
         return this.#resume(view, action.orphans);
       case "end turn":
@@ -294,6 +296,7 @@ export class Loop {
       isModelRunning: this.#answering !== null,
       isJudging: this.#calls.isJudging,
       runningCalls: this.#calls.running,
+      endingCalls: this.#calls.ending,
       readyCalls: this.#calls.ready,
       repeatableCalls: this.#calls.repeatable,
       isTakenOver: this.#isTakenOver,

@@ -8,6 +8,8 @@ export type Activity = {
   /** True while hooks are looking at calls. */
   readonly isJudging: boolean;
   readonly runningCalls: ReadonlySet<string>;
+  /** Those of them that were told to end. */
+  readonly endingCalls: ReadonlySet<string>;
   /** Calls that passed the gate up to execution, under this lease. */
   readonly readyCalls: ReadonlySet<string>;
   /** Calls that an earlier owner left unfinished, and that may run again. */
@@ -30,6 +32,7 @@ export type Action =
   | { readonly kind: "start step" }
   | { readonly kind: "judge calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "execute calls"; readonly calls: readonly CallView[] }
+  | { readonly kind: "cancel calls"; readonly calls: readonly CallView[] }
   | { readonly kind: "end turn"; readonly reason: "MAX_STEPS" | "INTERRUPTED" }
   /** Goes on after an earlier owner that was not heard of again: with calls whose outcome is unknown, a model call that broke off, or neither. */
   | { readonly kind: "resume"; readonly orphans: readonly CallView[] }
@@ -43,7 +46,8 @@ export type Action =
  * one path: all of them are a look at the rows.
  */
 export function nextAction(view: AgentView, activity: Activity, bounds: Bounds): Action {
-  if (view.state === "READY") return view.waiting.length > 0 ? { kind: "start turn" } : { kind: "park" };
+  if (view.state === "READY")
+    return view.waiting.length > 0 || view.retryTurn !== null ? { kind: "start turn" } : { kind: "park" };
 
   const orphans = view.calls.filter(
     (call) => call.state === "EXECUTING" && !activity.runningCalls.has(call.id) && !activity.repeatableCalls.has(call.id),
@@ -51,6 +55,10 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
   const isBrokenOff = view.lastStep?.state === "STARTED" && !activity.isModelRunning;
   if (activity.isTakenOver || orphans.length > 0 || isBrokenOff) return { kind: "resume", orphans };
   if (view.interruptAt !== null) return { kind: "end turn", reason: "INTERRUPTED" };
+  const cancelled = view.calls.filter(
+    ({ id, state, cancelRequested }) => cancelRequested !== null && !isFinal(state) && !activity.endingCalls.has(id),
+  );
+  if (cancelled.length > 0) return { kind: "cancel calls", calls: cancelled };
   if (activity.isModelRunning || activity.isJudging) return { kind: "wait" };
 
   const isAnswering = view.lastMessageKind === "ASSISTANT" && view.calls.length > 0;

@@ -1,5 +1,6 @@
 import { someString } from "../../lib/json.ts";
 import type { CallView } from "../calls/call.ts";
+import { CallCancelled } from "../calls/stages/cancelled.ts";
 import { hooksFor } from "../calls/hooks.ts";
 import { judgeCall, type ReadyCall } from "../calls/judge.ts";
 import { runCall, type CallOutcome } from "../calls/run.ts";
@@ -8,6 +9,7 @@ import type { ToolPermit } from "../calls/slots.ts";
 import { mayAsk } from "../policy/policy.ts";
 import { storedRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
+import { callsCancelled, type CancelledCall } from "./commits/calls-cancelled.ts";
 import { callEnded } from "./commits/call-ended.ts";
 import { callRefused, callsJudged } from "./commits/calls-judged.ts";
 import { callsStarted } from "./commits/calls-started.ts";
@@ -24,6 +26,9 @@ type StartingCall = { readonly ready: ReadyCall; readonly permit: ToolPermit };
 /** A call whose EXECUTING is committed. */
 type StartedCall = StartingCall & { readonly call: CallView };
 
+/** A call that runs: its end, and what tells it to end alone. */
+type RunningCall = { readonly ended: Promise<void>; readonly cancelling: AbortController };
+
 /** The calls that are under way or ready to start are told of these. */
 export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
 
@@ -31,7 +36,7 @@ export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interru
 export class ToolCalls {
   readonly #services: AgentServices;
   readonly #scope: ToolCallScope;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, RunningCall>();
   readonly #ready = new Map<string, ReadyCall>();
   readonly #repeatable = new Set<string>();
   /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
@@ -48,6 +53,12 @@ export class ToolCalls {
   /** The calls that run now. */
   get running(): ReadonlySet<string> {
     return new Set(this.#running.keys());
+  }
+
+  /** Those of them that were told to end. */
+  get ending(): ReadonlySet<string> {
+    const running = [...this.#running];
+    return new Set(running.flatMap(([id, { cancelling }]) => (cancelling.signal.aborted ? [id] : [])));
   }
 
   /** True while hooks are looking at calls. */
@@ -83,7 +94,7 @@ export class ToolCalls {
 
   /** Resolves when no call runs or is judged. */
   async settled(): Promise<void> {
-    await Promise.allSettled([...this.#running.values(), this.#judging]);
+    await Promise.allSettled([...[...this.#running.values()].map(({ ended }) => ended), this.#judging]);
   }
 
   // --- judging ---
@@ -134,10 +145,11 @@ export class ToolCalls {
       const ready = this.#ready.get(id);
       if (ready === undefined) continue;
       const permit = this.#services.slots.tryTake();
-      if (permit === null) this.#track(ready.call, this.#runLater(ready, view, template));
+      if (permit === null) this.#track(ready.call, (cancel) => this.#runLater(ready, view, template, cancel));
       else starting.push({ ready, permit });
     }
-    for (const started of await this.#begin(starting, view)) this.#track(started.call, this.#run(started, view, template));
+    for (const started of await this.#begin(starting, view))
+      this.#track(started.call, (cancel) => this.#run(started, view, template, cancel));
   }
 
   /** Commits the EXECUTING of calls (invariant 5), and gives those that may run now. The others give their places back. */
@@ -165,9 +177,9 @@ export class ToolCalls {
   }
 
   /** Runs a call when the server has a place for it; one that waits too long is refused. */
-  async #runLater(ready: ReadyCall, view: AgentView, template: Template): Promise<void> {
+  async #runLater(ready: ReadyCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
     const { owner } = this.#scope;
-    const stop = this.#stopSignal();
+    const stop = AbortSignal.any([this.#stopSignal(), cancel]);
     if (this.#running.size === 0) await owner.commit(moved(owner.current(view), { breakpoint: "PRE_TOOL" }));
     const began = performance.now();
     const permit = await this.#services.slots.take(stop);
@@ -177,28 +189,29 @@ export class ToolCalls {
       await owner.commit(callRefused(owner.current(view), { judged: ready, refusal, template }, this.#now()));
       return;
     }
-    for (const started of await this.#begin([{ ready, permit }], view)) await this.#run(started, view, template);
+    for (const started of await this.#begin([{ ready, permit }], view)) await this.#run(started, view, template, cancel);
   }
 
   /** Tracks the work for a call until it has ended. */
-  #track({ id: callId, name }: Pick<CallView, "id" | "name">, work: Promise<void>): void {
+  #track({ id: callId, name }: Pick<CallView, "id" | "name">, work: (cancel: AbortSignal) => Promise<void>): void {
     const { owner, wakeUp } = this.#scope;
     // What was judged before it ran may lead elsewhere now (invariant 14): links, files, what hooks look at.
     const mayHaveChanged = this.#services.tools.get(name)?.readOnly !== true;
-    const running = owner.guard(work).finally(() => {
+    const cancelling = new AbortController();
+    const ended = owner.guard(work(cancelling.signal)).finally(() => {
       this.#running.delete(callId);
       if (mayHaveChanged) this.forgetReady();
       this.#ready.delete(callId);
       wakeUp.wake();
     });
-    this.#running.set(callId, running);
+    this.#running.set(callId, { ended, cancelling });
   }
 
   /** Runs a call and stores its end. A loop that waits commits it with what it does next. */
-  async #run({ ready, permit, call }: StartedCall, view: AgentView, template: Template): Promise<void> {
+  async #run({ ready, permit, call }: StartedCall, view: AgentView, template: Template, cancel: AbortSignal): Promise<void> {
     const { owner, interrupt, wakeUp } = this.#scope;
     const scope = this.#callScope(view, template);
-    const outcome = await runCall(ready, scope, interrupt.signal).finally(() => permit.release());
+    const outcome = await runCall(ready, scope, AbortSignal.any([interrupt.signal, cancel])).finally(() => permit.release());
     if (owner.lost.aborted) return;
     const end = (ended: CallOutcome): DeferredCommit => {
       const facts = { call, outcome: ended, isLast: this.#running.size === 1, trace: template.trace };
@@ -216,6 +229,21 @@ export class ToolCalls {
     };
     if (wakeUp.isAwaited) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));
+  }
+
+  // --- cancelling ---
+
+  /** Ends single calls as people asked: those that run are told so, the others get their result now. */
+  async cancel(calls: readonly CallView[], { trace }: Template): Promise<void> {
+    const waiting: CancelledCall[] = [];
+    for (const call of calls) {
+      const request = call.cancelRequested;
+      if (request === null) continue;
+      const running = this.#running.get(call.id);
+      if (running === undefined) waiting.push({ call, request });
+      else running.cancelling.abort(new CallCancelled(request));
+    }
+    if (waiting.length > 0) await this.#scope.owner.commit(callsCancelled(waiting, { trace }, this.#now()));
   }
 
   #callScope(view: AgentView, template: Template): CallScope {

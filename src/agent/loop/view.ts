@@ -23,6 +23,8 @@ export type AgentView = {
   readonly signal: number;
   readonly interruptAt: string | null;
   readonly interruptNote: string | null;
+  /** The turn whose messages are to be answered again; null for none. */
+  readonly retryTurn: number | null;
   readonly leaseEpoch: number;
   readonly leaseOwner: string | null;
   /** Messages that wait to join the transcript, in order of arrival. */
@@ -47,8 +49,8 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   name: "read_agent_view",
   text: `SELECT json_build_object('id', a.id, 'tenant', a.tenant, 'templateId', a.template_id, 'model', a.model, 'workspace', a.workspace, 'toolTimeoutMs', a.tool_timeout_ms, 'permission', a.permission, 'hooks', coalesce(a.hooks, '[]'::json),
     'createdBy', a.created_by, 'state', a.state, 'breakpoint', a.breakpoint, 'turn', a.turn, 'stepCount', a.step_count, 'transcriptLength', a.transcript_length,
-    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
-    'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
+    'signal', a.signal, 'interruptAt', a.interrupt_at, 'interruptNote', a.interrupt_note, 'retryTurn', a.retry_turn, 'leaseEpoch', a.lease_epoch, 'leaseOwner', a.lease_owner,
+    'waiting', (SELECT coalesce(json_agg(m.id ORDER BY m.arrival), '[]') FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'lastStep', (SELECT json_build_object('step', s.step, 'turn', s.turn, 'state', s.state, 'stopReason', s.stop_reason, 'model', s.model) FROM step s WHERE s.agent_id = a.id AND s.step = a.step_count),
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),

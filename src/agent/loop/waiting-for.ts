@@ -7,7 +7,8 @@ export type Standstill = {
   readonly breakpoint: Breakpoint;
   readonly model: string;
   readonly stepCount: number;
-  readonly waitingMessages: number;
+  /** True if a turn is to begin: a message waits, or the last turn is to be retried. */
+  readonly isTurnWanted: boolean;
   readonly isInterrupted: boolean;
   /** Whose turn it is: a server's that answers, one's that does not, nobody's although it could go on, or a person's. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
@@ -19,7 +20,7 @@ export type Standstill = {
 const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly string[]]> = {
   name: "read_standstills",
   text: `SELECT CASE WHEN a.id IS NOT NULL THEN json_build_object('state', a.state, 'breakpoint', a.breakpoint, 'model', a.model, 'stepCount', a.step_count, 'isInterrupted', a.interrupt_at IS NOT NULL,
-    'waitingMessages', (SELECT count(*) FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL),
+    'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p JOIN tool_call t ON t.id = p.tool_call_id WHERE p.agent_id = a.id AND p.state = 'PENDING'),
     'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
@@ -33,7 +34,7 @@ export async function readStandstills(sql: Sql, agentIds: readonly string[]): Pr
 
 /** The thing that an agent waits for, in words that follow "waits for"; null if that is only a message. */
 export function waitingFor(now: Standstill): string | null {
-  if (now.state === "READY" && now.waitingMessages === 0) return null;
+  if (now.state === "READY" && !now.isTurnWanted) return null;
   if (now.owner === "NOBODY") return "a server to go on with it";
   if (now.owner === "RUN_OUT") return "another server to go on with it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";

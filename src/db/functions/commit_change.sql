@@ -8,7 +8,7 @@
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by does not stand any more; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
--- 7 (what was allowed still stands when it starts) and 14 (nothing starts after an acknowledged interrupt).
+-- 7 (what was allowed still stands when it starts) and 14 (nothing starts after an acknowledged interrupt or cancellation).
 CREATE OR REPLACE FUNCTION commit_change(
   p_tenant text,
   p_append uuid,
@@ -33,9 +33,10 @@ DECLARE
   v_item record;
   v_state text;
   v_signal int;
+  v_joined int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, rename json, archive json, received json, images json, joins json, messages json,
+    "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
     "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
 
   IF v_change."createAgent" IS NULL THEN
@@ -100,16 +101,46 @@ BEGIN
   END IF;
 
   IF v_change.interrupt IS NOT NULL THEN
-    IF v_agent.state = 'READY' AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL) THEN
+    IF v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL) THEN
       RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;
 
   IF v_change.agent IS NOT NULL THEN
-    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs) =
-      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, greatest(a.last_activity_at, r.last_activity_at), r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs
+    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs, done_reason, retry_turn) =
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, greatest(a.last_activity_at, r.last_activity_at), r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, CASE WHEN r.turn = a.turn THEN a.retry_turn END
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
+  END IF;
+
+  -- A turn that begins answers again what it was asked to.
+  IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
+    UPDATE message SET turn = (v_change.agent ->> 'turn')::int
+    WHERE agent_id = p_agent AND turn = v_agent.retry_turn AND kind = 'USER' AND created_by IS NOT NULL;
+  END IF;
+
+  IF v_change.retry IS NOT NULL THEN
+    IF v_agent.state <> 'READY' OR v_agent.turn <> (v_change.retry ->> 'turn')::int OR v_agent.retry_turn IS NOT NULL OR v_agent.archived_at IS NOT NULL THEN
+      RAISE EXCEPTION 'agent % does not stand after turn %', p_agent, v_change.retry ->> 'turn' USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET retry_turn = turn WHERE id = p_agent;
+  END IF;
+
+  IF v_change.cancel IS NOT NULL THEN
+    UPDATE tool_call SET cancel_requested = v_change.cancel -> 'requested'
+    WHERE id = v_change.cancel ->> 'id' AND agent_id = p_agent AND cancel_requested IS NULL
+      AND state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING');
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'tool call % has ended, or is cancelled already', v_change.cancel ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.withdraw IS NOT NULL THEN
+    UPDATE message SET withdrawn_at = (v_change.withdraw ->> 'at')::timestamptz
+    WHERE id = v_change.withdraw ->> 'id' AND agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'message % does not wait', v_change.withdraw ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   IF v_change.wake THEN
@@ -145,7 +176,7 @@ BEGIN
     SELECT count(*) >= (v_change."queueLimit" ->> 'messages')::int
         OR coalesce(sum(octet_length(m.content::text) + i.bytes), 0) + (v_change."queueLimit" ->> 'added')::int > (v_change."queueLimit" ->> 'bytes')::int
     FROM message m, LATERAL (SELECT coalesce(sum((b -> 'source' ->> 'bytes')::int), 0) AS bytes FROM json_array_elements(m.content) b) i
-    WHERE m.agent_id = p_agent AND m.ordinal IS NULL
+    WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
   ) THEN
     RAISE EXCEPTION 'the queue of agent % is full', p_agent USING ERRCODE = 'TP002';
   END IF;
@@ -166,7 +197,11 @@ BEGIN
   IF v_change.joins IS NOT NULL THEN
     UPDATE message m SET ordinal = j.ordinal, turn = j.turn, step = j.step
     FROM json_populate_recordset(null::message, v_change.joins) j
-    WHERE m.id = j.id AND m.agent_id = p_agent AND m.ordinal IS NULL;
+    WHERE m.id = j.id AND m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL;
+    GET DIAGNOSTICS v_joined = ROW_COUNT;
+    IF v_joined <> json_array_length(v_change.joins) THEN
+      RAISE EXCEPTION 'a message of agent % was withdrawn before it joined', p_agent USING ERRCODE = 'TP002';
+    END IF;
   END IF;
 
   IF v_change.messages IS NOT NULL THEN
@@ -236,10 +271,11 @@ BEGIN
       (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
-    WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state;
+    WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state
+      AND (v_item."set" ->> 'state' <> 'EXECUTING' OR t.cancel_requested IS NULL);
     IF NOT FOUND THEN
       SELECT state INTO v_state FROM tool_call WHERE id = v_item.id;
-      RAISE EXCEPTION 'tool call % is %, not %', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
+      RAISE EXCEPTION 'tool call % is %, not %, or is cancelled', v_item.id, v_state, v_item."from" USING ERRCODE = 'TP002';
     END IF;
   END LOOP;
 

@@ -22,6 +22,7 @@ export const EventKind = builder.enumType("EventKind", {
   description: "What an event reports. Kinds are added: clients ignore those that they do not know.",
   values: described<Kind>({
     MESSAGE_RECEIVED: "A person or program sent a message.",
+    MESSAGE_WITHDRAWN: "Somebody took back a message that waited.",
     TEXT_CHUNK_START: "A block of the agent's text begins.",
     TEXT_CHUNK: "So much more of a block of text.",
     TEXT_CHUNK_END: "A block of text is complete, or was aborted.",
@@ -46,6 +47,8 @@ export const EventKind = builder.enumType("EventKind", {
     TOOL_EXECUTED: "The audit of a tool call in its final state.",
     ERROR: "Something went wrong that operators should see.",
     INTERRUPT_REQUESTED: "Somebody asked for the end of the running turn.",
+    TURN_RETRY_REQUESTED: "Somebody asked for another turn for the same messages.",
+    TOOL_CANCEL_REQUESTED: "Somebody asked for the end of one tool call.",
     AGENT_RESUMED: "The agent goes on after its server stopped.",
     STORAGE_FAILURE: "The database was away, and is back.",
     TODO_CHANGED: "The agent's todo list changed.",

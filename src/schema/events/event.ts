@@ -74,12 +74,21 @@ eventType("MESSAGE_RECEIVED").implement({
   }),
 });
 
+eventType("MESSAGE_WITHDRAWN").implement({
+  description: "Somebody took back a message that waited: the model never reads it.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    messageId: t.id({ description: "The message.", resolve: ({ body }) => globalId("Message", body.messageId) }),
+    withdrawnBy: t.field({ type: ActorRef, description: "Who took it back.", resolve: ({ body }) => body.withdrawnBy }),
+  }),
+});
+
 eventType("DONE").implement({
   description: "A turn ended. One a turn, always.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
-    turn: t.int({ description: "The turn.", resolve: ({ body }) => body.turn }),
     step: t.int({ description: "Its last step.", resolve: ({ body }) => body.step }),
+    turn: t.int({ description: "The turn.", resolve: ({ body }) => body.turn }),
     reason: t.field({ type: DoneReason, description: "How it ended.", resolve: ({ body }) => body.reason }),
     messageIds: t.idList({
       description: "The messages that the turn answers.",
@@ -228,6 +237,25 @@ eventType("INTERRUPT_REQUESTED").implement({
   description: "Somebody asked for the end of the running turn: nothing more of it starts.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
+    requestedBy: t.field({ type: ActorRef, description: "Who asked.", resolve: ({ body }) => body.requestedBy }),
+    note: t.string({ nullable: true, description: "Why.", resolve: ({ body }) => body.note }),
+  }),
+});
+
+eventType("TURN_RETRY_REQUESTED").implement({
+  description: "Somebody asked for another turn for the messages of one that ended with an error or was interrupted.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    turn: t.int({ description: "The turn that ended so.", resolve: ({ body }) => body.turn }),
+    requestedBy: t.field({ type: ActorRef, description: "Who asked.", resolve: ({ body }) => body.requestedBy }),
+  }),
+});
+
+eventType("TOOL_CANCEL_REQUESTED").implement({
+  description: "Somebody asked for the end of one tool call; the turn goes on.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    callId: t.id({ nullable: true, description: "The call.", resolve: ({ body }) => body.callId }),
     requestedBy: t.field({ type: ActorRef, description: "Who asked.", resolve: ({ body }) => body.requestedBy }),
     note: t.string({ nullable: true, description: "Why.", resolve: ({ body }) => body.note }),
   }),

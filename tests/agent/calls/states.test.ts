@@ -26,6 +26,7 @@ function callIn(state: ToolCallState): CallView {
     completedAt: null,
     durationMs: null,
     approval: null,
+    cancelRequested: null,
   };
 }
 

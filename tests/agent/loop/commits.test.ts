@@ -35,6 +35,7 @@ const NEW_AGENT: AgentView = {
   signal: 0,
   interruptAt: null,
   interruptNote: null,
+  retryTurn: null,
   leaseEpoch: 1,
   leaseOwner: "here",
   waiting: [],

@@ -258,6 +258,7 @@ export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'ExecutionStarted', cursor: string }
       | { __typename: 'InterruptRequested', cursor: string }
       | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+      | { __typename: 'MessageWithdrawn', cursor: string }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
       | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string, risk: Risk, host: string | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
@@ -274,11 +275,13 @@ export type WatchSubscription = { timeline: { cursor: string, caughtUp: boolean,
       | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
       | { __typename: 'TodoChanged', cursor: string }
       | { __typename: 'TokensUsed', cursor: string }
+      | { __typename: 'ToolCancelRequested', cursor: string }
       | { __typename: 'ToolCustomEvent', cursor: string }
       | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
       | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
       | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
       | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
 

@@ -1,6 +1,7 @@
 import { aborted } from "../../../lib/aborted.ts";
 import { ENDED } from "../../../lib/abort-reason.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { CallCancelled, cancelledRefusal } from "./cancelled.ts";
 import { failureOf } from "../failure.ts";
 import { hookCall, type Around, type HookAgent } from "../hooks.ts";
 import type { Placed } from "../../tools/hook.ts";
@@ -94,5 +95,6 @@ function once(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promis
 
 function reasonOf(interrupt: AbortSignal, timeoutMs: number): Refusal {
   if (!interrupt.aborted) return { type: "timeout", stage: "execution", afterMs: timeoutMs };
+  if (interrupt.reason instanceof CallCancelled) return cancelledRefusal(interrupt.reason.request, "execution");
   return { type: "aborted", stage: "execution", note: typeof interrupt.reason === "string" ? interrupt.reason : null };
 }

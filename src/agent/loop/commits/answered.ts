@@ -138,6 +138,7 @@ function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedI
     completedAt: null,
     durationMs: null,
     approval: null,
+    cancelRequested: null,
   });
 }
 

@@ -4,7 +4,7 @@ import type { CallOutcome } from "../../calls/run.ts";
 import { callStep, type CallStep } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, joinCommits, type Commit, moved } from "./commit.ts";
-import { refusedFacts } from "../../calls/refusal.ts";
+import { refusedFacts, refusedTrail } from "../../calls/refusal.ts";
 import { refusalDetails } from "../../calls/refusal-details.ts";
 import { toolWarning } from "./tool-warning.ts";
 
@@ -31,9 +31,9 @@ export function callEnded(view: AgentView, { call, outcome, isLast, trace }: End
   return isLast ? joinCommits(ended, moved(view, { breakpoint: "POST_TOOL" })) : ended;
 }
 
-/** A tool that failed, or did not end in time, is told of by the kind of its refusal. One that was interrupted did neither. */
+/** A tool that failed, or did not end in time, is told of by the kind of its refusal. One that was interrupted or cancelled did neither. */
 function failureOf({ name, error }: CallView, outcome: CallOutcome): readonly { detail: string; message: string }[] {
-  if (outcome.kind !== "refused" || outcome.refusal.type === "aborted" || error === null) return [];
+  if (outcome.kind !== "refused" || error === null || error.type === "aborted") return [];
   return [{ detail: error.type, message: `${name}: ${error.message}` }];
 }
 
@@ -42,7 +42,7 @@ function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
   if (outcome.kind === "refused") {
     const { refusal, said } = outcome;
     const facts = { ...common, ...refusedFacts(refusal), ...(said === null ? {} : { output: said.output }) };
-    return callStep(call, "FAILED", at, facts, { details: said?.details ?? refusalDetails(refusal) }, refusal.type);
+    return callStep(call, "FAILED", at, facts, { details: said?.details ?? refusalDetails(refusal) }, refusedTrail(refusal));
   }
   const { output, details, keptOutputBytes } = outcome;
   return callStep(call, "COMPLETED", at, { ...common, output }, { details, keptOutputBytes });

@@ -7,7 +7,7 @@ import type { CallView } from "../../calls/call.ts";
 import { hasRun, callStep, type CallFacts, type CallStep } from "../../calls/states.ts";
 import { judgedColumns, judgedFacts, type JudgedCall, type Judgement, type ReadyCall } from "../../calls/judge.ts";
 import { endEvents } from "../../calls/events.ts";
-import { refusalText, refusedFacts, refusedState, type Refusal } from "../../calls/refusal.ts";
+import { refusalText, refusedFacts, refusedState, refusedTrail, type Refusal } from "../../calls/refusal.ts";
 import { sealCall } from "../../calls/seal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
@@ -79,7 +79,7 @@ function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: Reco
       const { output, details } = format(judgement.result);
       const facts: CallFacts = { output, ...judgedFacts(judgement), stages, ...ended(at, stages) };
       const columns = { ...judgedColumns(judgement), details };
-      return ending(callStep(call, "COMPLETED", at, facts, columns, judgement.explanation.place), template);
+      return ending(callStep(call, "COMPLETED", at, facts, columns, { note: judgement.explanation.place }), template);
     }
     case "asked":
       return ask(view, judgement, at, template);
@@ -101,7 +101,7 @@ function notRepeated(judgement: Unready): string {
 
 /** The end of a call that has run, that nobody knows the outcome of, and that does not run again. */
 function sealed(call: CallView, why: string, at: Date, template: RecordTemplate): Outcome {
-  return ending(sealCall(call, `it may not run again: ${why}`, at), template);
+  return ending(sealCall(call, { note: `it may not run again: ${why}` }, at), template);
 }
 
 function refused(judged: JudgedCall, refusal: Refusal, at: Date, template: RecordTemplate): Outcome {
@@ -125,7 +125,7 @@ function refusedWith(
 ): Outcome {
   const all = { ...refusedFacts(refusal), ...facts, stages, ...ended(at, stages) };
   const details = refusalDetails(refusal);
-  return ending(callStep(call, refusedState(refusal), at, all, { ...columns, details }, refusal.type), template);
+  return ending(callStep(call, refusedState(refusal), at, all, { ...columns, details }, refusedTrail(refusal)), template);
 }
 
 function ending(step: CallStep, template: RecordTemplate): Outcome {
@@ -135,7 +135,7 @@ function ending(step: CallStep, template: RecordTemplate): Outcome {
 function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, template: RecordTemplate): Outcome {
   const { call, validated, reason, inputHash, meta } = judgement;
   const facts = { ...judgedFacts(judgement), inputHash, stages: judgement.stages };
-  const step = callStep(call, "APPROVAL_REQUIRED", at, facts, judgedColumns(judgement), reason);
+  const step = callStep(call, "APPROVAL_REQUIRED", at, facts, judgedColumns(judgement), { note: reason });
   const request = requestApproval(
     view,
     {

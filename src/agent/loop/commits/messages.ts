@@ -86,5 +86,6 @@ function agentMessage(
     createdByKind: null,
     createdAt: at,
     erasedAt: null,
+    withdrawnAt: null,
   };
 }

@@ -33,7 +33,7 @@ export function recovered(view: AgentView, { unknown, broken, tools, template }:
   const aborted = stepAbortedIfOpen(view, broken, at);
   const isAsked = template?.unknownOutcome === "ask";
   const asked = isAsked ? unknown.map((call) => ask(view, call, tools.get(call.name)?.risk ?? "MEDIUM", template, at)) : [];
-  const sealed = isAsked ? [] : unknown.map((call) => sealCall(call, NOTE, at));
+  const sealed = isAsked ? [] : unknown.map((call) => sealCall(call, { note: NOTE }, at));
   const calls: Commit = {
     change: {
       transitions: [...asked, ...sealed].map(({ transition }) => transition),
@@ -59,7 +59,7 @@ function ask(
   at: Date,
 ): CallStep & { readonly request: ApprovalRequest } {
   const reason = `${NOTE}: whether it had effects is unknown. Look, and say DONE with its result, RETRY to run it again, or FAIL`;
-  const step = callStep(call, "APPROVAL_REQUIRED", at, {}, {}, NOTE);
+  const step = callStep(call, "APPROVAL_REQUIRED", at, {}, {}, { note: NOTE });
   const { inputHash } = call;
   if (inputHash === null) throw new Error(`call ${call.id} ran without a hash of its input`);
   const request = requestApproval(

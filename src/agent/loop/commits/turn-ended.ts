@@ -28,6 +28,7 @@ export function turnEnded(
         interruptAt: null,
         interruptNote: null,
         lastActivityAt: at,
+        doneReason: reason,
       },
     },
     events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, messageIds }],

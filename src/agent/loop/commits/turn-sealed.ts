@@ -28,7 +28,7 @@ export type Sealing = {
 export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
   const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
-  const sealed = open.map((call) => sealCall(call, note, at));
+  const sealed = open.map((call) => sealCall(call, { note }, at));
   const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
     change: {

@@ -1,0 +1,89 @@
+import type { Sql, Statement } from "../../db/sql.ts";
+import type { AgentState } from "../../db/generated/enums.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
+import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import type { Outcome } from "../actors/outcome.ts";
+import type { CommandRefusal } from "../actors/refusal.ts";
+import type { AgentServices } from "../loop/services.ts";
+import { ARCHIVED, findSteered, type FoundAgent } from "./find-agent.ts";
+
+/** The request of retryTurn. `agentId` is the row's id. */
+export type RetryTurn = { readonly agentId: string; readonly idempotencyKey: string | null };
+
+/** The last turn of an agent. */
+type LastTurn = {
+  readonly turn: number;
+  readonly state: AgentState;
+  readonly doneReason: string | null;
+  readonly isRetried: boolean;
+  readonly isArchived: boolean;
+};
+
+const READ: Statement<LastTurn, [agentId: string]> = {
+  name: "read_last_turn",
+  text: `SELECT turn, state, done_reason AS "doneReason", retry_turn IS NOT NULL AS "isRetried", archived_at IS NOT NULL AS "isArchived" FROM agent WHERE id = $1`,
+};
+
+/** The ends of turns after which the same messages can be answered again. */
+const RETRYABLE: ReadonlySet<string | null> = new Set(["ERROR", "INTERRUPTED"]);
+
+/**
+ * Asks for a new turn for the messages of the last one, which ended with an error or was interrupted. The conversation stays: the
+ * model reads what the turn before did. A retry that was asked for and has not begun stays, without another event.
+ */
+export async function retryTurn(
+  services: Pick<AgentServices, "sql" | "log" | "clock">,
+  actor: Actor,
+  { agentId, idempotencyKey }: RetryTurn,
+): Promise<Result<Outcome, CommandRefusal>> {
+  const found = await findSteered(services.sql, actor, agentId, "retrying a turn of");
+  if (!found.ok) return found;
+  const keyed = { actor, operation: "retryTurn", key: idempotencyKey, body: { agentId } };
+  return once(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
+}
+
+async function tryToRetry(
+  { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,
+  { id, createdBy }: FoundAgent,
+  keyed: KeyedRequest,
+): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
+  for (;;) {
+    const last = await readLastTurn(sql, id);
+    if (last.isRetried) return accepted({ id, position: null });
+    const problem = problemOf(last);
+    if (problem !== null) return refused(problem);
+    const at = clock.now();
+    const body = { kind: "TURN_RETRY_REQUESTED", turn: last.turn, requestedBy: actorRef(keyed.actor) } as const;
+    const outcome = await log.commit(
+      keyed.actor.tenant,
+      { agentId: id, createdBy, events: [{ at, body }] },
+      { ...claimKey(keyed, id, at), wake: true, retry: { turn: last.turn } },
+    );
+    switch (outcome.outcome) {
+      case "COMMITTED":
+        return accepted({ id, position: outcome.position });
+      case "KEY_USED":
+        return "KEY_USED";
+      case "CONFLICT":
+        // Another turn has begun, or somebody else asked for the same: the row says which.
+        continue;
+    }
+  }
+}
+
+async function readLastTurn(sql: Sql, agentId: string): Promise<LastTurn> {
+  const [last] = await sql.query(READ, [agentId]);
+  if (last === undefined) throw new Error(`agent ${agentId} does not exist`);
+  return last;
+}
+
+function problemOf({ state, doneReason, isArchived }: LastTurn): CommandRefusal | null {
+  if (isArchived) return ARCHIVED;
+  if (state === "READY" && RETRYABLE.has(doneReason)) return null;
+  const message =
+    state !== "READY"
+      ? "a turn is under way: wait for its end, or `interruptAgent`"
+      : "the last turn did not end with an error and was not interrupted: send a message";
+  return { code: "NOTHING_TO_RETRY", field: ["agentId"], message };
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { InterruptAgentDocument, RetryTurnDocument } from "../generated/documents.ts";
+import { NEIGHBOURS } from "../support/actors.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
+import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
+import { ownTool } from "../support/tools.ts";
+
+const retry = async (client: TestClient, agentId: string, idempotencyKey: string | null = null) =>
+  (await client.get(RetryTurnDocument, { input: { agentId, idempotencyKey } })).retryTurn;
+
+/** The provider fails, once and for good. */
+async function* fails(): AsyncGenerator<never> {
+  yield* [];
+  throw new Error("the provider is out");
+}
+
+/** The events from a retry's cursor to the end of its turn. */
+const retried = async (client: TestClient, agentId: string) => {
+  const { cursor, userErrors } = await retry(client, agentId);
+  expect(userErrors).toEqual([]);
+  return client.until(agentId, "DONE", cursor);
+};
+
+describe("retryTurn", () => {
+  it("answers the messages of a turn that ended with an error in a new turn, and adds nothing to the conversation", async () => {
+    const model = playedModel(fails, fails, () => says("Hello."));
+    const client = connect((await startTestApp({ model })).url);
+    const agent = await client.createAgent();
+    const failed = await client.turn(agent.id, "hi");
+    expect(ofType(failed, "Done")).toMatchObject([{ turn: 1, reason: "ERROR" }]);
+    const [message] = ofType(failed, "Done")[0]?.messageIds ?? [];
+    expect((await retry(client, agent.id)).agent).toMatchObject({ doneReason: "ERROR" });
+    await expect.poll(async () => ofType(await client.events(agent.id), "Done").length).toBe(2);
+    const events = await retried(client, agent.id);
+    expect(ofType(events, "Done")).toMatchObject([{ turn: 3, reason: "COMPLETED", messageIds: [message] }]);
+    expect(textOf(events)).toBe("Hello.");
+    expect(model.calls[2]?.request.messages).toEqual(model.calls[0]?.request.messages);
+    expect(ofType(await client.events(agent.id), "TurnRetryRequested")).toMatchObject([
+      { turn: 1, requestedBy: { actorId: "local" } },
+      { turn: 2 },
+    ]);
+    expect(await retry(client, agent.id)).toMatchObject({ agent: null, userErrors: [{ code: "NOTHING_TO_RETRY" }] });
+  });
+
+  it("after an interrupt goes on with what the turn had done, and takes along what waits", async () => {
+    const hang = ownTool("hang", () => new Promise<never>(() => {}));
+    const model = playedModel(
+      () => calls("hang"),
+      () => says("Hello."),
+    );
+    const client = connect((await startTestApp({ model, config: { tools: [hang] } })).url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TOOL_START");
+    await client.get(InterruptAgentDocument, { input: { agentId: agent.id, note: "too slow" } });
+    const first = ofType(await client.until(agent.id, "DONE"), "Done");
+    const events = await retried(client, agent.id);
+    expect(ofType(events, "Done")).toMatchObject([{ turn: 2, reason: "COMPLETED", messageIds: first[0]?.messageIds }]);
+    expect(JSON.stringify(model.calls[1]?.request.messages)).toContain("too slow");
+    expect((await client.agent(agent.id)).toolCalls.nodes).toHaveLength(1);
+  });
+
+  it("asked for by many at once begins one turn, and under one key only once", async () => {
+    const model = playedModel(
+      fails,
+      () => hangsAfter("I am"),
+      () => says("Hello."),
+    );
+    const client = connect((await startTestApp({ model })).url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    const answers = await Promise.all(Array.from({ length: 8 }, () => retry(client, agent.id, "once")));
+    expect(answers.flatMap(({ userErrors }) => userErrors)).toEqual([]);
+    await client.until(agent.id, "TEXT_CHUNK");
+    expect(await retry(client, agent.id)).toMatchObject({
+      userErrors: [{ code: "NOTHING_TO_RETRY", message: expect.stringContaining("under way") }],
+    });
+    await client.get(InterruptAgentDocument, { input: { agentId: agent.id, note: null } });
+    await expect.poll(async () => ofType(await client.events(agent.id), "Done").length).toBe(2);
+    expect(await retry(client, agent.id, "once")).toMatchObject({ agent: { turn: 2 }, userErrors: [] });
+    const events = await client.events(agent.id);
+    expect(ofType(events, "TurnRetryRequested")).toHaveLength(1);
+    expect(ofType(events, "Done").map(({ turn }) => turn)).toEqual([1, 2]);
+  });
+
+  it("is refused before the first turn, after one that went well, for an archived agent, and to who may not steer it", async () => {
+    const model = playedModel(() => says("Hello."));
+    const app = await startTestApp({ model, config: NEIGHBOURS });
+    const anna = connect(app.url, "anna-token");
+    const agent = await anna.createAgent();
+    expect(await retry(anna, agent.id)).toMatchObject({ userErrors: [{ code: "NOTHING_TO_RETRY", field: ["agentId"] }] });
+    await anna.turn(agent.id, "hi");
+    expect(await retry(anna, agent.id)).toMatchObject({ userErrors: [{ code: "NOTHING_TO_RETRY" }] });
+    await anna.post({ query: `mutation { archiveAgent(input: { agentId: "${agent.id}" }) { cursor } }` });
+    expect(await retry(anna, agent.id)).toMatchObject({ userErrors: [{ code: "ARCHIVED" }] });
+    for (const [who, code] of [
+      ["ben", "NOT_FOUND"],
+      ["vera", "FORBIDDEN"],
+      ["zoe", "NOT_FOUND"],
+    ] as const)
+      expect(await retry(connect(app.url, `${who}-token`), agent.id)).toMatchObject({ userErrors: [{ code }] });
+    expect(ofType(await anna.events(agent.id), "TurnRetryRequested")).toEqual([]);
+  });
+});
