@@ -546,6 +546,8 @@ CREATE INDEX message_turn ON public.message USING btree (agent_id, turn) WHERE (
 
 CREATE INDEX message_waiting ON public.message USING btree (agent_id, arrival) WHERE (ordinal IS NULL);
 
+CREATE UNIQUE INDEX signing_key_pkey ON public.signing_key USING btree (name);
+
 CREATE UNIQUE INDEX step_pkey ON public.step USING btree (agent_id, step);
 
 CREATE UNIQUE INDEX tenant_log_pkey ON public.tenant_log USING btree (tenant);

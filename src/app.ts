@@ -27,9 +27,11 @@ import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
+import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { ADMITTED_MS } from "./server/context.ts";
 import { startServer } from "./server/server.ts";
+import { ImageLinks } from "./server/image-links.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
@@ -152,9 +154,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The doors.
   const admittedMs = overrides.admittedMs ?? ADMITTED_MS;
+  const imageLinks = await ImageLinks.open(sql);
+  const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
-    { ...settings, port, host, slowReaders },
-    { admittedMs, prisma: database.prisma, services, tails, wake, expensive: new ExpensiveReads() },
+    { ...settings, port, host, slowReaders, imageLinks },
+    { admittedMs, prisma: database.prisma, services, tails, wake, expensive: new ExpensiveReads(), imageUrl },
     { ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
     logger,
   );

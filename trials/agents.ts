@@ -96,23 +96,25 @@ export function checkSeqs({ row }: TrialAgent, events: readonly TrialEvent[], fa
   });
 }
 
-type Block = { readonly type: string; readonly id?: string; readonly tool_use_id?: string };
+type Block = { readonly __typename: string; readonly toolCall?: { readonly callId: string } | null };
 
-/** Every tool_use of the conversation has one tool_result in the next message, in order; says what is wrong, or null. */
+/** Every call of the conversation has one result in the next message, in order; says what is wrong, or null. */
 export async function unpaired(url: string, { id }: TrialAgent): Promise<string | null> {
-  const { agent } = await ask<{ agent: { messages: { nodes: readonly { kind: string; content: readonly Block[] }[] } } }>(
+  type Blocks = { readonly blocks: readonly Block[] };
+  const { agent } = await ask<{ agent: { messages: { nodes: readonly Blocks[] } } }>(
     url,
-    `query($id: ID!) { agent(id: $id) { messages(first: 100) { nodes { kind content } } } }`,
+    `query($id: ID!) { agent(id: $id) { messages(first: 100) { nodes { blocks { __typename
+      ... on ToolCallBlock { toolCall { callId } } ... on ToolResultBlock { toolCall { callId } } } } } } }`,
     { id },
   );
+  const callsOf = (message: Blocks | undefined, type: Block["__typename"]): readonly string[] =>
+    (message?.blocks ?? []).flatMap(({ __typename, toolCall }) => (__typename === type ? [toolCall?.callId ?? "none"] : []));
   const messages = agent.messages.nodes;
-  for (const [index, { content }] of messages.entries()) {
-    const uses = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
-    if (uses.length === 0) continue;
-    const results = (messages[index + 1]?.content ?? []).flatMap((block) =>
-      block.type === "tool_result" ? [block.tool_use_id] : [],
-    );
-    if (String(uses) !== String(results)) return `the calls ${uses.join(", ")} have the results ${results.join(", ")}`;
+  for (const [index, message] of messages.entries()) {
+    const calls = callsOf(message, "ToolCallBlock");
+    if (calls.length === 0) continue;
+    const results = callsOf(messages[index + 1], "ToolResultBlock");
+    if (String(calls) !== String(results)) return `the calls ${calls.join(", ")} have the results ${results.join(", ")}`;
   }
   return null;
 }

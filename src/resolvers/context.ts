@@ -1,6 +1,7 @@
 import type { Actor } from "../agent/actors/actor.ts";
 import type { AgentServices } from "../agent/loop/services.ts";
 import type { PrismaReads } from "../db/database.ts";
+import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
 import type { Loaders } from "./loaders.ts";
@@ -16,8 +17,8 @@ export type Context = {
   readonly services: AgentServices;
   readonly tails: Tails;
   readonly expensive: ExpensiveReads;
-  /** The room that the operation's answer still has for images, in bytes. */
-  readonly images: { left: number };
+  /** The address at which an actor finds an image of their tenant for some minutes. */
+  readonly imageUrl: (actor: Pick<Actor, "id">, image: ImageOfTenant) => string;
   /** Lets an agent go on after something was committed for it. */
   readonly wake: (agentId: string) => void;
   /**

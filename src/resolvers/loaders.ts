@@ -1,4 +1,5 @@
 import DataLoader from "dataloader";
+import { readCallsOfSteps, type StepOfAgent } from "../agent/calls/call.ts";
 import { readApprovals, type FoundApproval } from "../agent/approvals/approval.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
 import { readUsage } from "../agent/loop/usage.ts";
@@ -14,6 +15,8 @@ export type Loaders = {
   readonly actorNames: DataLoader<ActorRef, string | null, string>;
   /** By the row's id; null if there is none. */
   readonly approvals: DataLoader<string, FoundApproval | null>;
+  /** By the agent's row id and the step: the rows' ids of its calls, by the ids that the provider gave them. */
+  readonly callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string>;
   /** By the agent's row id: the blocks that its model is saying at the snapshot's place. */
   readonly openBlocks: DataLoader<string, readonly OpenBlock[]>;
   /** By the row's id. */
@@ -31,6 +34,9 @@ export function makeLoaders(reads: Sql, tenant: string, snapshot: () => Promise<
     approvals: new DataLoader(async (ids) => {
       const found = new Map((await readApprovals(reads, ids)).map((approval) => [approval.id, approval]));
       return ids.map((id) => found.get(id) ?? null);
+    }),
+    callsOfSteps: new DataLoader(async (steps) => readCallsOfSteps(reads, steps), {
+      cacheKeyFn: ({ agentId, step }) => `${agentId}:${step}`,
     }),
     openBlocks: new DataLoader(async (agentIds) => openBlocksAt(reads, agentIds, (await snapshot()).position)),
     usage: new DataLoader((agentIds) => readUsage(reads, agentIds)),

@@ -2,9 +2,10 @@ import { sendMessage as send, type SendMessage } from "../agent/commands/send-me
 import { withdrawMessage as withdraw } from "../agent/commands/withdraw-message.ts";
 import { contentBlocks } from "../agent/conversation/answer.ts";
 import type { StoredBlock, StoredImage, SentImage } from "../agent/conversation/images.ts";
-import type { ContentBlock, ImageType } from "../agent/models/model.ts";
+import type { ImageType } from "../agent/models/model.ts";
 import type { Message, Prisma } from "../db/generated/client.ts";
 import { rowId } from "../lib/global-id.ts";
+import type { Json } from "../lib/json.ts";
 import { connection, type Connection, type PageArguments } from "./connection.ts";
 import type { Context } from "./context.ts";
 import type { Order } from "./keyset.ts";
@@ -53,31 +54,68 @@ export async function messagesOf(
   });
 }
 
-/** A block of a message as it is shown; of an image for which the answer has no room, its size. */
-type ShownBlock = ContentBlock | { readonly type: "image"; readonly source: LeftOut };
-type LeftOut = { readonly type: "left_out"; readonly media_type: ImageType; readonly bytes: number };
+/** A call as the blocks of messages name it: the provider's id, in the step that made it; null where that is not known. */
+export type CallOfBlock = { readonly agentId: string; readonly step: number | null; readonly providerId: string };
 
-/** The content blocks of a message; null where they were erased. What its model thought is left out if the template does not expose it. */
-export async function messageContent(
-  context: Context,
-  { content, tenant, agent }: Pick<Message, "content" | "tenant"> & { readonly agent: { readonly templateId: string } },
-): Promise<readonly ShownBlock[] | null> {
-  if (content === null) return null;
-  const isExposed = context.services.templates.get(agent.templateId)?.exposeThinking === true;
-  const blocks = contentBlocks(content).filter((block) => isExposed || block.type !== "thinking");
-  return Promise.all(blocks.map((block) => shown(context, tenant, block)));
+/** A block of a message, as it is shown. */
+export type MessageBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thinking"; readonly text: string }
+  | {
+      readonly type: "image";
+      readonly mediaType: ImageType;
+      readonly bytes: number;
+      /** The image's address for who asks. */
+      readonly url: (context: Context) => string;
+    }
+  | { readonly type: "tool_use"; readonly call: CallOfBlock; readonly name: string; readonly input: Json }
+  | { readonly type: "tool_result"; readonly call: CallOfBlock; readonly output: string; readonly isError: boolean };
+
+/** The block of one type. */
+export type BlockOf<Type extends MessageBlock["type"]> = Extract<MessageBlock, { readonly type: Type }>;
+
+/** The columns of a message that its blocks are made of. */
+type BlocksRow = Pick<Message, "content" | "tenant" | "agentId" | "step"> & {
+  readonly agent: { readonly templateId: string };
+};
+
+/** The blocks of a message; null where they were erased. What its model thought is left out if the template does not expose it. */
+export function messageBlocks(context: Context, row: BlocksRow): MessageBlock[] | null {
+  if (row.content === null) return null;
+  const isExposed = context.services.templates.get(row.agent.templateId)?.exposeThinking === true;
+  const blocks = contentBlocks(row.content).filter((block) => isExposed || block.type !== "thinking");
+  return blocks.map((block) => shown(row, block));
 }
 
-async function shown({ services, images }: Context, tenant: string, block: StoredBlock | SentImage): Promise<ShownBlock> {
-  if (!isStoredImage(block)) return block;
-  const { media_type, bytes } = block.source;
-  if (bytes > images.left) return { type: "image", source: { type: "left_out", media_type, bytes } };
-  images.left -= bytes;
-  return services.images.read(services.reads, tenant, block);
+function shown({ tenant, agentId, step }: BlocksRow, block: StoredBlock | SentImage): MessageBlock {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "thinking":
+      return { type: "thinking", text: block.thinking };
+    case "image":
+      return shownImage(tenant, block.source);
+    case "tool_use":
+      return { type: "tool_use", call: { agentId, step, providerId: block.id }, name: block.name, input: block.input };
+    case "tool_result":
+      return {
+        type: "tool_result",
+        call: { agentId, step, providerId: block.tool_use_id },
+        output: block.content,
+        isError: block.is_error,
+      };
+  }
 }
 
-function isStoredImage(block: StoredBlock | SentImage): block is StoredImage {
-  return block.type === "image" && block.source.type === "kept";
+function shownImage(tenant: string, source: (StoredImage | SentImage)["source"]): MessageBlock {
+  const mediaType = source.media_type;
+  if (source.type === "kept") {
+    const { digest, bytes } = source;
+    return { type: "image", mediaType, bytes, url: ({ actor, imageUrl }) => imageUrl(actor, { tenant, digest, mediaType }) };
+  }
+  // One of before, which stands in its message.
+  const bytes = Math.floor((source.data.replace(/=+$/, "").length * 3) / 4);
+  return { type: "image", mediaType, bytes, url: () => `data:${mediaType};base64,${source.data}` };
 }
 
 /** The text of a message's text blocks; null where it was erased. */

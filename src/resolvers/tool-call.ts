@@ -9,6 +9,7 @@ import { checkPage, connection, type Connection, type PageArguments } from "./co
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
 import type { Order } from "./keyset.ts";
+import type { CallOfBlock } from "./message.ts";
 import { namesIn } from "./names.ts";
 import { payloadOf, type Payload } from "./payload.ts";
 import { within, type TimeRange } from "./time-range.ts";
@@ -60,6 +61,17 @@ export async function cancelToolCall(context: Context, callId: string, note: str
   const result = await cancel(context.services, context.actor, { callId, note });
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);
+}
+
+/** The call that a block of a message names, if its row is there. */
+export async function toolCallOfBlock(
+  context: Context,
+  { agentId, step, providerId }: CallOfBlock,
+  selection: ToolCallSelection,
+): Promise<ToolCall | null> {
+  if (step === null) return null;
+  const id = (await context.loaders.callsOfSteps.load({ agentId, step })).get(providerId);
+  return id === undefined ? null : toolCallByRow(context, id, selection);
 }
 
 function orderOf(field: ToolCallOrder["field"], direction: "asc" | "desc"): Order<ToolCall> {

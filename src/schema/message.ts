@@ -1,9 +1,9 @@
-import { messageByRow, messageContent, messageText, sendMessage, withdrawMessage } from "../resolvers/message.ts";
+import { messageBlocks, messageText } from "../resolvers/message.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf } from "./connection.ts";
-import { ImageType, MessageKind } from "./enums.ts";
-import { payloadType } from "./payload.ts";
+import { MessageKind } from "./enums.ts";
+import { MessageBlock } from "./message-block.ts";
 
 export const Message = builder.prismaNode("Message", {
   id: { field: "id", description: "The message's id." },
@@ -16,13 +16,12 @@ export const Message = builder.prismaNode("Message", {
       select: { content: true },
       resolve: messageText,
     }),
-    content: t.field({
-      type: "JSON",
+    blocks: t.field({
+      type: [MessageBlock],
       nullable: true,
-      description:
-        'Its content blocks, in Anthropic\'s form: text, images, tool calls and results, and what the model thought if the template exposes that. Null where it was erased. An answer carries 15 MB of images at most; the `source` of others is `{ type: "left_out", media_type, bytes }`: ask for their messages by `node`.',
-      select: { content: true, tenant: true, agent: { select: { templateId: true } } },
-      resolve: (row, _args, context) => messageContent(context, row),
+      description: "What it consists of, in order; at most some hundreds. Null where it was erased.",
+      select: { content: true, tenant: true, agentId: true, step: true, agent: { select: { templateId: true } } },
+      resolve: (row, _args, context) => messageBlocks(context, row),
     }),
     turn: t.exposeInt("turn", {
       nullable: true,
@@ -53,64 +52,3 @@ export const Message = builder.prismaNode("Message", {
 });
 
 export const MessageConnection = connectionOf("Message", Message);
-
-const ImageInput = builder.inputType("ImageInput", {
-  description: "An image for the model to see.",
-  fields: (t) => ({
-    mediaType: t.field({ type: ImageType, required: true, description: "What it is." }),
-    data: t.string({ required: true, description: "The file in base64, at most 3.75 MB of it." }),
-  }),
-});
-
-const SendMessageInput = builder.inputType("SendMessageInput", {
-  description: "A message, and to whom.",
-  fields: (t) => ({
-    agentId: t.id({ required: true, description: "The agent." }),
-    text: t.string({ required: true, description: "At most 1 MB. It may be empty if there are images." }),
-    images: t.field({ type: [ImageInput], description: "At most 20, of 5 MB together. They come before the text." }),
-    idempotencyKey: t.string({ description: "The same key with the same input sends once and answers the same message." }),
-  }),
-});
-
-const SendMessagePayload = payloadType("SendMessagePayload", (t) => ({
-  message: t.prismaField({
-    type: Message,
-    nullable: true,
-    description: "The message, if it was sent.",
-    resolve: (query, { rowId }, _args, context) => messageByRow(context, rowId, query),
-  }),
-}));
-
-builder.mutationField("sendMessage", (t) =>
-  t.field({
-    type: SendMessagePayload,
-    description: "Sends a message to an agent. It starts a turn, or joins the one under way at its next step.",
-    args: { input: t.arg({ type: SendMessageInput, required: true, description: "What, and to whom." }) },
-    resolve: (_root, { input }, context) =>
-      sendMessage(context, { ...input, images: input.images ?? [], idempotencyKey: input.idempotencyKey ?? null }),
-  }),
-);
-
-const WithdrawMessageInput = builder.inputType("WithdrawMessageInput", {
-  description: "Which message to take back.",
-  fields: (t) => ({ messageId: t.id({ required: true, description: "The message." }) }),
-});
-
-const WithdrawMessagePayload = payloadType("WithdrawMessagePayload", (t) => ({
-  message: t.prismaField({
-    type: Message,
-    nullable: true,
-    description: "The message, if it was taken back.",
-    resolve: (query, { rowId }, _args, context) => messageByRow(context, rowId, query),
-  }),
-}));
-
-builder.mutationField("withdrawMessage", (t) =>
-  t.field({
-    type: WithdrawMessagePayload,
-    description:
-      "Takes back a message that waits: the model never reads it, and the conversation is without it. One that has joined is refused; one that was withdrawn stays so.",
-    args: { input: t.arg({ type: WithdrawMessageInput, required: true, description: "Which message." }) },
-    resolve: (_root, { input }, context) => withdrawMessage(context, input.messageId),
-  }),
-);

@@ -7,14 +7,7 @@ import type { Explanation } from "../agent/policy/permission.ts";
 import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
-import {
-  cancelToolCall,
-  outputPiece,
-  toolCall,
-  toolCallByRow,
-  toolCalls,
-  type ToolCallOrder as Order,
-} from "../resolvers/tool-call.ts";
+import { outputPiece, toolCall, toolCalls, type ToolCallOrder as Order } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
@@ -29,7 +22,6 @@ import {
   ToolCallState,
 } from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
-import { payloadType } from "./payload.ts";
 import { TimeRangeInput } from "./time-range.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
@@ -258,33 +250,6 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     }),
   }),
 });
-
-const CancelToolCallInput = builder.inputType("CancelToolCallInput", {
-  description: "Which call to end.",
-  fields: (t) => ({
-    callId: t.id({ required: true, description: "The call's `callId`." }),
-    note: t.string({ description: "Why; the model reads it." }),
-  }),
-});
-
-const CancelToolCallPayload = payloadType("CancelToolCallPayload", (t) => ({
-  toolCall: t.prismaField({
-    type: ToolCall,
-    nullable: true,
-    description: "The call, if its end was asked for; its server may not have ended it yet.",
-    resolve: (query, { rowId }, _args, context) => (rowId === null ? null : toolCallByRow(context, rowId, query)),
-  }),
-}));
-
-builder.mutationField("cancelToolCall", (t) =>
-  t.field({
-    type: CancelToolCallPayload,
-    description:
-      "Ends one tool call: it is FAILED with `aborted`, and the turn goes on. One that was cancelled before stays so; one that has ended otherwise is refused.",
-    args: { input: t.arg({ type: CancelToolCallInput, required: true, description: "Which, and why." }) },
-    resolve: (_root, { input }, context) => cancelToolCall(context, input.callId, input.note ?? null),
-  }),
-);
 
 export const ToolCallConnection = connectionOf("ToolCall", ToolCall);
 

@@ -1,11 +1,10 @@
 import type { Actor } from "../agent/actors/actor.ts";
-import { IMAGE_BYTES } from "../agent/conversation/images.ts";
 import { makeLoaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "services" | "tails" | "wake" | "expensive">;
+export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "services" | "tails" | "wake" | "expensive" | "imageUrl">;
 
 /** The time for which an admission counts without being asked again, in ms: of a stream, at most twice as long. */
 export const ADMITTED_MS = 2_500;
@@ -36,14 +35,11 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
   };
 }
 
-/** The part of the context that each answer has anew: its snapshot, what is read once for it, and its room for images. */
-function oneAnswer(
-  { services }: Pick<SharedContext, "services">,
-  tenant: string,
-): Pick<Context, "snapshot" | "loaders" | "images"> {
+/** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
+function oneAnswer({ services }: Pick<SharedContext, "services">, tenant: string): Pick<Context, "snapshot" | "loaders"> {
   let head: Promise<LogHead> | null = null;
   const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
-  return { snapshot, loaders: makeLoaders(services.reads, tenant, snapshot), images: { left: IMAGE_BYTES } };
+  return { snapshot, loaders: makeLoaders(services.reads, tenant, snapshot) };
 }
 
 /** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */

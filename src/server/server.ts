@@ -7,6 +7,8 @@ import { waitWhileUnavailable } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
+import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
+import { answerImage } from "./images.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
@@ -14,8 +16,13 @@ import { serveWebSocket } from "./websocket.ts";
 import { BODY_BYTES, makeYoga } from "./yoga.ts";
 import { errorCode } from "../lib/error-code.ts";
 
-/** The address of the server, and those who may connect. */
-export type ServerOptions = Access & { readonly port: number; readonly host: string; readonly slowReaders: SlowReaders };
+/** The address of the server, those who may connect, and what it gives out besides answers. */
+export type ServerOptions = Access & {
+  readonly port: number;
+  readonly host: string;
+  readonly slowReaders: SlowReaders;
+  readonly imageLinks: ImageLinks;
+};
 
 /** The time that requests under way, and sockets that were told to close, may take when the server closes, in ms. */
 const CLOSING_MS = 3_000;
@@ -73,6 +80,10 @@ export async function startServer(
           return void yoga(request, response);
         }
         default:
+          if (path?.startsWith(IMAGES_PATH) === true)
+            return void answerImage(request, response, options.imageLinks, shared.services).catch((error: unknown) =>
+              answer(response, 503, mask(error).message),
+            );
           return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
       }
     },

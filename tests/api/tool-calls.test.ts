@@ -335,14 +335,19 @@ describe("calls of one step", () => {
     expect(log.indexOf("w1 starts at 1")).toBe(4);
     expect(log[5]).toBe("r5 starts at 1");
     expect(calls.map((call) => call.output)).toEqual(["r1", "r2", "r3", "r4", "w1", "r5"]);
-    expect((messages[2]?.content as { content: string }[] | undefined)?.map((block) => block.content)).toEqual([
-      "r1",
-      "r2",
-      "r3",
-      "r4",
-      "w1",
-      "r5",
-    ]);
+    // Each message names the rows of its calls, in the order in which the model made them.
+    const outputs = ["r1", "r2", "r3", "r4", "w1", "r5"];
+    expect(messages[1]?.blocks).toMatchObject(
+      calls.map(({ callId, name }) => ({ __typename: "ToolCallBlock", name, toolCall: { callId, state: "COMPLETED" } })),
+    );
+    expect(messages[2]?.blocks).toMatchObject(
+      calls.map(({ callId }, index) => ({
+        __typename: "ToolResultBlock",
+        output: outputs[index],
+        isError: false,
+        toolCall: { callId },
+      })),
+    );
   });
 
   it("pass one that waits for a person with reads, and hold later writes", async () => {

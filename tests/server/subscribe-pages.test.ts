@@ -30,6 +30,7 @@ function subscriberOf(app: TestApp) {
     tails,
     wake: () => {},
     expensive: new ExpensiveReads(),
+    imageUrl: () => "",
   };
   return async (document: ReturnType<typeof parse>, variables: object, actor: Actor = ADMIN) => {
     const args: ExecutionArgs = {
@@ -199,6 +200,7 @@ describe("subscribers who are given the same page", () => {
         tails,
         wake: () => {},
         expensive: new ExpensiveReads(),
+        imageUrl: () => "",
       },
       ADMIN,
       () => Promise.resolve(ADMIN),

@@ -71,6 +71,14 @@ CREATE TABLE "known_configuration" (
     CONSTRAINT "known_configuration_pkey" PRIMARY KEY ("tenant")
 );
 
+-- CreateTable
+CREATE TABLE "signing_key" (
+    "name" TEXT NOT NULL,
+    "key" BYTEA NOT NULL,
+
+    CONSTRAINT "signing_key_pkey" PRIMARY KEY ("name")
+);
+
 -- CreateIndex
 CREATE INDEX "agent_tenant_last_activity_at_id_idx" ON "agent"("tenant", "last_activity_at", "id");
 
@@ -89,6 +97,10 @@ UPDATE "delegation" SET "ended_at" = least("revoked_at", "ends_at") WHERE "revok
 UPDATE "allow_rule" r SET "revoked_at" = now(), "revoked_by" = r."created_by", "revoked_by_kind" = r."created_by_kind"
   WHERE r."revoked_at" IS NULL AND EXISTS (SELECT FROM "allow_rule" o WHERE o."tenant" = r."tenant" AND o."template_id" = r."template_id" AND o."rule" = r."rule"
     AND o."revoked_at" IS NULL AND (o."created_at", o."id") < (r."created_at", r."id"));
+
+-- Keys of this database, of random UUIDs: 366 bits
+INSERT INTO "signing_key" ("name", "key") VALUES
+  ('images', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
 
 -- Indexes with conditions
 CREATE UNIQUE INDEX "event_seq_of_tenant" ON "event" ("tenant", "seq") WHERE "agent_id" IS NULL;

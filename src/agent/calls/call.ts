@@ -77,3 +77,24 @@ export async function readCall(sql: Sql, callId: string): Promise<CallView> {
   if (row === undefined) throw new Error(`tool call ${callId} does not exist`);
   return row.view;
 }
+
+/** A step of an agent. */
+export type StepOfAgent = { readonly agentId: string; readonly step: number };
+
+const READ_OF_STEPS: Statement<
+  { agentId: string; step: number; providerId: string; id: string },
+  [agentIds: readonly string[], steps: readonly number[]]
+> = {
+  name: "read_calls_of_steps",
+  text: `SELECT t.agent_id AS "agentId", t.step, t.provider_id AS "providerId", t.id
+    FROM unnest($1::text[], $2::int[]) AS s(agent_id, step) JOIN tool_call t ON t.agent_id = s.agent_id AND t.step = s.step ORDER BY t.ordinal DESC`,
+};
+
+/** The ids of the calls of each step, by the ids that the provider gave them: of two with the same, the first. */
+export async function readCallsOfSteps(sql: Sql, steps: readonly StepOfAgent[]): Promise<readonly ReadonlyMap<string, string>[]> {
+  const rows = await sql.query(READ_OF_STEPS, [steps.map(({ agentId }) => agentId), steps.map(({ step }) => step)]);
+  const found = Map.groupBy(rows, ({ agentId, step }) => `${agentId}:${step}`);
+  return steps.map(
+    ({ agentId, step }) => new Map(found.get(`${agentId}:${step}`)?.map(({ providerId, id }) => [providerId, id])),
+  );
+}

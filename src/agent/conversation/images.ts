@@ -32,7 +32,10 @@ export function storedBlocks(content: unknown): readonly StoredBlock[] {
 /** A row of the table of images, on its way there: `data` in base64. */
 export type ImageRow = { readonly digest: string; readonly data: string };
 
-/** The most bytes of images that one request or one answer carries: providers take some 32 MB, as base64 with all else. */
+/** An image as its tenant keeps it, by its digest. */
+export type ImageOfTenant = { readonly tenant: string; readonly digest: string; readonly mediaType: ImageType };
+
+/** The most bytes of images that one request carries: providers take some 32 MB, as base64 with all else. */
 export const IMAGE_BYTES = 15 * 1024 * 1024;
 
 /** The room for images that were read, of all agents of a server; characters of base64. */
@@ -59,14 +62,18 @@ export class Images {
 
   /** The image with its data. Rejects if the tenant has none of that digest. */
   async read(sql: Sql, tenant: string, { source }: StoredImage): Promise<SentImage> {
-    const key = `${source.digest} ${tenant}`;
-    let data = this.#read.get(key);
-    if (data === undefined) {
-      const [row] = await sql.query(READ, [tenant, source.digest]);
-      if (row === undefined) throw new Error(`the image ${source.digest} of tenant ${tenant} is not there`);
-      data = row.data;
-      this.#read.set(key, data);
-    }
+    const data = await this.data(sql, tenant, source.digest);
+    if (data === null) throw new Error(`the image ${source.digest} of tenant ${tenant} is not there`);
     return { type: "image", source: { type: "base64", media_type: source.media_type, data } };
+  }
+
+  /** The image in base64; null if the tenant has none of that digest. */
+  async data(sql: Sql, tenant: string, digest: string): Promise<string | null> {
+    const key = `${digest} ${tenant}`;
+    const known = this.#read.get(key);
+    if (known !== undefined) return known;
+    const [row] = await sql.query(READ, [tenant, digest]);
+    if (row !== undefined) this.#read.set(key, row.data);
+    return row?.data ?? null;
   }
 }

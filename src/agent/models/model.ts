@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 
-/** The image types that every provider reads. */
-export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+/** The image types that every provider reads, and browsers show. */
+export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+export type ImageType = (typeof IMAGE_TYPES)[number];
 
 /** A piece of a message, in Anthropic's form. Adapters of other providers translate. */
 export type ContentBlock =

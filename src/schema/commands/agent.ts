@@ -1,9 +1,17 @@
-import { agentByRow, archiveAgent, createAgent, forkAgent, interruptAgent, renameAgent, retryTurn } from "../resolvers/agent.ts";
-import { Agent } from "./agent.ts";
-import { builder } from "./builder.ts";
-import { PermissionScope } from "./enums.ts";
-import { payloadType } from "./payload.ts";
-import { PermissionInput, permissionSource } from "./permission-input.ts";
+import {
+  agentByRow,
+  archiveAgent,
+  createAgent,
+  forkAgent,
+  interruptAgent,
+  renameAgent,
+  retryTurn,
+} from "../../resolvers/agent.ts";
+import { Agent } from "../agent.ts";
+import { builder } from "../builder.ts";
+import { PermissionScope } from "../enums.ts";
+import { payloadType } from "../payload.ts";
+import { PermissionInput, permissionSource } from "../permission-input.ts";
 
 const agentPayload = (name: string) =>
   payloadType(name, (t) => ({

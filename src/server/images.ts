@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AgentServices } from "../agent/loop/services.ts";
+import { readFor } from "../db/reader-limits.ts";
+import type { ImageLinks } from "./image-links.ts";
+
+/** The services that images are read with. */
+type ImageServices = Pick<AgentServices, "reads" | "images" | "clock">;
+
+/** Answers a request for an image by its signed address: the bytes, of an image type only. */
+export async function answerImage(
+  { method, url }: Pick<IncomingMessage, "method" | "url">,
+  response: ServerResponse,
+  links: ImageLinks,
+  { reads, images, clock }: ImageServices,
+): Promise<void> {
+  if (method !== "GET" && method !== "HEAD") return refuse(response, 405, "images are read with GET");
+  const [path = ""] = (url ?? "").split("?", 1);
+  const now = clock.now();
+  const image = links.read(path, now);
+  if (image === null)
+    return refuse(response, 404, "this address of an image is not good, or no longer: ask for `viewerUrl` again");
+  const { tenant, digest, mediaType, goodUntil } = image;
+  const data = await readFor({ tenant, signal: null }, () => images.data(reads, tenant, digest));
+  if (data === null) return refuse(response, 404, "the image is not kept any more");
+  const bytes = Buffer.from(data, "base64");
+  response.writeHead(200, {
+    "content-type": mediaType,
+    "content-length": bytes.length,
+    "cache-control": `private, max-age=${Math.floor((goodUntil - now.getTime()) / 1_000)}, immutable`,
+    "content-security-policy": "default-src 'none'; sandbox",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  });
+  response.end(method === "HEAD" ? undefined : bytes);
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  response
+    .writeHead(status, {
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    })
+    .end(`${text}\n`);
+}
