@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { connectedServers, type ConnectedServer } from "../src/db/connected-servers.ts";
 import { openDatabase } from "../src/db/database.ts";
 import { readEnvironment } from "../src/config/environment.ts";
@@ -13,6 +15,8 @@ import { command } from "./command.ts";
 await command(async () => {
   const { database: config } = readEnvironment(process.env);
   const place = config.kind === "embedded" ? `the embedded database in ${config.folder}` : "the PostgreSQL of DATABASE_URL";
+  // Opening it would make an empty one.
+  if (config.kind === "embedded" && !existsSync(join(config.folder, "pglite"))) return nothingDone(place);
   const database = await openDatabase(config);
   try {
     const query = <Row>(text: string): Promise<Row[]> => database.sql.query<Row>({ name: "connected_servers", text }, []);
@@ -34,14 +38,16 @@ await command(async () => {
     for (const { tenant, epoch } of logs) console.log(`the log of tenant ${tenant} begins epoch ${epoch}`);
     if (logs.length > 0)
       console.log(`${place}: ${logs.length} logs, of which cursors of before are refused with CURSOR_RESTORED`);
-    else {
-      console.error(`${place} has no log, and nothing was done: is it the one that was restored?`);
-      process.exitCode = 1;
-    }
+    else nothingDone(place);
   } finally {
     await database.close();
   }
 });
+
+function nothingDone(place: string): void {
+  console.error(`${place} has no log, and nothing was done: is it the one that was restored?`);
+  process.exitCode = 1;
+}
 
 /** Commands have connections for commits, too; servers of before said no version. */
 function isServer({ name }: ConnectedServer): boolean {

@@ -8,7 +8,7 @@ import {
 } from "../agent/approvals/always-allow.ts";
 import type { AllowRule, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
-import { clientError } from "./errors.ts";
+import type { UserError } from "./errors.ts";
 import { rowId } from "../lib/global-id.ts";
 import { connection, type Connection, type PageArguments } from "./connection.ts";
 import type { Order } from "./keyset.ts";
@@ -61,12 +61,13 @@ export async function allowRuleByRow(
   return id === null ? null : prisma.allowRule.findUnique({ ...selection, where: { id } });
 }
 
-/** The rule by which calls like an approval's would run without asking; null for who may not decide on it, and where there is none. */
-export async function allowRuleProposal({ services, actor }: Context, approvalId: string): Promise<RuleProposal | null> {
+/** A proposed rule, or why there is none: one of the two is empty. */
+export type RuleProposalResult = { readonly proposal: RuleProposal | null; readonly problems: readonly UserError[] };
+
+/** The rule by which calls like an approval's would run without asking, or why there is none for who asks. */
+export async function allowRuleProposal({ services, actor }: Context, approvalId: string): Promise<RuleProposalResult> {
   const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId) ?? "");
-  if (proposed.ok) return proposed.value;
-  if (proposed.refusal.code === "FORBIDDEN") return null;
-  throw clientError("NOT_FOUND", proposed.refusal.message);
+  return proposed.ok ? { proposal: proposed.value, problems: [] } : { proposal: null, problems: [proposed.refusal] };
 }
 
 export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {

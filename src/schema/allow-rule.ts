@@ -1,10 +1,12 @@
 import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../resolvers/allow-rule.ts";
 import type { RuleProposal } from "../agent/approvals/always-allow.ts";
+import type { RuleProposalResult } from "../resolvers/allow-rule.ts";
 import { globalId } from "../lib/global-id.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
 import { payloadType } from "./payload.ts";
+import { UserError } from "./user-error.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "The rule's id." },
@@ -79,12 +81,23 @@ const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").i
   }),
 });
 
+const AllowRuleProposalResult = builder.objectRef<RuleProposalResult>("AllowRuleProposalResult").implement({
+  description: "A rule to offer, or why there is none.",
+  fields: (t) => ({
+    proposal: t.expose("proposal", { type: AllowRuleProposal, nullable: true, description: "The rule; null if there is none." }),
+    problems: t.field({
+      type: [UserError],
+      description:
+        "Why there is none, one reason: FORBIDDEN for who may not store rules, INVALID if no narrow rule takes in the call, NOT_FOUND.",
+      resolve: ({ problems }) => [...problems],
+    }),
+  }),
+});
+
 builder.queryField("allowRuleProposal", (t) =>
   t.field({
-    type: AllowRuleProposal,
-    nullable: true,
-    description:
-      "The rule to offer beside an approval, for those who may decide on it. Null for others, and if no narrow rule takes in the call.",
+    type: AllowRuleProposalResult,
+    description: "The rule to offer beside an approval, for those who may decide on it.",
     args: { approvalId: t.arg.id({ required: true, description: "The approval." }) },
     resolve: (_root, { approvalId }, context) => allowRuleProposal(context, approvalId),
   }),

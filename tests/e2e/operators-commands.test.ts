@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -57,6 +57,15 @@ it("npm run restored on a database without a log does nothing, says so, and ends
   const command = runFile("scripts/restored.ts", [], { TRIPLANE_DATA_DIR: folder });
   expect(await command.exited).toBe(1);
   expect(command.output()).toContain("has no log, and nothing was done");
+});
+
+it("npm run restored on a folder without a database makes none there", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-empty-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const command = runFile("scripts/restored.ts", [], { TRIPLANE_DATA_DIR: folder });
+  expect(await command.exited, command.output()).toBe(1);
+  expect(command.output()).toContain("nothing was done");
+  expect(await readdir(folder)).toEqual([]);
 });
 
 it("the bootstrap tells its program once to end when who started it is gone", async () => {

@@ -76,27 +76,34 @@ type CallValues = {
   readonly templateId: string;
 };
 
-/** The narrowest rule that takes in the call of an approval, for who may decide on it; null if there is none worth keeping. */
+/** The narrowest rule that takes in the call of an approval, for who may decide on it. Refuses with INVALID if there is none worth keeping. */
 export async function proposeRuleTo(
   services: ApprovalServices,
   actor: Actor,
   approvalId: string,
-): Promise<Result<RuleProposal | null, CommandRefusal>> {
+): Promise<Result<RuleProposal, CommandRefusal>> {
   const found = await findApproval(services.sql, actor, approvalId);
   if (!found.ok) return found;
   const missing = missingAbility(actor, "STORE_ALLOW_RULES");
   if (missing !== null) return refused(missing);
-  return accepted(await proposeRule(services, approvalId));
+  return proposeRule(services, await callOf(services.sql, approvalId));
 }
 
-async function proposeRule(services: ApprovalServices, approvalId: string): Promise<RuleProposal | null> {
-  const call = await callOf(services.sql, approvalId);
+async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
   const tool = services.tools.get(call?.name ?? "");
-  if (call === null || tool === undefined || call.values === null) return null;
+  if (call === null || tool === undefined || call.values === null)
+    return invalidRule("it is not about a call of a tool that is configured");
   const source = narrowestRule(tool, call.values, call.input);
-  const rule = source === null ? null : parseRule(source, "proposal", services.tools);
-  if (source === null || !rule?.ok || !ruleMatches(rule.value, call.name, call.values, "covers")) return null;
-  return { rule: source, past: await pastCalls(services, call, rule.value) };
+  if (!source.ok) return invalidRule(source.refusal);
+  const rule = parseRule(source.value, "proposal", services.tools);
+  if (!rule.ok || !ruleMatches(rule.value, call.name, call.values, "covers"))
+    return invalidRule("what the call names cannot be said as a pattern");
+  return accepted({ rule: source.value, past: await pastCalls(services, call, rule.value) });
+}
+
+function invalidRule(reason: string): Result<never, CommandRefusal> {
+  const message = `there is no narrow rule for this call: ${reason}. Give one yourself, or decide each time`;
+  return refused({ code: "INVALID", field: ["rule"], message });
 }
 
 /**
@@ -125,9 +132,10 @@ export async function allowAlways(
   const tooLong = noteProblem(request.note);
   if (tooLong !== null) return refused(tooLong);
   const call = await callOf(services.sql, request.approvalId);
-  const source = request.rule ?? (await proposeRule(services, request.approvalId))?.rule ?? null;
-  if (call === null || call.values === null || source === null)
-    return invalid("there is no narrow rule for this call: give one yourself, or decide each time");
+  const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
+  if (!proposed.ok) return proposed;
+  if (call === null || call.values === null) return invalid("the approval is not about a call that was judged");
+  const source = proposed.value.rule;
   const rule = parseRule(source, "rule", services.tools);
   if (!rule.ok) return invalid(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
   if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../lib/json.ts";
+import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
 import { namesOf, useOf, type RuleValue, type RuleValues } from "../policy/rule-values.ts";
 import { parametersOf, type Tool } from "../tools/tool.ts";
@@ -9,46 +10,51 @@ const TEXT_BYTES = 200;
 /**
  * The narrowest rule that speaks of a call and is worth keeping. For a tool with paths: exactly these paths, with the
  * numbers and booleans that were given, whatever its texts are. For others: exactly these parameters, if none is left
- * open, since a rule cannot say that a parameter is absent. Null if there is none that can be read.
+ * open, since a rule cannot say that a parameter is absent. Refuses with the reason if there is none that can be read.
  */
-export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject): string | null {
+export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject): Result<string, string> {
   const given = Object.entries(values).filter(([parameter]) => Object.hasOwn(input, parameter));
   const hasPaths = Object.keys(tool.paths).length > 0;
-  if (
-    hasPaths
-      ? !given.some(([parameter]) => isPath(tool, parameter))
-      : given.length < Object.keys(parametersOf(tool.inputSchema)).length
-  )
-    return null;
+  if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused("the call names no path");
+  const open = Object.keys(parametersOf(tool.inputSchema)).find((parameter) => !given.some(([name]) => name === parameter));
+  if (!hasPaths && open !== undefined)
+    return refused(`the call leaves ${open} open, and a rule cannot say that a parameter is absent`);
   const told = given.filter(([parameter]) => !hasPaths || isPath(tool, parameter) || typeof input[parameter] !== "string");
-  const conditions = told.map(([parameter, list]) => conditionOf(parameter, list));
-  if (conditions.includes(null)) return null;
-  return conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`;
+  const conditions: string[] = [];
+  for (const [parameter, list] of told) {
+    const condition = conditionOf(parameter, list);
+    if (!condition.ok) return refused(`${parameter} ${condition.refusal}`);
+    conditions.push(condition.value);
+  }
+  return accepted(conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`);
 }
 
 function isPath(tool: Tool, parameter: string): boolean {
   return useOf(tool, parameter) !== undefined;
 }
 
-function conditionOf(parameter: string, list: readonly RuleValue[]): string | null {
-  const patterns = list.map(patternOf);
-  if (patterns.length === 0 || patterns.includes(null)) return null;
-  const pattern = patterns.length === 1 ? String(patterns[0]) : `{${patterns.join(",")}}`;
-  return `${parameter}:${quoted(list[0]?.kind === "file" ? `/${pattern}` : pattern)}`;
+function conditionOf(parameter: string, list: readonly RuleValue[]): Result<string, string> {
+  const patterns: string[] = [];
+  for (const value of list) {
+    const pattern = patternOf(value);
+    if (!pattern.ok) return pattern;
+    patterns.push(pattern.value);
+  }
+  const [only] = patterns;
+  if (only === undefined) return refused("names nothing");
+  const pattern = patterns.length === 1 ? only : `{${patterns.join(",")}}`;
+  return accepted(`${parameter}:${quoted(list[0]?.kind === "file" ? `/${pattern}` : pattern)}`);
 }
 
-/** A pattern that matches this value only; null if none can. A file that a link leads to has no one name. */
-function patternOf(value: RuleValue): string | null {
+/** A pattern that matches this value only. Refuses with the reason if none can. */
+function patternOf(value: RuleValue): Result<string, string> {
   const [name, ...others] = namesOf(value);
-  if (name === undefined || others.length > 0 || /[{},]/.test(name) || byteLength(name) > TEXT_BYTES) return null;
-  switch (value.kind) {
-    case "search":
-      return null;
-    case "file":
-      return name === "." ? null : literal(name);
-    case "text":
-      return literal(name);
-  }
+  if (name === undefined || others.length > 0) return refused("leads through a link, and has more than one name");
+  if (/[{},]/.test(name)) return refused("has one of { } , in it, which patterns use for alternatives");
+  if (byteLength(name) > TEXT_BYTES) return refused(`is longer than ${TEXT_BYTES} bytes: nobody would read the rule`);
+  if (value.kind === "search") return refused("is a pattern itself");
+  if (value.kind === "file" && name === ".") return refused("is the whole workspace");
+  return accepted(literal(name));
 }
 
 function literal(name: string): string {

@@ -17,8 +17,11 @@ describe("always allow this", () => {
     const { agent, approvalId } = await ask(as("anna"), "write docs/a [1].txt", first.agent);
     const paul = as("paul");
     expect((await paul.get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal).toEqual({
-      rule: 'fs_write(path:"/docs/a [[]1].txt")',
-      past: { examined: 2, matched: 2, asked: 2, denied: 1 },
+      proposal: {
+        rule: 'fs_write(path:"/docs/a [[]1].txt")',
+        past: { examined: 2, matched: 2, asked: 2, denied: 1 },
+      },
+      problems: [],
     });
     const { allowAlways } = await paul.get(AllowAlwaysDocument, { input: { approvalId } });
     expect(allowAlways).toMatchObject({ allowRule: { createdBy: { actorId: "paul" }, templateId: "assistant" }, userErrors: [] });
@@ -74,9 +77,29 @@ describe("always allow this", () => {
     expect(await allow("ada", "fs_write(path:*.txt)")).toEqual([]);
     expect((await as("ada").get(AllowRulesDocument, {})).allowRules.nodes).toHaveLength(1);
     // Who may not decide is offered none, beside everything else that they may read.
-    expect(await as("anna").get(AllowRuleProposalDocument, { approvalId })).toEqual({ allowRuleProposal: null });
-    const { errors } = await as("ulf").ask(AllowRuleProposalDocument, { approvalId });
-    expect(errors).toMatchObject([{ extensions: { code: "NOT_FOUND" } }]);
+    for (const [who, code] of [
+      ["anna", "FORBIDDEN"],
+      ["ulf", "NOT_FOUND"],
+    ] as const)
+      expect(await as(who).get(AllowRuleProposalDocument, { approvalId })).toMatchObject({
+        allowRuleProposal: { proposal: null, problems: [{ code }] },
+      });
+  });
+
+  it.each([
+    ["a,b.md", "path has one of { } , in it"],
+    ["x".repeat(210), "path is longer than 200 bytes"],
+  ])("of a call to %s has no proposal, and says why; the rule can be given by hand", async (path, reason) => {
+    const { as } = await office();
+    const { approvalId } = await ask(as("anna"), `write ${path}`);
+    const problem = { code: "INVALID", field: ["rule"], message: expect.stringContaining(reason) };
+    expect((await as("paul").get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal).toEqual({
+      proposal: null,
+      problems: [problem],
+    });
+    expect((await as("paul").get(AllowAlwaysDocument, { input: { approvalId } })).allowAlways.userErrors).toEqual([problem]);
+    const byHand = { approvalId, rule: `fs_write(path:${JSON.stringify(path)})` };
+    expect((await as("paul").get(AllowAlwaysDocument, { input: byHand })).allowAlways.userErrors).toEqual([]);
   });
 
   it("a rule that is revoked while a call is judged by it does not let the call start (invariant 7)", async () => {
