@@ -27,6 +27,8 @@ export async function replay(url: string): Promise<Figure> {
   };
   const settings = await makeSettings(environment, "/bench", {
     models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } },
+    // What is measured is not what an actor may ask.
+    rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
     templates: { t: { model: "m", systemPrompt: "x" } },
   });
   const app = await startApp(settings, { logger: silentLogger });

@@ -22,6 +22,8 @@ const settings = await makeSettings(
       wire: { provider: "anthropic", model: "bench" },
       asks: { provider: "scripted", script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] } },
     },
+    // What is measured is not what an actor may ask.
+    rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
     templates: {
       wire: { model: "wire", systemPrompt: "x" },
       asks: { model: "asks", systemPrompt: "x", permission: { mode: "approval" } },

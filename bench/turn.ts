@@ -89,6 +89,8 @@ async function start(url: string, folder: string): Promise<App> {
   });
   const settings = await makeSettings(environment, join(folder, "triplane.config.ts"), {
     models: { instant: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
+    // What is measured is not what an actor may ask.
+    rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
     templates: { bench: { model: "instant", systemPrompt: "x", permission: { mode: "auto" }, contextMessages: 200 } },
     tools: [nothing],
   });

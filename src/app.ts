@@ -32,6 +32,7 @@ import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { ADMITTED_MS } from "./server/context.ts";
 import { startServer } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
+import { RateLimits } from "./server/rate-limits.ts";
 import { READER_TIMES, SlowReaders, type ReaderTimes } from "./server/slow-readers.ts";
 import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
@@ -154,11 +155,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The doors.
   const admittedMs = overrides.admittedMs ?? ADMITTED_MS;
+  const rateLimits = new RateLimits(settings.rateLimit, services.clock);
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
     { ...settings, port, host, slowReaders, imageLinks },
-    { admittedMs, prisma: database.prisma, services, tails, wake, expensive: new ExpensiveReads(), imageUrl },
+    { admittedMs, prisma: database.prisma, services, tails, wake, expensive: new ExpensiveReads(), imageUrl, rateLimits },
     { ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
     logger,
   );

@@ -64,6 +64,8 @@ const FINAL_CODES: ReadonlySet<unknown> = new Set([
   "GRAPHQL_PARSE_FAILED",
   "GRAPHQL_VALIDATION_FAILED",
 ]);
+/** Answers that pass, however long that takes: a database that is away comes back, and so does the room of an actor. */
+const PASSING_CODES: ReadonlySet<unknown> = new Set(["STORAGE_UNAVAILABLE", "RATE_LIMITED"]);
 
 /**
  * Subscribes, and stays subscribed: after each loss of the connection it subscribes again `since` the last page's
@@ -104,8 +106,7 @@ export function resume<Data>(
   const refused = (errors: readonly ServerError[]): void => {
     const code = codeOf(errors);
     if (isCursorCode(code)) return fail(new ResumeError(code, errors[0]?.message ?? code, cursor, errors));
-    // A database that is away comes back, however long that takes.
-    if (code !== "STORAGE_UNAVAILABLE") serverFailures += 1;
+    if (!PASSING_CODES.has(code)) serverFailures += 1;
     if (!FINAL_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
     end();
     tell({ kind: "ended", cursor, error: errors });

@@ -6,6 +6,7 @@ import type { Listeners } from "../deliveries/listeners.ts";
 import { EVENT_KINDS } from "../events/event.ts";
 import { closed, COUNT, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { TOKEN_ACTOR_SETTINGS, type Authenticate } from "../server/authenticate.ts";
+import { RATE_LIMIT_SETTINGS } from "../server/rate-limits.ts";
 import { HOOK_SETTINGS } from "./hooks.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
@@ -67,6 +68,8 @@ export const CONFIG_SETTINGS = {
   agentLimit: withDefault(COUNT, 2_000),
   /** The limits of the tool calls that all agents of one server together may run. 32 at once, 256 waiting, for 3 minutes if omitted. */
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), {}),
+  /** The limits of what each actor may ask of one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
+  rateLimit: withDefault(closed(RATE_LIMIT_SETTINGS), {}),
   /** Folders in which agents may work, from the configuration's folder. Must be given if there are `actors` or `authenticate`; any folder if omitted. */
   workspaceRoots: withDefault(Type.Immutable(Type.Array(TEXT, { minItems: 1 })), null),
   /** The folder in which agents work for whom none is named, from the configuration's folder. An empty one of each agent's own if omitted. */

@@ -16,6 +16,7 @@ import { isLoopback } from "../lib/loopback.ts";
 import { complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Authentication } from "../server/authenticate.ts";
+import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limits.ts";
 import { authenticationOf } from "./authentication.ts";
 import { checkForm } from "./check-form.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
@@ -37,6 +38,7 @@ export type Settings = {
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly agentLimit: number;
   readonly toolLimits: ToolLimits;
+  readonly rateLimit: RateLimitSettings;
   readonly agentHooks: ReadonlyMap<string, Hooks>;
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
@@ -116,6 +118,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     webhooks: Object.entries(config.webhooks).map(([name, webhook]) => webhookOf(`${path}: webhooks.${name}`, name, webhook)),
     agentLimit: config.agentLimit,
     toolLimits: complete(TOOL_LIMIT_SETTINGS, config.toolLimits),
+    rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
     workspaceRoots:
       config.workspaceRoots &&
       (await Promise.all(config.workspaceRoots.map((root, index) => realFolder(`workspaceRoots.${index}`, root)))),

@@ -5,6 +5,7 @@ import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Tails } from "../events/tails.ts";
 import type { Loaders } from "./loaders.ts";
+import type { OperationRoom } from "./rate-limit.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
 
 /** The context of one operation. */
@@ -19,6 +20,8 @@ export type Context = {
   readonly expensive: ExpensiveReads;
   /** The address at which an actor finds an image of their tenant for some minutes. */
   readonly imageUrl: (actor: Pick<Actor, "id">, image: ImageOfTenant) => string;
+  /** The room that the actor has for operations, and the price of this one. */
+  readonly room: OperationRoom;
   /** Lets an agent go on after something was committed for it. */
   readonly wake: (agentId: string) => void;
   /**

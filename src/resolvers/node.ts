@@ -7,7 +7,7 @@ import { clientError } from "./errors.ts";
 type NodeId = { readonly typename: string; readonly id: string };
 
 /** The most objects that `nodes` answers at once. */
-const MOST_NODES = 100;
+export const MOST_NODES = 100;
 
 /** The object of an id, if the actor may read it; its rows are read after the snapshot, so that whoever subscribes since that misses nothing. */
 export async function readNode(context: Context, id: NodeId, resolve: (id: NodeId) => unknown): Promise<unknown> {

@@ -110,6 +110,7 @@ export const Agent = builder.prismaNode("Agent", {
     }),
     waitingFor: t.string({
       nullable: true,
+      complexity: 1,
       description: "What it waits for, in words; null if that is only a message.",
       select: { id: true },
       resolve: (row, _args, { loaders }) => loaders.waitingFor.load(row.id),

@@ -88,7 +88,7 @@ const AllowRuleProposalResult = builder.objectRef<RuleProposalResult>("AllowRule
     problems: t.field({
       type: [UserError],
       description:
-        "Why there is none, one reason: FORBIDDEN for who may not store rules, INVALID if no narrow rule takes in the call, NOT_FOUND.",
+        "Why there is none, at most one reason: FORBIDDEN for who may not store rules, INVALID if no narrow rule takes in the call, NOT_FOUND.",
       resolve: ({ problems }) => [...problems],
     }),
   }),
@@ -97,6 +97,7 @@ const AllowRuleProposalResult = builder.objectRef<RuleProposalResult>("AllowRule
 builder.queryField("allowRuleProposal", (t) =>
   t.field({
     type: AllowRuleProposalResult,
+    complexity: 100,
     description: "The rule to offer beside an approval, for those who may decide on it.",
     args: { approvalId: t.arg.id({ required: true, description: "The approval." }) },
     resolve: (_root, { approvalId }, context) => allowRuleProposal(context, approvalId),

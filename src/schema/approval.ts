@@ -17,7 +17,7 @@ import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "./enums.ts";
-import { TimeRangeInput } from "./time-range.ts";
+import { TimeRangeInput } from "./inputs/time-range.ts";
 import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
 import { payloadType } from "./payload.ts";

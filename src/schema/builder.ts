@@ -1,10 +1,12 @@
 import SchemaBuilder from "@pothos/core";
+import ComplexityPlugin from "@pothos/plugin-complexity";
 import PrismaPlugin from "@pothos/plugin-prisma";
 import RelayPlugin from "@pothos/plugin-relay";
 import type { Json } from "../lib/json.ts";
 import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
 import type { Context } from "../resolvers/context.ts";
-import { readNode, readNodes } from "../resolvers/node.ts";
+import { MOST_NODES, readNode, readNodes } from "../resolvers/node.ts";
+import { usualPrice } from "./price.ts";
 import { getDatamodel } from "./generated/pothos.ts";
 import type PrismaTypes from "./generated/pothos.ts";
 
@@ -24,7 +26,7 @@ export const builder = new SchemaBuilder<{
     ID: { Input: string; Output: string };
   };
 }>({
-  plugins: [RelayPlugin, PrismaPlugin],
+  plugins: [RelayPlugin, PrismaPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
   relay: {
     clientMutationId: "omit",
@@ -38,12 +40,15 @@ export const builder = new SchemaBuilder<{
     nodesOnConnection: { description: "The entries of the page." },
     idFieldOptions: { description: "The id of the object among all objects." },
     nodeTypeOptions: { description: "An object that `node` answers by its id." },
+    // Ids that nobody can read are no reason to price nothing: these prices do not look at them.
     nodeQueryOptions: {
+      complexity: 1,
       description: "Any object of the server by its id; null if it does not exist or may not be seen.",
       args: { id: { description: "The `id` of any object." } },
       resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, resolveNode),
     },
     nodesQueryOptions: {
+      complexity: { field: 1, multiplier: MOST_NODES },
       description:
         "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
       args: { ids: { description: "The `id`s of any objects." } },
@@ -62,6 +67,7 @@ export const builder = new SchemaBuilder<{
     afterArgOptions: { description: "Only what stands after this place: the `endCursor` of the page before." },
     beforeArgOptions: { description: "Only what stands before this place: the `startCursor` of the page after." },
   },
+  complexity: { fieldComplexity: (sizes, _context, field) => usualPrice(sizes, field) },
   prisma: { client: (context) => context.prisma, dmmf: getDatamodel() },
 });
 

@@ -21,6 +21,7 @@ export function connectionOf<Row extends object>(name: string, type: ObjectRef<(
           resolve: (_connection, _args, context) => snapshotCursor(context),
         }),
         totalCount: t.int({
+          complexity: 1,
           description: `How many entries the whole list has, counted up to ${MOST_COUNTED}: that many means so many at least.`,
           resolve: (connection) => connection.count(),
         }),

@@ -13,6 +13,7 @@ import "./delegation.ts";
 import "./events/event.ts";
 import "./message.ts";
 import "./permission.ts";
+import "./rate-limit.ts";
 import "./template.ts";
 import "./events/tenant.ts";
 import "./timeline.ts";

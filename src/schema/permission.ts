@@ -5,8 +5,8 @@ import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
 import { Explained } from "./explained.ts";
-import { PermissionInput, permissionSource } from "./permission-input.ts";
-import { TimeRangeInput } from "./time-range.ts";
+import { PermissionInput, permissionSource } from "./inputs/permission.ts";
+import { TimeRangeInput } from "./inputs/time-range.ts";
 import { ToolCall } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
 
@@ -129,6 +129,8 @@ const SimulationFilter = builder.inputType("SimulationFilter", {
 builder.queryField("simulatePolicy", (t) =>
   t.field({
     type: SimulatePolicyResult,
+    // A point for some hundred calls that are judged.
+    complexity: ({ first }) => ({ field: 500 + Math.ceil((first ?? 100_000) / 100), multiplier: 1 }),
     description:
       "Judges recorded calls, the oldest first, as if this permission stood in the place of their templates'. Changes nothing.",
     args: {

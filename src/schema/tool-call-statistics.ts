@@ -47,6 +47,7 @@ const ToolCallStats = builder.objectRef<{ readonly filter: Filter }>("ToolCallSt
 builder.queryField("toolCallStats", (t) =>
   t.field({
     type: ToolCallStats,
+    complexity: 500,
     description: "Statistics of the tool audit.",
     args: { filter: t.arg({ type: ToolCallFilter, description: "Of which calls; all if omitted." }) },
     resolve: (_root, { filter }) => ({ filter: filter ?? {} }),

@@ -22,7 +22,7 @@ import {
   ToolCallState,
 } from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
-import { TimeRangeInput } from "./time-range.ts";
+import { TimeRangeInput } from "./inputs/time-range.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
   description: "Why a call was refused or failed.",
@@ -130,6 +130,7 @@ const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: 
     piece: t.field({
       type: OutputPiece,
       nullable: true,
+      complexity: 10,
       description: "At most 256 KB of it from an offset on; null if another server has the file, or no server has it.",
       args: {
         offset: t.arg.int({ defaultValue: 0, description: "In bytes, from 0." }),

@@ -2,9 +2,12 @@ import type { Actor } from "../agent/actors/actor.ts";
 import { makeLoaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "services" | "tails" | "wake" | "expensive" | "imageUrl">;
+export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "services" | "tails" | "wake" | "expensive" | "imageUrl"> & {
+  readonly rateLimits: Pick<RateLimits, "roomOf">;
+};
 
 /** The time for which an admission counts without being asked again, in ms: of a stream, at most twice as long. */
 export const ADMITTED_MS = 2_500;
@@ -20,6 +23,7 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
     ...shared,
     ...oneAnswer(shared, actor.tenant),
     actor,
+    room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
     isStillAdmitted: async () => {
       if (now() - askedAt < shared.admittedMs) return true;

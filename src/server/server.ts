@@ -10,6 +10,7 @@ import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
 import { answerImage } from "./images.ts";
 import { originProblem } from "./origin.ts";
+import { pricedSubscriptions } from "./priced.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
@@ -51,7 +52,7 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   const mask = maskError(logger);
-  const subscribe = subscribePages(mask, waitWhileUnavailable);
+  const subscribe = pricedSubscriptions(subscribePages(mask, waitWhileUnavailable));
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
   const ready = askedRarely(probes.ready);

@@ -14,6 +14,7 @@ import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
+import { pricedOperations } from "./priced.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 
 /** The largest body of a request, in bytes. */
@@ -44,6 +45,7 @@ export function makeYoga(
     plugins: [
       strangersRefused(access, mask),
       boundedDocuments,
+      pricedOperations,
       boundedAnswers,
       endedReads,
       cachedPage,

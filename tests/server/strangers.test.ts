@@ -78,7 +78,7 @@ describe("documents", () => {
     const nested = (levels: number, first: string): string =>
       `{ agents(first: ${first}) { nodes { ${`toolCalls(first: ${first}) { nodes { agent { `.repeat(levels)} id ${"} } } ".repeat(levels)} } } }`;
     const spread = Array.from({ length: 40 }, (_, index) => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`);
-    const bomb = `{ ...f0 } ${spread.join(" ")} fragment f40 on Query { __typename }`;
+    const bomb = `{ ...f0 } ${spread.join(" ")} fragment f40 on Query { rateLimit { cost } }`;
     for (const query of [nested(2, "100"), nested(30, "1"), nested(200, "1"), bomb]) {
       const answered = await post(app.url, query);
       expect(JSON.parse(answered.text), query.slice(0, 100)).toMatchObject({

@@ -1,3 +1,5 @@
+import { systemClock } from "../../src/lib/clock.ts";
+import { RateLimits } from "../../src/server/rate-limits.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { createHash } from "node:crypto";
 import { parse, type ExecutionArgs, type ExecutionResult } from "graphql";
@@ -31,6 +33,7 @@ function subscriberOf(app: TestApp) {
     wake: () => {},
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
+    rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
   };
   return async (document: ReturnType<typeof parse>, variables: object, actor: Actor = ADMIN) => {
     const args: ExecutionArgs = {
@@ -201,6 +204,7 @@ describe("subscribers who are given the same page", () => {
         wake: () => {},
         expensive: new ExpensiveReads(),
         imageUrl: () => "",
+        rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,
       () => Promise.resolve(ADMIN),

@@ -19,5 +19,7 @@ export default defineConfig({
   ...speaking([]),
   tools: [looks],
   toolLimits: { running: 1_000 },
+  // What is measured is not what an actor may ask.
+  rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
   templates: { trial: { model: "scripted", systemPrompt: "x", selfApproval: true, permission: { mode: "auto" } } },
 });

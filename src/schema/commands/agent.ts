@@ -11,7 +11,7 @@ import { Agent } from "../agent.ts";
 import { builder } from "../builder.ts";
 import { PermissionScope } from "../enums.ts";
 import { payloadType } from "../payload.ts";
-import { PermissionInput, permissionSource } from "../permission-input.ts";
+import { PermissionInput, permissionSource } from "../inputs/permission.ts";
 
 const agentPayload = (name: string) =>
   payloadType(name, (t) => ({

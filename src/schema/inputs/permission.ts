@@ -1,5 +1,5 @@
-import type { PermissionSource } from "../agent/policy/permission-source.ts";
-import { builder } from "./builder.ts";
+import type { PermissionSource } from "../../agent/policy/permission-source.ts";
+import { builder } from "../builder.ts";
 
 /** A permission block as clients write it. */
 export const PermissionInput = builder.inputType("PermissionInput", {

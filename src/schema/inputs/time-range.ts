@@ -1,4 +1,4 @@
-import { builder } from "./builder.ts";
+import { builder } from "../builder.ts";
 
 export const TimeRangeInput = builder.inputType("TimeRangeInput", {
   description: "A span of time. Day after day, each moment is in one span.",

@@ -1,0 +1,61 @@
+import {
+  getOperationAST,
+  getVariableValues,
+  type GraphQLError,
+  Kind,
+  visit,
+  type DocumentNode,
+  type ExecutionArgs,
+  type OperationDefinitionNode,
+} from "graphql";
+import { clientError } from "../resolvers/errors.ts";
+import { operationSize } from "../schema/price.ts";
+
+/**
+ * The bounds of one operation: its price, how deep it goes, and how many selections it has when its fragments are spread.
+ * Variables are known by then. The price of each field stands where the field is declared (src/schema/price.ts).
+ */
+export const MOST = { price: 50_000, depth: 20, selections: 5_000 };
+
+/** An operation with its fragments. */
+type PricedArgs = Pick<ExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
+
+/** The longest words about a variable that does not fit, in characters: they repeat its value. */
+const PROBLEM_CHARACTERS = 1_000;
+
+/** The price of an operation, in points. Throws a typed error if it is too large, or if its variables do not fit: then nothing of it runs. */
+export function priceOf({ schema, document, operationName, variableValues }: PricedArgs): number {
+  const operation = getOperationAST(document, operationName);
+  if (operation === null || operation === undefined) return 0;
+  const variables = { ...variableValues };
+  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, ONE_PROBLEM);
+  if (errors?.[0] !== undefined) throw clientError("BAD_USER_INPUT", errors[0].message.slice(0, PROBLEM_CHARACTERS));
+  const { price, depth, selections } = operationSize(schema, pricedDocument(document, operation), variables);
+  if (depth > MOST.depth) throw tooLarge(`it is nested ${depth} levels deep, and ${MOST.depth} are the most`);
+  if (selections > MOST.selections)
+    throw tooLarge(`it has ${selections} selections with its fragments, and ${MOST.selections} are the most`);
+  if (price > MOST.price) throw tooLarge(`its price is ${price} points, and ${MOST.price} are the most`);
+  return price;
+}
+
+/** Each problem of a variable repeats its value: thousands of them would be the square of it. */
+const ONE_PROBLEM = { maxErrors: 1, hideSuggestions: true };
+
+const known = new WeakMap<OperationDefinitionNode, DocumentNode>();
+
+/** The operation that runs, with its fragments, and without __typename, which clients add everywhere and which costs nothing. */
+function pricedDocument(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+  const before = known.get(operation);
+  if (before !== undefined) return before;
+  const definitions = document.definitions.filter((each) => each === operation || each.kind === Kind.FRAGMENT_DEFINITION);
+  const priced: DocumentNode = visit(
+    { kind: Kind.DOCUMENT, definitions },
+    { Field: ({ name }) => (name.value === "__typename" ? null : undefined) },
+  );
+  known.set(operation, priced);
+  return priced;
+}
+
+function tooLarge(problem: string): GraphQLError {
+  return clientError("DOCUMENT_TOO_LARGE", `${problem}: ask for smaller pages (\`first\`), or in several operations`);
+}

@@ -1,0 +1,102 @@
+import { GraphQLError } from "graphql";
+import { LRUCache } from "lru-cache";
+import type { Actor } from "../agent/actors/actor.ts";
+import type { Clock } from "../lib/clock.ts";
+import { COUNT, withDefault, type Complete } from "../lib/setting.ts";
+import { clientError } from "../resolvers/errors.ts";
+import type { OperationRoom, RateLimit } from "../resolvers/rate-limit.ts";
+
+/** The room of each actor on one server. */
+export const RATE_LIMIT_SETTINGS = {
+  /** The points that an actor's operations may cost a minute, and at once. 500,000 if omitted: some ten of the dearest operations. */
+  pointsPerMinute: withDefault(COUNT, 500_000),
+  /** The subscriptions that an actor may have open at once. 1,000 if omitted. */
+  subscriptions: withDefault(COUNT, 1_000),
+};
+
+export type RateLimitSettings = Complete<typeof RATE_LIMIT_SETTINGS>;
+
+const MINUTE_MS = 60_000;
+/** The actors whose buckets are kept: those who asked last. */
+const ACTORS = 10_000;
+
+/** A bucket that fills with time: the points in it at a time. */
+type Bucket = { readonly points: number; readonly at: number };
+
+/** The buckets of the actors of one server, by which their operations are charged before they run. */
+export class RateLimits {
+  readonly #settings: RateLimitSettings;
+  readonly #clock: Clock;
+  readonly #buckets = new LRUCache<string, Bucket>({ max: ACTORS });
+  /** The number of subscriptions of each actor who has any. */
+  readonly #open = new Map<string, number>();
+
+  constructor(settings: RateLimitSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /** The room for one operation of this actor. */
+  roomOf({ tenant, kind, id }: Pick<Actor, "tenant" | "kind" | "id">): OperationRoom {
+    const key = JSON.stringify([tenant, kind, id]);
+    let cost = 0;
+    return {
+      charge: (price) => {
+        cost = price;
+        this.#charge(key, price);
+      },
+      open: () => this.#openOne(key),
+      state: () => this.#stateOf(key, cost),
+    };
+  }
+
+  #charge(key: string, price: number): void {
+    const { pointsPerMinute: limit } = this.#settings;
+    const now = this.#clock.now().getTime();
+    const points = this.#pointsOf(key, now);
+    if (points >= price) return void this.#buckets.set(key, { points: points - price, at: now });
+    const seconds = Math.ceil((((Math.min(price, limit) - points) / limit) * MINUTE_MS) / 1_000);
+    const message = `the operation costs ${price} points, and ${Math.floor(points)} of your ${limit} a minute are left: ask again in ${seconds} s`;
+    throw new GraphQLError(message, {
+      extensions: {
+        code: "RATE_LIMITED",
+        retryAfterMs: seconds * 1_000,
+        http: { status: 429, headers: { "retry-after": String(seconds) } },
+      },
+    });
+  }
+
+  #stateOf(key: string, cost: number): RateLimit {
+    const { pointsPerMinute: limit } = this.#settings;
+    const now = this.#clock.now().getTime();
+    const points = this.#pointsOf(key, now);
+    const resetAt = new Date(now + Math.ceil(((limit - points) / limit) * MINUTE_MS));
+    return { limit, cost, remaining: Math.floor(points), resetAt };
+  }
+
+  #openOne(key: string): () => void {
+    const { subscriptions } = this.#settings;
+    const count = this.#open.get(key) ?? 0;
+    if (count >= subscriptions)
+      throw clientError(
+        "TOO_MANY_OPERATIONS",
+        `you have ${count} subscriptions on this server, and ${subscriptions} are the most: end some, or follow several agents by one (\`timeline\`)`,
+      );
+    this.#open.set(key, count + 1);
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      const left = (this.#open.get(key) ?? 1) - 1;
+      if (left === 0) this.#open.delete(key);
+      else this.#open.set(key, left);
+    };
+  }
+
+  #pointsOf(key: string, now: number): number {
+    const { pointsPerMinute: limit } = this.#settings;
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) return limit;
+    return Math.min(limit, bucket.points + (Math.max(0, now - bucket.at) / MINUTE_MS) * limit);
+  }
+}

@@ -1,0 +1,110 @@
+import { readFile, readdir } from "node:fs/promises";
+import { getIntrospectionQuery, OperationTypeNode, parse, Lexer, Source, visit, type DocumentNode } from "graphql";
+import { describe, expect, it } from "vitest";
+import { schema } from "../../src/schema/index.ts";
+import { MOST as DOCUMENT_MOST } from "../../src/server/documents.ts";
+import { MOST, priceOf } from "../../src/server/price.ts";
+
+const priced = (text: string, variableValues: Record<string, unknown> = {}) =>
+  priceOf({ schema, document: parse(text), variableValues });
+
+/** All documents of the tests as one: among them one that selects every field of every kind. */
+async function everyDocument(): Promise<DocumentNode> {
+  const folder = new URL("../documents/", import.meta.url);
+  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(new URL(name, folder), "utf8")));
+  return parse(texts.join("\n"));
+}
+
+function tokensOf(text: string): number {
+  const lexer = new Lexer(new Source(text));
+  let tokens = 0;
+  while (lexer.advance().kind !== "<EOF>") tokens += 1;
+  return tokens;
+}
+
+describe("the price of an operation", () => {
+  it.each([
+    ["{ viewer { tenant } }", 1],
+    ["{ __typename }", 0],
+    ["{ rateLimit { remaining cost } }", 0],
+    ["{ agent(id: 1) { id title template { templateId } } }", 2],
+    // The connection, and its 50 entries.
+    ["{ agents { nodes { id } } }", 51],
+    ["{ agents(first: 3) { nodes { id } } }", 4],
+    ["{ agents(first: 3) { edges { cursor node { id } } pageInfo { endCursor } } }", 4],
+    ["{ agents(first: 3) { nodes { messages(last: 2) { nodes { text } } } } }", 1 + 3 * (1 + 1 + 2)],
+    ["{ nodes(ids: [1, 2, 3]) { id } }", 1],
+    // As if it were the most that may be asked for: what stands in the ids is not looked at.
+    ['{ nodes(ids: ["?"]) { ... on Agent { template { templateId } } } }', 1 + 100],
+    ['{ node(id: "?") { ... on Agent { template { templateId } } } }', 2],
+    ["{ timeline(first: 7) { events { cursor } } }", 8],
+    ["subscription { timeline { events { cursor } } }", 21],
+    ["{ toolCallStats { __typename } }", 500],
+    ['mutation { archiveAgent(input: { agentId: "1" }) { agent { id } cursor } }', 11],
+  ])("%s is %i", (text, price) => {
+    expect(priced(text)).toBe(price);
+  });
+
+  it("goes by the variables, and by the operation that is run", () => {
+    const text = "query One($n: Int) { agents(first: $n) { nodes { id } } } query Other { viewer { tenant } }";
+    const document = parse(text);
+    const price = (operationName: string, variableValues: object) =>
+      priceOf({ schema, document, operationName, variableValues: { ...variableValues } });
+    expect(price("One", { n: 5 })).toBe(6);
+    expect(price("One", {})).toBe(51);
+    expect(price("Other", {})).toBe(1);
+    expect(() => price("One", { n: "five" })).toThrow(/Int cannot represent/);
+    expect(price("None", {})).toBe(0);
+    expect(price("One", { n: -2_147_483_648 })).toBe(1);
+  });
+
+  it("of what is too dear, too deep or too broad is a refusal that says by how much", () => {
+    const pages =
+      "agents(first: 100) { nodes { messages(first: 100) { nodes { blocks { __typename ... on ToolCallBlock { toolCall { callId } } } } } } }";
+    expect(() => priced(`{ ${pages} }`)).toThrow("its price is 120201 points, and 50000 are the most");
+    const deep = `{ agent(id: 1) { ${"messages { nodes { agent { ".repeat(7)} id ${"} } }".repeat(7)} } }`;
+    expect(() => priced(deep)).toThrow("levels deep, and 20 are the most");
+    const fragments = Array.from(
+      { length: 14 },
+      (_, index) => `fragment f${index} on Query { ...f${index + 1} ...f${index + 1} }`,
+    );
+    const broad = `{ ...f0 } ${fragments.join(" ")} fragment f14 on Query { rateLimit { cost } }`;
+    expect(() => priced(broad)).toThrow("32768 selections with its fragments, and 5000 are the most");
+  });
+
+  it("and the bounds of documents leave room: introspection, and every field of every kind, use at most half of each", async () => {
+    const introspection = getIntrospectionQuery({ specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true });
+    expect(tokensOf(introspection)).toBeLessThanOrEqual(DOCUMENT_MOST.tokens / 2);
+    const text = await readFile(new URL("../documents/timeline.graphql", import.meta.url), "utf8");
+    expect(text).toContain("fragment EveryField on TimelineEvent");
+    expect(tokensOf(text)).toBeLessThanOrEqual(DOCUMENT_MOST.tokens / 2);
+    expect(text.length).toBeLessThanOrEqual(DOCUMENT_MOST.characters / 2);
+
+    const document = await everyDocument();
+    const names: string[] = [];
+    visit(document, {
+      OperationDefinition: ({ name, operation }) =>
+        void (operation === OperationTypeNode.MUTATION ? [] : names.push(name?.value ?? "")),
+    });
+    expect(names.length).toBeGreaterThanOrEqual(20);
+    const half = { schema, document };
+    for (const operationName of names) {
+      const price = priceOf({ ...half, operationName, variableValues: VARIABLES });
+      expect(price, operationName).toBeLessThanOrEqual(MOST.price / 2);
+    }
+  });
+});
+
+/** Values for the variables that operations must be given. */
+const VARIABLES = {
+  id: "1",
+  agentId: "1",
+  approvalId: "1",
+  callId: "1",
+  ids: ["1"],
+  input: {},
+  offset: 0,
+  bytes: 100,
+  permission: {},
+  tool: "x",
+};

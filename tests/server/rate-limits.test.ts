@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { NEIGHBOURS } from "../support/actors.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, type TestClient } from "../support/client.ts";
+import { movableClock } from "../support/clock.ts";
+
+type Room = { readonly limit: number; readonly cost: number; readonly remaining: number; readonly resetAt: string };
+
+const room = async (client: TestClient, more = ""): Promise<Room> => {
+  const { data, errors } = await client.post<{ rateLimit: Room }>({
+    query: `{ rateLimit { limit cost remaining resetAt } ${more} }`,
+  });
+  if (data === null) throw new Error(JSON.stringify(errors));
+  return data.rateLimit;
+};
+const STATS = "toolCallStats { __typename }";
+
+describe("the room of an actor for operations", () => {
+  it("is charged before an operation runs, fills again with time, and is nobody else's", async () => {
+    const clock = movableClock();
+    const app = await startTestApp({
+      config: { ...NEIGHBOURS, rateLimit: { pointsPerMinute: 1_000 } },
+      overrides: { clock },
+    });
+    const anna = connect(app.url, "anna-token");
+    expect(await room(anna)).toMatchObject({ limit: 1_000, cost: 0, remaining: 1_000 });
+    const charged = await room(anna, STATS);
+    expect(charged).toMatchObject({ cost: 500 });
+    expect(charged.remaining).toBeLessThan(520);
+    await room(anna, "agents(first: 100) { nodes { id } }");
+    const response = await fetch(app.url, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer anna-token" },
+      body: JSON.stringify({ query: `{ ${STATS} }` }),
+    });
+    expect(response.status).toBe(429);
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect(await response.json()).toMatchObject({
+      errors: [
+        {
+          message: expect.stringContaining("costs 500 points"),
+          extensions: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) },
+        },
+      ],
+    });
+    // What was refused costs nothing, and what costs nothing is answered.
+    expect((await room(anna)).remaining).toBeGreaterThan(350);
+    expect((await room(connect(app.url, "ben-token"))).remaining).toBe(1_000);
+    clock.passHours(1 / 60);
+    expect(await room(anna)).toMatchObject({ remaining: 1_000 });
+    expect((await room(anna, STATS)).cost).toBe(500);
+  });
+
+  it("counts over WebSockets and for subscriptions as over HTTP, and what is refused there ends with the same code", async () => {
+    const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 100 } } });
+    const client = connect(app.url);
+    const heavy = "subscription { timeline { events { agent { id template { templateId } } } } }";
+    const first = client.iterate(heavy);
+    expect((await first.next()).value).toMatchObject({ data: { timeline: { events: [] } } });
+    const second = await client
+      .iterate(heavy)
+      .next()
+      .catch((error: unknown) => ({ value: error }));
+    expect(JSON.stringify(second.value)).toContain("RATE_LIMITED");
+    const query = await client
+      .iterate("{ agents(first: 90) { nodes { id } } }")
+      .next()
+      .catch((error: unknown) => ({ value: error }));
+    expect(JSON.stringify(query.value)).toContain("RATE_LIMITED");
+    expect(JSON.stringify(query.value)).not.toContain("http");
+    await first.return?.();
+  });
+
+  it("has so many subscriptions at once, over all sockets; one that ends makes room", async () => {
+    const app = await startTestApp({ config: { rateLimit: { subscriptions: 2 } } });
+    const open = () => connect(app.url).iterate("subscription { timeline { cursor } }");
+    const [one, two] = [open(), open()];
+    for (const each of [one, two]) expect((await each.next()).value).toMatchObject({ data: {} });
+    const refused = await open()
+      .next()
+      .catch((error: unknown) => ({ value: error }));
+    expect(JSON.stringify(refused.value)).toContain("TOO_MANY_OPERATIONS");
+    await one.return?.();
+    await expect
+      .poll(async () => {
+        const next = await open()
+          .next()
+          .catch((error: unknown) => ({ value: error }));
+        return JSON.stringify(next.value);
+      })
+      .toContain('"data"');
+    await two.return?.();
+  });
+
+  it("a mutation that is refused for it changes nothing", async () => {
+    const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 5 } } });
+    const client = connect(app.url);
+    const query = 'mutation { createAgent(input: { templateId: "assistant" }) { cursor } }';
+    expect((await client.post({ query })).errors).toMatchObject([{ extensions: { code: "RATE_LIMITED" } }]);
+    expect(await app.database.sql.query({ name: "agents", text: "SELECT count(*)::int AS n FROM agent" }, [])).toEqual([
+      { n: 0 },
+    ]);
+  });
+});
+
+it.each([
+  ["keys that are not there", (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`states${i}`, 1]))],
+  ["entries of another type", (count: number) => ({ templateIds: Array.from({ length: count }, () => ({})) })],
+])("variables with 100,000 %s are refused at once, with one problem, and end no server", async (_name, filterOf) => {
+  const client = connect((await startTestApp()).url);
+  const query = "query($filter: AgentFilter) { agents(filter: $filter) { asOf } }";
+  const before = process.cpuUsage();
+  const { errors } = await client.post({ query, variables: { filter: filterOf(100_000) } });
+  expect(errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+  expect(errors[0]?.message.length).toBeLessThanOrEqual(1_000);
+  expect(process.cpuUsage(before).user).toBeLessThan(1_500_000);
+});
+
+describe("the dearest documents that are refused", () => {
+  const names = (count: number, of: (index: number) => string): string =>
+    Array.from({ length: count }, (_, i) => of(i)).join(" ");
+  it.each<[string, (salt: string) => string]>([
+    ["2,000 aliases", (salt) => `query ${salt} { ${names(2_000, (i) => `a${i}:toolCallStats{tools{tool}}`)} }`],
+    ["the same field again and again", (salt) => `query ${salt} { ${names(620, () => "viewer{tenant}")} x }`],
+    ["fields that are not there", (salt) => `query ${salt} { ${names(2_400, (i) => `agentz${i}`)} }`],
+    ["arguments that differ", (salt) => `query ${salt} { ${names(270, (i) => `agent(id:"${i}"){id}`)} }`],
+    ["inputs that are not there", (salt) => `query ${salt} { agents(filter:{${names(800, (i) => `states${i}:1`)}}){asOf} }`],
+    [
+      "fragments within fragments",
+      (salt) =>
+        `query ${salt} { ...f0 } ${names(40, (i) => `fragment f${i} on Query { ${names(18, (j) => `...f${(i + j + 1) % 40}`)} }`)}`,
+    ],
+    [
+      "fragments that double",
+      (salt) =>
+        `query ${salt} { ...f0 } ${names(100, (i) => `fragment f${i} on Query { ...f${i + 1} ...f${i + 1} }`)} fragment f100 on Query { rateLimit { cost } }`,
+    ],
+    [
+      "introspection in circles",
+      (salt) => `query ${salt} { __schema { ${"types { fields { type { ".repeat(60)} name ${"} } }".repeat(60)} } }`,
+    ],
+    [
+      "99 introspections",
+      (salt) => `query ${salt} { ${names(99, (i) => `a${i}:__schema{types{name fields{name type{name}}}}`)} ...x }`,
+    ],
+    ["too many characters", (salt) => `query ${salt} { ${"rateLimit ".repeat(20_000)} }`],
+  ])("%s cost at most 50 ms of CPU each", async (_name, document) => {
+    const client = connect((await startTestApp()).url);
+    const ROUNDS = 5;
+    const post = async (salt: string) => {
+      const { errors } = await client.post({ query: document(salt) });
+      expect(errors.length).toBeGreaterThan(0);
+    };
+    await post("warm");
+    const before = process.cpuUsage();
+    for (let round = 0; round < ROUNDS; round += 1) await post(`r${round}`);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000 / ROUNDS).toBeLessThan(50);
+  });
+});
