@@ -1,5 +1,6 @@
 import { Type, type TSchema, type Static } from "typebox";
 import { TOOL_LIMIT_SETTINGS } from "../agent/calls/slots.ts";
+import { ROLES } from "../agent/actors/actor.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
@@ -7,6 +8,7 @@ import { EVENT_KINDS } from "../events/event.ts";
 import { closed, COUNT, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { TOKEN_ACTOR_SETTINGS, type Authenticate } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS } from "../server/rate-limits.ts";
+import { OPERATIONS, type RoleOperations } from "../server/trusted-documents.ts";
 import { HOOK_SETTINGS } from "./hooks.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
@@ -76,6 +78,17 @@ export const CONFIG_SETTINGS = {
   defaultWorkspace: withDefault(TEXT, null),
   /** Origins of web pages that may connect, such as `https://console.example.org`, besides the server's own. None if omitted. */
   allowedOrigins: withDefault(Type.Immutable(Type.Array(ORIGIN)), []),
+  /** The file of documents that clients send by their ids, from the configuration's folder: `{ id: text }`, or Apollo's manifest. None if omitted. */
+  trustedDocuments: withDefault(TEXT, null),
+  /** The documents that a role may send, by role: `any`, or `trusted` for those of `trustedDocuments` alone. An actor with several roles sends what one of them may. `any` if omitted. */
+  operations: withDefault(
+    Type.Unsafe<RoleOperations>({
+      type: "object",
+      additionalProperties: false,
+      properties: Object.fromEntries(ROLES.map((role) => [role, { enum: [...OPERATIONS] }])),
+    }),
+    {},
+  ),
   /** Those who may connect, by the hashes of their tokens. If omitted, and `authenticate` too: whoever reaches the loopback address. */
   actors: Type.Optional(Type.Immutable(Type.Array(closed(TOKEN_ACTOR_SETTINGS), { minItems: 1 }))),
   /** Instead of `actors`: the operator's own code that says who asks, or null for nobody. See `actors` if omitted. */

@@ -9,9 +9,9 @@ export type ConfigurationParts = Readonly<Record<string, string>>;
 
 /** The parts as they hold for a tenant: of the actors, those of the tenant. */
 export function configurationParts(config: TriplaneConfig): (tenant: string) => ConfigurationParts {
-  const { hooks, workspaceRoots, defaultWorkspace, authenticate } = config;
+  const { hooks, workspaceRoots, defaultWorkspace, authenticate, operations } = config;
   const shared = {
-    ...digests("", { hooks, workspaceRoots, defaultWorkspace, authenticate }),
+    ...digests("", { hooks, workspaceRoots, defaultWorkspace, authenticate, operations }),
     ...digests("templates.", config.templates),
     ...digests("agentHooks.", config.agentHooks ?? {}),
     ...digests("permissionModes.", config.permissionModes ?? {}),

@@ -17,10 +17,12 @@ import { complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Authentication } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limits.ts";
+import type { TrustedDocuments } from "../server/trusted-documents.ts";
 import { authenticationOf } from "./authentication.ts";
 import { checkForm } from "./check-form.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
+import { trustedDocumentsOf } from "./documents.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { agentHooksOf } from "./hooks.ts";
 import { modelsOf } from "./models.ts";
@@ -49,6 +51,7 @@ export type Settings = {
   readonly defaultWorkspace: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
+  readonly documents: TrustedDocuments;
   /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
   /** Notes for the operator at the start. */
@@ -125,6 +128,11 @@ export async function makeSettings(environment: Environment, path: string, writt
     defaultWorkspace: config.defaultWorkspace === null ? null : await realFolder("defaultWorkspace", config.defaultWorkspace),
     allowedOrigins: config.allowedOrigins,
     authentication,
+    documents: await trustedDocumentsOf(
+      path,
+      config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments),
+      config.operations,
+    ),
     partsOf: configurationParts(written),
     notes: [...notes, ...quorumNotes(templates, authentication)],
   };

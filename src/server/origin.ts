@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
+import { asksFor } from "./trusted-documents.ts";
 
 /**
  * Why a request is refused for where it comes from, or null. Web pages of other origins may not connect, and a server
@@ -23,7 +24,7 @@ export function originProblem({ headers, url }: IncomingMessage, { authenticatio
  */
 function isForeignRead(headers: IncomingMessage["headers"], url: string): boolean {
   const [path, query = ""] = url.split("?", 2);
-  if (path !== "/graphql" || !new URLSearchParams(query).has("query")) return false;
+  if (path !== "/graphql" || !asksFor(new URLSearchParams(query))) return false;
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
   return headers.referer !== undefined && originHost(headers.referer) !== headers.host;

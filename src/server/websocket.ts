@@ -15,6 +15,7 @@ import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
+import type { TrustedDocuments } from "./trusted-documents.ts";
 import type { TransportContext } from "./yoga.ts";
 import { CLOSE_CODES } from "./close-codes.ts";
 
@@ -48,7 +49,7 @@ export function serveWebSocket(
     id: string,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> => {
-    const { query, operationName, variables } = payload;
+    const { operationName, variables } = payload;
     if (Object.keys(subscriptions).length > OPERATIONS)
       return [
         clientError(
@@ -60,7 +61,9 @@ export function serveWebSocket(
       socketIdentify: extra.identify,
       operationEnded: extra.operations?.begin(id, payload),
     });
-    const document = parsed(() => envelope.parse(query));
+    const text = await textOf(access.documents, payload, extra.identify);
+    if (text instanceof GraphQLError) return [text];
+    const document = parsed(() => envelope.parse(text));
     if (document instanceof GraphQLError) return [document];
     const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
     if (errors.length > 0) return errors;
@@ -153,6 +156,17 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
 function formatted(error: GraphQLError): GraphQLFormattedError {
   const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
   return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };
+}
+
+/** The text of the document that is meant, or why its sender may not send it. */
+async function textOf(documents: TrustedDocuments, payload: SubscribePayload, identify: Identify | undefined): Promise<unknown> {
+  const identified = documents.dependsOnRoles ? await identify?.() : undefined;
+  try {
+    return documents.textOf(payload, identified?.roles ?? []);
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
 }
 
 /** The document, or what is wrong with its syntax: that ends the operation, not the socket. */

@@ -1,5 +1,5 @@
 import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
-import { getOperationAST, OperationTypeNode, type GraphQLError } from "graphql";
+import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
 import { readFor } from "../db/reader-limits.ts";
@@ -15,6 +15,7 @@ import { boundedAnswer } from "./errors.ts";
 import { WALK } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
 import { pricedOperations } from "./priced.ts";
+import { asksFor } from "./trusted-documents.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 
 /** The largest body of a request, in bytes. */
@@ -44,6 +45,7 @@ export function makeYoga(
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
       strangersRefused(access, mask),
+      trustedDocuments(access),
       boundedDocuments,
       pricedOperations,
       boundedAnswers,
@@ -51,6 +53,7 @@ export function makeYoga(
       cachedPage,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
+    extraParamNames: ["documentId"],
     parserAndValidationCache: documentCaches(),
     maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
@@ -83,7 +86,7 @@ function unauthenticated(authorization: string | null): GraphQLError {
 function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError): Plugin<object, TransportContext> {
   return {
     onRequest: async ({ request, url, serverContext, endResponse, fetchAPI }) => {
-      const isPage = request.method === "GET" && !url.searchParams.has("query");
+      const isPage = request.method === "GET" && !asksFor(url.searchParams);
       if (isPage || request.method === "OPTIONS") return;
       const refuse = (error: GraphQLError, status: number): void =>
         endResponse(
@@ -98,6 +101,26 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
         else serverContext.identified = identity;
       } catch (error) {
         refuse(mask(error), 500);
+      }
+    },
+  };
+}
+
+/** Puts the text in the place of a document's id, and refuses what its sender may not send, before it is parsed. */
+function trustedDocuments({ documents }: Access): Plugin<object, TransportContext> {
+  return {
+    onParams: ({ params, request, context: { identified }, setParams, setResult }) => {
+      if (identified === undefined) return;
+      // Of a GET, yoga reads only the parameters that it knows.
+      const inUrl = request.method === "GET" ? { documentId: new URL(request.url).searchParams.get("documentId") } : {};
+      try {
+        const query = documents.textOf({ ...params, ...inUrl }, identified.roles);
+        if (query !== params.query) setParams({ ...params, query: query as string });
+      } catch (error) {
+        if (!(error instanceof GraphQLError)) throw error;
+        // A text that is not looked at: yoga wants one.
+        setParams({ ...params, query: "{ __typename }" });
+        setResult({ errors: [error] });
       }
     },
   };

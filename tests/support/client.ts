@@ -1,6 +1,6 @@
 import type { TypedDocumentNode } from "@graphql-typed-document-node/core";
 import { print } from "graphql";
-import { createClient, type Client } from "graphql-ws";
+import { createClient, type Client, type SubscribePayload } from "graphql-ws";
 import { onTestFinished } from "vitest";
 import WebSocket from "ws";
 import {
@@ -99,6 +99,8 @@ export function connect(url: string, token?: string) {
     subscribe,
     /** Any operation over one socket that all calls share. */
     iterate: (query: string) => (shared ??= open()).iterate({ query }),
+    /** Any payload over a socket of its own. */
+    iteratePayload: (payload: SubscribePayload) => open().iterate(payload),
     timeline,
     createAgent: async (input: Partial<CreateAgentInput> = {}) => {
       const { createAgent } = await get(CreateAgentDocument, { input: { templateId: "assistant", ...input } });

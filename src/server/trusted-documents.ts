@@ -1,0 +1,59 @@
+import type { Role } from "../agent/actors/actor.ts";
+import { clientError } from "../resolvers/errors.ts";
+
+/** The operations that a role may send: any, or those of the operator's documents alone. */
+export const OPERATIONS = ["any", "trusted"] as const;
+export type RoleOperations = Readonly<Partial<Record<Role, (typeof OPERATIONS)[number]>>>;
+
+/** The parts of a request that say which document is meant: its text, or an id. */
+export type SentDocument = { readonly query?: unknown; readonly documentId?: unknown; readonly extensions?: unknown };
+
+/**
+ * The operator's own documents, by the ids that clients send in the place of texts, and who may send others. (Trusted documents;
+ * `documentId` as in the appendix of GraphQL over HTTP, `extensions.persistedQuery.sha256Hash` as Apollo's clients send it.)
+ */
+export class TrustedDocuments {
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #operations: RoleOperations;
+
+  constructor(texts: ReadonlyMap<string, string>, operations: RoleOperations) {
+    this.#texts = texts;
+    this.#operations = operations;
+  }
+
+  /** True if it matters who sends an operation. */
+  get dependsOnRoles(): boolean {
+    return Object.values(this.#operations).includes("trusted");
+  }
+
+  /** The text of the document that is meant, for an actor with these roles. Throws a typed error before anything is parsed. */
+  textOf(sent: SentDocument, roles: readonly Role[]): unknown {
+    const mayAny = roles.some((role) => this.#operations[role] !== "trusted") || roles.length === 0;
+    const id = idOf(sent);
+    const text = id === null ? undefined : this.#texts.get(id);
+    if (text !== undefined) return text;
+    const isSent = typeof sent.query === "string" && sent.query !== "";
+    if (id !== null && !(mayAny && isSent))
+      throw clientError("UNKNOWN_DOCUMENT", "there is no document of this id: add it to the server's `trustedDocuments`");
+    if (!mayAny)
+      throw clientError(
+        "UNTRUSTED_DOCUMENT",
+        "your roles send documents by their ids only: send `documentId`, one of the server's `trustedDocuments`",
+      );
+    return sent.query;
+  }
+}
+
+/** True if the parameters of a GET say which document is meant. */
+export function asksFor(parameters: URLSearchParams): boolean {
+  return ["query", "documentId", "extensions"].some((name) => parameters.has(name));
+}
+
+function idOf({ documentId, extensions }: SentDocument): string | null {
+  const ids = [documentId, field(extensions, "documentId"), field(field(extensions, "persistedQuery"), "sha256Hash")];
+  return ids.find((id) => typeof id === "string") ?? null;
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}

@@ -1,0 +1,12 @@
+import { serverAudits } from "graphql-http";
+import { expect, it } from "vitest";
+import { startTestApp } from "../support/app.ts";
+
+it("GraphQL over HTTP: each of the 61 audits of graphql-http is ok", async () => {
+  const { url } = await startTestApp();
+  const audits = serverAudits({ url, fetchFn: fetch });
+  expect(audits).toHaveLength(61);
+  const results = await Promise.all(audits.map(async (audit) => ({ audit: audit.name, ...(await audit.fn()) })));
+  const failed = results.flatMap((result) => (result.status === "ok" ? [] : [`${result.audit}: ${result.reason}`]));
+  expect(failed).toEqual([]);
+});
