@@ -6,7 +6,7 @@ import type { Tool } from "../agent/tools/tool.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
 import { EVENT_KINDS } from "../events/event.ts";
 import { closed, COUNT, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
-import { TOKEN_ACTOR_SETTINGS, type Authenticate } from "../server/authenticate.ts";
+import { TOKEN_ACTOR_SETTINGS, TOKEN_HASH, type Authenticate } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS } from "../server/rate-limits.ts";
 import { OPERATIONS, type RoleOperations } from "../server/trusted-documents.ts";
 import { HOOK_SETTINGS } from "./hooks.ts";
@@ -89,6 +89,8 @@ export const CONFIG_SETTINGS = {
     }),
     {},
   ),
+  /** The SHA-256 of the token by which a collector reads `/metrics` from another machine: `printf %s TOKEN | sha256sum`. None if omitted: then this machine and administrators read them. */
+  metricsTokenHash: withDefault(TOKEN_HASH, null),
   /** Those who may connect, by the hashes of their tokens. If omitted, and `authenticate` too: whoever reaches the loopback address. */
   actors: Type.Optional(Type.Immutable(Type.Array(closed(TOKEN_ACTOR_SETTINGS), { minItems: 1 }))),
   /** Instead of `actors`: the operator's own code that says who asks, or null for nobody. See `actors` if omitted. */

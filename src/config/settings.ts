@@ -51,6 +51,7 @@ export type Settings = {
   readonly defaultWorkspace: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
+  readonly metricsTokenHash: string | null;
   readonly documents: TrustedDocuments;
   /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
@@ -128,6 +129,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     defaultWorkspace: config.defaultWorkspace === null ? null : await realFolder("defaultWorkspace", config.defaultWorkspace),
     allowedOrigins: config.allowedOrigins,
     authentication,
+    metricsTokenHash: config.metricsTokenHash,
     documents: await trustedDocumentsOf(
       path,
       config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments),

@@ -10,24 +10,27 @@ type NodeId = { readonly typename: string; readonly id: string };
 export const MOST_NODES = 100;
 
 /** The object of an id, if the actor may read it; its rows are read after the snapshot, so that whoever subscribes since that misses nothing. */
-export async function readNode(context: Context, id: NodeId, resolve: (id: NodeId) => unknown): Promise<unknown> {
+export async function readNode(context: Context, id: NodeId, resolve: () => unknown): Promise<unknown> {
   await context.snapshot();
-  return (await mayReadNode(context, id)) ? resolve(id) : null;
+  return (await mayReadNode(context, id)) ? resolve() : null;
 }
 
-/** The objects of the ids, in their order; null for each that the actor may not read. */
+/**
+ * The objects of the ids, in their order; null for each that the actor may not read. `resolve` resolves all ids of the field, whatever
+ * it is given (`@pothos/plugin-relay` 4.8): what may not be read is left out by its place.
+ */
 export async function readNodes(
   context: Context,
   ids: readonly NodeId[],
-  resolve: (ids: NodeId[]) => Promise<readonly unknown[]>,
+  resolve: () => Promise<readonly unknown[]>,
 ): Promise<unknown[]> {
   if (ids.length > MOST_NODES)
     throw clientError("BAD_USER_INPUT", `at most ${MOST_NODES} \`ids\` are asked for at once, not ${ids.length}`);
   await context.snapshot();
   const readable = await Promise.all(ids.map(async (id) => mayReadNode(context, id)));
-  const found = await resolve(ids.filter((_id, index) => readable[index] === true));
-  let next = 0;
-  return readable.map((isReadable) => (isReadable ? (found[next++] ?? null) : null));
+  if (!readable.includes(true)) return readable.map(() => null);
+  const found = await resolve();
+  return readable.map((isReadable, index) => (isReadable ? (found[index] ?? null) : null));
 }
 
 /** True if the actor may read this node. */

@@ -45,14 +45,14 @@ export const builder = new SchemaBuilder<{
       complexity: 1,
       description: "Any object of the server by its id; null if it does not exist or may not be seen.",
       args: { id: { description: "The `id` of any object." } },
-      resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, resolveNode),
+      resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, () => resolveNode(id)),
     },
     nodesQueryOptions: {
       complexity: { field: 1, multiplier: MOST_NODES },
       description:
         "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
       args: { ids: { description: "The `id`s of any objects." } },
-      resolve: async (_root, { ids }, context, _info, resolveNodes) => readNodes(context, ids, resolveNodes),
+      resolve: async (_root, { ids }, context, _info, resolveNodes) => readNodes(context, ids, () => resolveNodes(ids)),
     },
     pageInfoTypeOptions: {
       description: "Where a page stands in its list.",

@@ -18,14 +18,17 @@ export const IDENTITY_SETTINGS = {
   roles: Type.Immutable(Type.Array(Type.Enum([...ROLES]), { minItems: 1 })),
 };
 
+/** The hash of a token. */
+export const TOKEN_HASH = Type.String({
+  pattern: "^[0-9a-f]{64}$",
+  problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
+});
+
 /** A person or service with a fixed token. Two of one id in a tenant are one actor with two tokens, and have the same roles. */
 export const TOKEN_ACTOR_SETTINGS = {
   ...IDENTITY_SETTINGS,
   /** The token's SHA-256 in hex: `printf %s TOKEN | sha256sum`. Must be given. */
-  tokenHash: Type.String({
-    pattern: "^[0-9a-f]{64}$",
-    problem: "must match the form of a SHA-256 in hex: printf %s TOKEN | sha256sum",
-  }),
+  tokenHash: TOKEN_HASH,
 };
 
 /** The actor who asks, and what they are called. */

@@ -9,6 +9,7 @@ import type { SharedContext } from "./context.ts";
 import { maskError } from "./errors.ts";
 import { IMAGES_PATH, type ImageLinks } from "./image-links.ts";
 import { answerImage } from "./images.ts";
+import { mayReadMetrics } from "./metrics-access.ts";
 import { originProblem } from "./origin.ts";
 import { pricedSubscriptions } from "./priced.ts";
 import type { SlowReaders } from "./slow-readers.ts";
@@ -23,6 +24,8 @@ export type ServerOptions = Access & {
   readonly host: string;
   readonly slowReaders: SlowReaders;
   readonly imageLinks: ImageLinks;
+  /** The SHA-256 of the token for /metrics, in hex; null for none. */
+  readonly metricsTokenHash: string | null;
 };
 
 /** The time that requests under way, and sockets that were told to close, may take when the server closes, in ms. */
@@ -71,7 +74,9 @@ export async function startServer(
             (error: unknown) => answer(response, 503, messageOf(error)),
           );
         case "/metrics":
-          return void probes.metrics().then((text) => answer(response, 200, text));
+          return void answerMetrics(request, response, options, probes.metrics).catch((error: unknown) =>
+            answer(response, 503, mask(error).message),
+          );
         case "/graphql": {
           const refusal = bodyProblem(request);
           if (refusal !== null) return refuseRequest(response, refusal);
@@ -125,6 +130,17 @@ function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
     }
     return last.answer;
   };
+}
+
+/** The figures name no tenant, and are not for everybody all the same. */
+async function answerMetrics(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ServerOptions,
+  metrics: Probes["metrics"],
+): Promise<void> {
+  if (await mayReadMetrics(request, options)) return answer(response, 200, await metrics());
+  answer(response, 401, "metrics are for this machine, for an administrator, and for who has the token of `metricsTokenHash`");
 }
 
 /** A request that is no operation: HTTP's status, and what to do. */

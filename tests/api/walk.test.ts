@@ -1,0 +1,191 @@
+import { isObjectType } from "graphql";
+import { expect, it } from "vitest";
+import { schema } from "../../src/schema/index.ts";
+import { globalId } from "../../src/lib/global-id.ts";
+import { tokenActor } from "../support/actors.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect, ofType, type TestClient } from "../support/client.ts";
+import { calls, callsWith, playedModel, says } from "../support/models.ts";
+import { mutationOf, walksOf, type Values } from "../support/walk.ts";
+
+/** The word that stands in everything that anna's agent has and does. */
+const SECRET = "CANARY";
+
+/** Who asks: those who may see anna's agent, and those who may not. Nobody has the last two tokens. */
+const MAY_SEE = ["anna", "vera", "paul", "ada"] as const;
+const MAY_NOT = ["ben", "zoe", "wrong", ""] as const;
+
+const ACTORS = [
+  tokenActor("anna", ["user"]),
+  tokenActor("ben", ["user"]),
+  tokenActor("vera", ["viewer"]),
+  tokenActor("paul", ["approver"]),
+  tokenActor("ada", ["admin"]),
+  tokenActor("zoe", ["admin"], "other"),
+].map(({ actor }) => actor);
+
+/** An agent of anna's with one of everything: a turn, a question that is open, a rule, a delegation, a fork. */
+async function everything() {
+  const model = playedModel(
+    () =>
+      callsWith(
+        ["todo_write", { todos: [{ id: "1", title: SECRET, status: "pending" }] }],
+        ["fs_read", { path: `${SECRET}.txt` }],
+      ),
+    () => says(`I say ${SECRET}`),
+    () => callsWith(["fs_write", { path: `${SECRET}.txt`, content: SECRET }]),
+    () => calls(),
+  );
+  const app = await startTestApp({
+    model,
+    config: { actors: ACTORS, rateLimit: { pointsPerMinute: 1_000_000_000 } },
+    template: { trace: true, exposeThinking: true, permission: { mode: "auto", ask: ["fs_write"] } },
+  });
+  const as = (who: string): TestClient => connect(app.url, who === "" ? undefined : `${who}-token`);
+  const agent = await as("anna").createAgent({ title: SECRET });
+  await as("anna").turn(agent.id, `Tell me ${SECRET}`);
+  const messageId = await as("anna").send(agent.id, `Write ${SECRET}`);
+  const [asked] = ofType(await as("anna").until(agent.id, "PERMISSION_REQUIRED"), "PermissionRequired");
+  const approvalId = asked?.request.approvalId ?? "";
+  const rule = await as("paul").post<{ allowAlways: { allowRule: { id: string } } }>({
+    query: `mutation { allowAlways(input: { approvalId: "${approvalId}", note: "${SECRET}" }) { allowRule { id } } }`,
+  });
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const delegation = await as("paul").post<{ delegateApprovals: { delegation: { id: string } } }>({
+    query: `mutation { delegateApprovals(input: { toActorId: "vera", until: "${until}" }) { delegation { id } } }`,
+  });
+  const ids = {
+    agent: agent.id,
+    approval: approvalId,
+    message: messageId,
+    call: globalId("ToolCall", asked?.request.call?.callId ?? ""),
+    rule: rule.data?.allowAlways.allowRule.id ?? "",
+    delegation: delegation.data?.delegateApprovals.delegation.id ?? "",
+    actor: Buffer.from("ActorRef:USER:anna").toString("base64"),
+  };
+  const values: Values = {
+    id: agent.id,
+    ids: Object.values(ids),
+    agentId: agent.id,
+    agentIds: [agent.id],
+    approvalId,
+    messageId,
+    callId: asked?.request.call?.callId ?? "",
+    allowRuleId: ids.rule,
+    delegationId: ids.delegation,
+    templateId: "assistant",
+    toActorId: "ben",
+    until,
+    time: "2020-01-01T00:00:00Z",
+    first: 2,
+    "timeline.first": 200,
+    decision: "DENY",
+    inputHash: asked?.request.inputHash ?? "",
+    text: "mine",
+    title: "mine",
+    note: "mine",
+    tool: "fs_write",
+    input: { path: "a", content: "b" },
+    permission: {},
+  };
+  return { app, as, ids, values };
+}
+
+/** Each document of the walk over queries, with its root field: `node` is asked for each object. */
+function documents({ ids, values }: Awaited<ReturnType<typeof everything>>) {
+  return Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) =>
+    (field.name === "node" ? Object.values(ids) : [ids.agent]).flatMap((id) =>
+      walksOf(field, { ...values, id }, field.name === "nodes" ? 2 : 4),
+    ),
+  );
+}
+
+async function eventsOf({ database }: TestApp): Promise<unknown> {
+  const text =
+    "SELECT count(*)::int AS n FROM event e LEFT JOIN agent a ON a.id = e.agent_id WHERE e.tenant = 'acme' AND (a.id IS NULL OR a.created_by = 'anna')";
+  return database.sql.query({ name: "walk", text }, []);
+}
+
+it("every field of every type shows what an actor may see, and nothing of it to others, tenant by tenant (invariant 12)", async () => {
+  const office = await everything();
+  const all = documents(office);
+  const covered = new Set(all.flatMap(({ coordinates }) => [...coordinates]));
+  const reachable = Object.values(schema.getTypeMap())
+    .filter((type) => isObjectType(type))
+    .filter(({ name }) => !name.startsWith("__") && !/^(Mutation|Subscription|Query)$|Payload$|DecisionOutcome/.test(name))
+    .flatMap((type) => Object.keys(type.getFields()).map((name) => `${type.name}.${name}`));
+  expect(reachable.filter((coordinate) => !covered.has(coordinate))).toEqual([]);
+
+  for (const who of MAY_SEE) {
+    const seen = new Set<string>();
+    for (const { field, text } of all) {
+      const { data, errors } = await office.as(who).post<object>({ query: text });
+      if (JSON.stringify(data ?? null).includes(SECRET)) seen.add(field);
+      const unexpected = errors.filter(({ extensions }) => extensions?.["code"] !== "FORBIDDEN");
+      expect(unexpected, `${who}: ${text.slice(0, 200)}`).toEqual([]);
+    }
+    // The walk can see: what is in the answers of those who may is looked for in those of the others.
+    const shown = ["agent", "agents", "approvals", "node", "nodes", "timeline", "toolCall", "toolCalls"];
+    expect([who, shown.filter((field) => !seen.has(field))]).toEqual([who, []]);
+  }
+  for (const who of MAY_NOT)
+    for (const { text } of all) {
+      const { data } = await office.as(who).post<object>({ query: text });
+      const answer = JSON.stringify(data ?? null);
+      for (const secret of [SECRET, office.ids.agent, office.ids.approval, office.ids.message, office.ids.rule])
+        expect(answer.includes(secret), `${who} reads ${secret}: ${text.slice(0, 300)}`).toBe(false);
+    }
+});
+
+it("no subscription tells others of an agent, from the beginning of the log on (invariant 12)", async () => {
+  const { as, values, app } = await everything();
+  await app.services.log.head("acme");
+  const fields = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
+  expect(fields).toHaveLength(4);
+  const pages = async (who: string, query: string): Promise<string> => {
+    const { value } = await as(who)
+      .iterate(query)
+      .next()
+      .catch((error: unknown) => ({ value: error }));
+    return JSON.stringify(value);
+  };
+  for (const field of fields)
+    for (const each of [values, {}]) {
+      if (field.name === "progress" && !("agentId" in each)) continue;
+      const args = Object.entries({ ...each, since: "0" }).filter(
+        ([name]) => ["agentId", "agentIds", "since"].includes(name) && field.args.some((arg) => arg.name === name),
+      );
+      const query = `subscription { ${field.name}(${args.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")}) { events { kind agent { id title } ... on MessageReceived { text } ... on PermissionRequired { request { reason call { inputPreview } } } } } }`;
+      expect(await pages("anna", query), query).toContain(SECRET);
+      for (const who of MAY_NOT) expect(await pages(who, query), `${who}: ${query}`).not.toContain(SECRET);
+    }
+});
+
+it("no mutation lets others touch an agent, or what the tenant holds (invariant 12)", async () => {
+  const office = await everything();
+  const before = await eventsOf(office.app);
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  for (const who of [...MAY_NOT, "vera"] as const)
+    for (const field of mutations) {
+      // What they make of their own is theirs.
+      if (field.name === "createAgent" || (who === "zoe" && field.name === "delegateApprovals")) continue;
+      const query = mutationOf(field, office.values);
+      const { data, errors } = await office.as(who).post<Record<string, { userErrors: { code: string }[] }>>({ query });
+      const refused = errors.length > 0 || (data?.[field.name]?.userErrors.length ?? 0) > 0;
+      // vera decides in paul's name, once: that is what he delegated to her.
+      const isDelegated = who === "vera" && field.name.startsWith("decideApproval");
+      const isListed = field.name === "decideApprovals";
+      if (!isDelegated && !isListed) expect(refused, `${who}: ${query} ${JSON.stringify(data)}`).toBe(true);
+      if (!isDelegated) expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
+    }
+});
+
+it("`nodes` answers each object in the place of its id, and null in the places of others (invariant 12)", async () => {
+  const { as, ids } = await everything();
+  const own = await as("zoe").createAgent({ title: "zoe's" });
+  const query = "query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Agent { title } } }";
+  const asked = [ids.agent, own.id, ids.message, ids.actor, own.id];
+  const { data } = await as("zoe").post<{ nodes: unknown[] }>({ query, variables: { ids: asked } });
+  const mine = { id: own.id, title: "zoe's" };
+  expect(data?.nodes).toEqual([null, mine, null, { id: ids.actor }, mine]);
+});

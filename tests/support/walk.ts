@@ -1,0 +1,123 @@
+import {
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLAbstractType,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+} from "graphql";
+import { schema } from "../../src/schema/index.ts";
+
+/** Values for arguments and fields of inputs, by their names. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Documents that together select every field below a root field, with the coordinates that each selects. */
+export type Walk = { readonly field: string; readonly text: string; readonly coordinates: ReadonlySet<string> };
+
+/** The documents of one query, so deep. An abstract type is walked by each of its types in turn: one document each. */
+export function walksOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): Walk[] {
+  const choices = Math.max(1, ...abstractTypesOf(field.type).map((type) => schema.getPossibleTypes(type).length));
+  return Array.from({ length: choices }, (_, choice) => {
+    const coordinates = new Set<string>();
+    const text = `query { ${selected(field, values, { choice, depth, coordinates, within: [] })} }`;
+    return { field: field.name, text, coordinates };
+  });
+}
+
+/** A mutation with an input that has every field of it for which there is a value, or that must be given. */
+export function mutationOf(field: GraphQLField<unknown, unknown>, values: Values): string {
+  return `mutation { ${field.name}${argumentsOf(field, values)} { cursor userErrors { code } } }`;
+}
+
+type Walking = {
+  readonly choice: number;
+  readonly depth: number;
+  readonly coordinates: Set<string>;
+  readonly within: readonly string[];
+};
+
+function selected(field: GraphQLField<unknown, unknown>, values: Values, walking: Walking): string {
+  const { type, name } = field;
+  const given = argumentsOf(field, values);
+  if (isLeafType(getNamedType(type))) return `${name}${given}`;
+  const inner = selectionOf(type, values, walking);
+  return inner === "" ? "" : `${name}${given} { ${inner} }`;
+}
+
+function selectionOf(type: GraphQLOutputType, values: Values, walking: Walking): string {
+  const named = getNamedType(type);
+  if (isAbstractType(named)) {
+    const possible = schema.getPossibleTypes(named);
+    const chosen = possible[walking.choice % possible.length];
+    return chosen === undefined ? "" : `__typename ... on ${chosen.name} { ${fieldsOf(chosen, values, walking)} }`;
+  }
+  return isObjectType(named) ? fieldsOf(named, values, walking) : "";
+}
+
+function fieldsOf(type: GraphQLObjectType, values: Values, { choice, depth, coordinates, within }: Walking): string {
+  const isAgain = within.includes(type.name) || within.length >= depth;
+  const inner: Walking = { choice, depth, coordinates, within: [...within, type.name] };
+  const fields = Object.values(type.getFields()).filter((field) => {
+    const isLeaf = isLeafType(getNamedType(field.type));
+    return (isLeaf || !isAgain) && field.args.every((arg) => !isNonNullType(arg.type) || arg.name in values);
+  });
+  return fields
+    .map((field) => {
+      coordinates.add(`${type.name}.${field.name}`);
+      return selected(field, values, inner);
+    })
+    .concat("__typename")
+    .join(" ");
+}
+
+function abstractTypesOf(type: GraphQLOutputType, seen = new Set<string>()): GraphQLAbstractType[] {
+  const named = getNamedType(type);
+  if (seen.has(named.name)) return [];
+  seen.add(named.name);
+  if (isAbstractType(named)) {
+    const inner = schema.getPossibleTypes(named).flatMap((each) => abstractTypesOf(each, seen));
+    return [named, ...inner];
+  }
+  if (!isObjectType(named)) return [];
+  return Object.values(named.getFields()).flatMap((field): ReturnType<typeof abstractTypesOf> =>
+    abstractTypesOf(field.type, seen),
+  );
+}
+
+/** The arguments of a field: a value for `field.argument` goes before one for the argument's name. */
+function argumentsOf(field: GraphQLField<unknown, unknown>, values: Values): string {
+  const given = field.args.flatMap(({ name, type }) => {
+    const own = `${field.name}.${name}`;
+    if (own in values) return [`${name}: ${literal(values[own], type)}`];
+    if (name in values && !(name === "input" && isInputObjectType(getNamedType(type))))
+      return [`${name}: ${literal(values[name], type)}`];
+    return isNonNullType(type) ? [`${name}: ${required(type, values)}`] : [];
+  });
+  return given.length === 0 ? "" : `(${given.join(", ")})`;
+}
+
+/** A value of an input type: an object has each of its fields for which there is a value, or that must be given. */
+function required(type: GraphQLInputType, values: Values): string {
+  const named = getNamedType(type);
+  if (isListType(getNullableType(type))) return `[${required(named, values)}]`;
+  if (isEnumType(named)) return named.getValues()[0]?.name ?? "";
+  if (!isInputObjectType(named)) return literal("x", type);
+  const fields = Object.values(named.getFields()).flatMap(({ name, type: inner }) => {
+    if (name in values) return [`${name}: ${literal(values[name], inner)}`];
+    return isNonNullType(inner) ? [`${name}: ${required(inner, values)}`] : [];
+  });
+  return `{ ${fields.join(", ")} }`;
+}
+
+function literal(value: unknown, type: GraphQLInputType): string {
+  if (isEnumType(getNamedType(type))) return String(value);
+  return JSON.stringify(value).replaceAll(/"(\w+)":/g, "$1: ");
+}
