@@ -1,7 +1,10 @@
 import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { buildSchema } from "graphql";
 import { generatedDrift } from "./generated-drift.ts";
+import { breakingChanges, releasedSchema } from "./schema-changes.ts";
 
-/** `npm run check`: types, lint with the boundaries, format, generated files, tests. `--static` leaves the tests out. */
+/** `npm run check`: types, lint with the boundaries, format, generated files, what breaks the released contract, tests. `--static` leaves the tests out. */
 const MODULES = "node_modules";
 
 for (const project of [".", "examples/react-apollo", "examples/react-urql"])
@@ -11,6 +14,14 @@ step("format", [`${MODULES}/prettier/bin/prettier.cjs`, "--check", "--log-level=
 console.log("\ngenerated files …");
 const stale = await generatedDrift();
 if (stale.length > 0) fail(`generated files are not up to date: ${stale.join(", ")}. Run \`npm run codegen\` and commit them.`);
+console.log("\nthe contract …");
+const released = await releasedSchema();
+const breaking = released === null ? [] : breakingChanges(released, buildSchema(await readFile("schema.graphql", "utf8")));
+if (released === null) console.log("nothing is released yet: `npm run release:schema`");
+if (breaking.length > 0)
+  fail(
+    `these changes break clients of the released contract: ${breaking.map(({ description }) => description).join(" ")} Deprecate instead (docs/upgrading.md).`,
+  );
 if (!process.argv.includes("--static")) step("tests", [`${MODULES}/vitest/vitest.mjs`, "run"]);
 
 function step(name: string, args: readonly string[]): void {

@@ -105,6 +105,8 @@ class Chat {
         else screen.line(`> ${event.text ?? "(erased)"}${event.images === 0 ? "" : ` (${event.images} images)`}`);
         return;
       }
+      case "MessageWithdrawn":
+        return screen.line(`(a message that waited was taken back by ${event.withdrawnBy.name ?? event.withdrawnBy.actorId})`);
       case "TextChunk":
         return screen.text(event.delta);
       case "TextChunkEnd":

@@ -26,6 +26,7 @@ export const CHAT = `
         __typename
         ... on TimelineEvent { seq kind channel }
         ... on MessageReceived { messageId text images }
+        ... on MessageWithdrawn { messageId withdrawnBy { actorId name } }
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
@@ -59,6 +60,11 @@ export type ChatAgent = {
 
 /** What the chat reads of an event. */
 export type ChatEvent =
+  | {
+      readonly __typename: "MessageWithdrawn";
+      readonly messageId: string;
+      readonly withdrawnBy: { readonly actorId: string; readonly name: string | null };
+    }
   | { readonly __typename: "MessageReceived"; readonly messageId: string; readonly text: string | null; readonly images: number }
   | { readonly __typename: "ThinkChunkStart" | "ThinkChunkEnd" }
   | { readonly __typename: "ThinkChunk"; readonly delta: string }

@@ -43,6 +43,8 @@ function afterEvent(view: View, event: WatchedEvent): View {
         }),
         isWorking: true,
       };
+    case "MessageWithdrawn":
+      return { ...view, items: view.items.filter(({ key }) => key !== event.messageId) };
     case "TextChunkStart":
       return put(view, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
     case "TextChunk":
