@@ -58,7 +58,7 @@ export async function toolCalls(
 }
 
 export async function cancelToolCall(context: Context, callId: string, note: string | null): Promise<Payload> {
-  const result = await cancel(context.services, context.actor, { callId, note });
+  const result = await cancel(context.services, context.actor, { callId: ROW_ID.test(callId) ? callId : "", note });
   if (result.ok) context.wake(result.value.agentId);
   return payloadOf(context, result);
 }

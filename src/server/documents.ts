@@ -6,6 +6,7 @@ import {
   visit,
   type DocumentNode,
   type GraphQLSchema,
+  type NameNode,
   type ParseOptions,
   type SelectionSetNode,
   type Source,
@@ -19,7 +20,7 @@ import { clientError } from "../resolvers/errors.ts";
  * The bounds of a document: more is refused before it is parsed, or before it is validated, which takes time by the square of what
  * has the same name. Variables do not count. The full introspection query has 184 tokens and no alias.
  */
-export const MOST = { characters: 100 * 1024, tokens: 2_500, aliases: 100, repeats: 50 };
+export const MOST = { characters: 100 * 1024, tokens: 2_500, aliases: 100, repeats: 50, introspections: 2 };
 
 /** The problems of a document that are told: each repeats what it is about. */
 const PROBLEMS = 10;
@@ -51,8 +52,10 @@ export const boundedDocuments: Plugin = {
         throw tooLarge(`the document has ${text.length} characters, and ${MOST.characters} are the most`);
       try {
         const document = parse(source, { ...options, maxTokens: MOST.tokens });
-        const { aliases, repeats } = countsOf(document);
+        const { aliases, repeats, introspections } = countsOf(document);
         if (aliases > MOST.aliases) throw tooLarge(`the document has ${aliases} aliases, and ${MOST.aliases} are the most`);
+        if (introspections > MOST.introspections)
+          throw tooLarge(`the document introspects ${introspections} times, and ${MOST.introspections} are the most`);
         if (repeats > MOST.repeats)
           throw tooLarge(`the document selects a field ${repeats} times in one place, and ${MOST.repeats} are the most`);
         return document;
@@ -67,19 +70,28 @@ export const boundedDocuments: Plugin = {
   },
 };
 
-/** The aliases of a document, and how often it selects a field of one name in one place, at most: these are compared with each other. */
-function countsOf(document: DocumentNode): { readonly aliases: number; readonly repeats: number } {
+/** The aliases of a document, its introspections, and how often it selects a field of one name in one place, at most: these are compared with each other. */
+function countsOf(document: DocumentNode): Readonly<Record<"aliases" | "introspections" | "repeats", number>> {
   let aliases = 0;
+  let introspections = 0;
   let repeats = 0;
   visit(document, {
-    Field: ({ alias }) => void (aliases += alias === undefined ? 0 : 1),
+    Field: ({ alias, name }) => {
+      if (alias !== undefined) aliases += 1;
+      if (isIntrospection(name)) introspections += 1;
+    },
     SelectionSet: (selections, _key, parent) => {
       // What stands in an inline fragment stands in the place of that.
       if (isInlineFragment(parent)) return;
       for (const times of timesOf(selections, new Map()).values()) repeats = Math.max(repeats, times);
     },
   });
-  return { aliases, repeats };
+  return { aliases, introspections, repeats };
+}
+
+/** True for the fields by which a document asks for the schema itself: what is selected of it has no price of its own. */
+export function isIntrospection({ value }: NameNode): boolean {
+  return value === "__schema" || value === "__type";
 }
 
 function timesOf({ selections }: SelectionSetNode, times: Map<string, number>): ReadonlyMap<string, number> {

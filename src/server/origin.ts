@@ -23,8 +23,9 @@ export function originProblem({ headers, url }: IncomingMessage, { authenticatio
  * say so in Sec-Fetch-Site, older ones in Referer. That the address is opened as a page, without an operation, is allowed.
  */
 function isForeignRead(headers: IncomingMessage["headers"], url: string): boolean {
-  const [path, query = ""] = url.split("?", 2);
-  if (path !== "/graphql" || !asksFor(new URLSearchParams(query))) return false;
+  // Paths may be no URLs, and a query may have another question mark in it.
+  const [path = "", ...query] = url.split("?");
+  if (path !== "/graphql" || !asksFor(new URLSearchParams(query.join("?")))) return false;
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
   return headers.referer !== undefined && originHost(headers.referer) !== headers.host;

@@ -10,6 +10,7 @@ import {
 } from "graphql";
 import { clientError } from "../resolvers/errors.ts";
 import { operationSize } from "../schema/price.ts";
+import { isIntrospection } from "./documents.ts";
 
 /**
  * The bounds of one operation: its price, how deep it goes, and how many selections it has when its fragments are spread.
@@ -30,7 +31,9 @@ export function priceOf({ schema, document, operationName, variableValues }: Pri
   const variables = { ...variableValues };
   const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, ONE_PROBLEM);
   if (errors?.[0] !== undefined) throw clientError("BAD_USER_INPUT", errors[0].message.slice(0, PROBLEM_CHARACTERS));
-  const { price, depth, selections } = operationSize(schema, pricedDocument(document, operation), variables);
+  const { query, introspections } = pricedDocument(document, operation);
+  const { price: rows, depth, selections } = operationSize(schema, query, variables);
+  const price = rows + introspections * INTROSPECTION;
   if (depth > MOST.depth) throw tooLarge(`it is nested ${depth} levels deep, and ${MOST.depth} are the most`);
   if (selections > MOST.selections)
     throw tooLarge(`it has ${selections} selections with its fragments, and ${MOST.selections} are the most`);
@@ -41,17 +44,30 @@ export function priceOf({ schema, document, operationName, variableValues }: Pri
 /** Each problem of a variable repeats its value: thousands of them would be the square of it. */
 const ONE_PROBLEM = { maxErrors: 1, hideSuggestions: true };
 
-const known = new WeakMap<OperationDefinitionNode, DocumentNode>();
+/** The price of the schema itself: its answer takes some 50 ms if a client asks for much of it. */
+const INTROSPECTION = 1_000;
+
+/** An operation as it is priced, and how often its document asks for the schema itself. */
+type PricedDocument = { readonly query: DocumentNode; readonly introspections: number };
+
+const known = new WeakMap<OperationDefinitionNode, PricedDocument>();
 
 /** The operation that runs, with its fragments, and without __typename, which clients add everywhere and which costs nothing. */
-function pricedDocument(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
+function pricedDocument(document: DocumentNode, operation: OperationDefinitionNode): PricedDocument {
   const before = known.get(operation);
   if (before !== undefined) return before;
   const definitions = document.definitions.filter((each) => each === operation || each.kind === Kind.FRAGMENT_DEFINITION);
-  const priced: DocumentNode = visit(
+  let introspections = 0;
+  const query: DocumentNode = visit(
     { kind: Kind.DOCUMENT, definitions },
-    { Field: ({ name }) => (name.value === "__typename" ? null : undefined) },
+    {
+      Field: ({ name }) => {
+        if (isIntrospection(name)) introspections += 1;
+        return name.value === "__typename" ? null : undefined;
+      },
+    },
   );
+  const priced = { query, introspections };
   known.set(operation, priced);
   return priced;
 }

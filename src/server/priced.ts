@@ -18,6 +18,12 @@ export const pricedOperations: Plugin<Partial<Context>> = {
 /** Charges subscriptions by what a page of them asks for, and counts those that are open. */
 export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
   return async (args) => {
+    const { operationEnded, request } = args.contextValue as Reading;
+    if (request !== undefined && operationEnded === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
+    // Yoga tells of a reader who has left by the event alone, and drops what it is given after that.
+    const left = operationEnded ?? request?.signal;
+    let hasLeft = left?.aborted === true;
+    left?.addEventListener("abort", () => (hasLeft = true), { once: true });
     let end = (): void => {};
     try {
       charge(args);
@@ -29,10 +35,30 @@ export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
       end();
       throw error;
     });
-    if (isAsyncIterable(answers)) return untilEnded(answers, end);
-    end();
-    return answers;
+    if (!isAsyncIterable(answers)) {
+      end();
+      return answers;
+    }
+    const counted = untilEnded(answers, end);
+    const leave = (): void => void counted.return?.();
+    if (hasLeft) leave();
+    else left?.addEventListener("abort", leave, { once: true });
+    return counted;
   };
+}
+
+/** The part of the context that says if a subscription still has a reader: of a WebSocket's operation, or of a request. */
+type Reading = { readonly operationEnded?: AbortSignal; readonly request?: Request };
+
+/** True if a request over HTTP takes an answer that goes on. Yoga would refuse it only after it was subscribed. */
+function takesStreams({ headers }: Request): boolean {
+  return /text\/event-stream|multipart\/mixed|\*\/\*/.test(headers.get("accept") ?? "*/*");
+}
+
+function notAcceptable(): GraphQLError {
+  return new GraphQLError("a subscription is answered as text/event-stream: say so in Accept, or use a WebSocket", {
+    extensions: { code: "BAD_REQUEST", http: { status: 406 } },
+  });
 }
 
 /** Throws if the operation is too dear, or the actor has no room for it now. Who is nobody is refused elsewhere. */

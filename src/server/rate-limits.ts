@@ -52,10 +52,15 @@ export class RateLimits {
 
   #charge(key: string, price: number): void {
     const { pointsPerMinute: limit } = this.#settings;
+    if (price > limit)
+      throw clientError(
+        "DOCUMENT_TOO_LARGE",
+        `the operation costs ${price} points, and you have ${limit} a minute: ask for smaller pages (\`first\`), or in several operations`,
+      );
     const now = this.#clock.now().getTime();
     const points = this.#pointsOf(key, now);
     if (points >= price) return void this.#buckets.set(key, { points: points - price, at: now });
-    const seconds = Math.ceil((((Math.min(price, limit) - points) / limit) * MINUTE_MS) / 1_000);
+    const seconds = Math.ceil((((price - points) / limit) * MINUTE_MS) / 1_000);
     const message = `the operation costs ${price} points, and ${Math.floor(points)} of your ${limit} a minute are left: ask again in ${seconds} s`;
     throw new GraphQLError(message, {
       extensions: {

@@ -28,7 +28,7 @@ export class TrustedDocuments {
 
   /** The text of the document that is meant, for an actor with these roles. Throws a typed error before anything is parsed. */
   textOf(sent: SentDocument, roles: readonly Role[]): unknown {
-    const mayAny = roles.some((role) => this.#operations[role] !== "trusted") || roles.length === 0;
+    const mayAny = !this.dependsOnRoles || roles.some((role) => this.#operations[role] !== "trusted");
     const id = idOf(sent);
     const text = id === null ? undefined : this.#texts.get(id);
     if (text !== undefined) return text;

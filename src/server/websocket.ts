@@ -160,6 +160,7 @@ function formatted(error: GraphQLError): GraphQLFormattedError {
 
 /** The text of the document that is meant, or why its sender may not send it. */
 async function textOf(documents: TrustedDocuments, payload: SubscribePayload, identify: Identify | undefined): Promise<unknown> {
+  // Who is nobody is refused with what they are: it does not matter what they send.
   const identified = documents.dependsOnRoles ? await identify?.() : undefined;
   try {
     return documents.textOf(payload, identified?.roles ?? []);

@@ -76,6 +76,38 @@ describe("withdrawMessage", () => {
     expect(JSON.stringify(model.calls[0]?.request.messages)).not.toContain("a slip");
   });
 
+  it("after an interrupt of the turn that would have begun leaves nothing that interrupts the next one", async () => {
+    const withdrawn = Promise.withResolvers<unknown>();
+    let client: TestClient | null = null;
+    const model = playedModel(() => says("Hello."));
+    const app = await startTestApp({
+      model,
+      overrides: {
+        sql: (sql) =>
+          beforeCommit(
+            sql,
+            (change) => (change.joins?.length ?? 0) > 0,
+            async () => {
+              const query = "{ agents(first: 1) { nodes { id messages(first: 1) { nodes { id } } } } }";
+              type Answer = { agents: { nodes: { id: string; messages: { nodes: { id: string }[] } }[] } };
+              const found = (await (client as TestClient).post<Answer>({ query })).data?.agents.nodes[0];
+              const interrupt = "mutation($id: ID!) { interruptAgent(input: { agentId: $id }) { userErrors { code } } }";
+              await (client as TestClient).post({ query: interrupt, variables: { id: found?.id } });
+              withdrawn.resolve(await withdraw(client as TestClient, found?.messages.nodes[0]?.id ?? ""));
+            },
+          ),
+      },
+    });
+    client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "a slip");
+    expect(await withdrawn.promise).toMatchObject({ userErrors: [] });
+    await expect
+      .poll(() => app.database.sql.query({ name: "held", text: "SELECT lease_owner, runnable_at FROM agent" }, []))
+      .toEqual([{ lease_owner: null, runnable_at: null }]);
+    expect(ofType(await client.turn(agent.id, "what I meant"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  });
+
   it("makes room in a queue that is full", async () => {
     const release = Promise.withResolvers<void>();
     const holds = ownTool("holds", async () => ({ output: String(await release.promise), details: null }));

@@ -40,6 +40,7 @@ describe("the price of an operation", () => {
     ["{ timeline(first: 7) { events { cursor } } }", 8],
     ["subscription { timeline { events { cursor } } }", 21],
     ["{ toolCallStats { __typename } }", 500],
+    ["{ __schema { types { name } } }", 1_001],
     ['mutation { archiveAgent(input: { agentId: "1" }) { agent { id } cursor } }', 11],
   ])("%s is %i", (text, price) => {
     expect(priced(text)).toBe(price);

@@ -92,9 +92,43 @@ describe("the room of an actor for operations", () => {
     await two.return?.();
   });
 
+  it("counts no subscription that never had a reader: one that asks for JSON alone is refused before, one that leaves at once is ended", async () => {
+    const app = await startTestApp({ config: { rateLimit: { subscriptions: 2 } } });
+    const query = "subscription { timeline { cursor } }";
+    const post = async (accept: string, signal?: AbortSignal) =>
+      fetch(app.url, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept },
+        body: JSON.stringify({ query }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    for (let round = 0; round < 4; round += 1) expect((await post("application/json")).status).toBe(406);
+    for (let round = 0; round < 4; round += 1) {
+      const leaving = new AbortController();
+      const answered = post("text/event-stream", leaving.signal).catch(() => null);
+      setImmediate(() => leaving.abort());
+      await answered;
+    }
+    await expect
+      .poll(async () => {
+        const { value } = await connect(app.url)
+          .iterate(query)
+          .next()
+          .catch((error: unknown) => ({ value: error }));
+        return JSON.stringify(value);
+      })
+      .toContain('"data"');
+  });
+
+  it("says of what can never fit that it is too large, and not to ask again", async () => {
+    const client = connect((await startTestApp({ config: { rateLimit: { pointsPerMinute: 400 } } })).url);
+    expect((await client.post({ query: `{ ${STATS} }` })).errors).toMatchObject([{ extensions: { code: "DOCUMENT_TOO_LARGE" } }]);
+  });
+
   it("a mutation that is refused for it changes nothing", async () => {
-    const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 5 } } });
+    const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 15 } } });
     const client = connect(app.url);
+    await client.post({ query: "{ agents(first: 10) { nodes { id } } }" });
     const query = 'mutation { createAgent(input: { templateId: "assistant" }) { cursor } }';
     expect((await client.post({ query })).errors).toMatchObject([{ extensions: { code: "RATE_LIMITED" } }]);
     expect(await app.database.sql.query({ name: "agents", text: "SELECT count(*)::int AS n FROM agent" }, [])).toEqual([
@@ -142,6 +176,11 @@ describe("the dearest documents that are refused", () => {
     [
       "99 introspections",
       (salt) => `query ${salt} { ${names(99, (i) => `a${i}:__schema{types{name fields{name type{name}}}}`)} ...x }`,
+    ],
+    [
+      "3 introspections of everything",
+      (salt) =>
+        `query ${salt} { ${names(3, (i) => `a${i}:__schema{...S}`)} } fragment S on __Schema { types { fields { args { type { fields { ${names(55, (i) => `d${i}:description`)} } } } } } }`,
     ],
     ["too many characters", (salt) => `query ${salt} { ${"rateLimit ".repeat(20_000)} }`],
   ])("%s cost at most 50 ms of CPU each", async (_name, document) => {

@@ -99,6 +99,7 @@ describe("pages of other sites", () => {
       (await fetch(url, { headers: { accept: "*/*", ...headers } })).status;
     expect(await status(query, { "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await status(query, { "sec-fetch-site": "same-site" })).toBe(403);
+    expect(await status(query.replace("?", "?a=?&"), { "sec-fetch-site": "cross-site" })).toBe(403);
     expect(await status(query, { referer: "https://evil.example/page" })).toBe(403);
     expect(await status(query, { "sec-fetch-site": "same-origin" })).toBe(200);
     expect(await status(query, {})).toBe(200);

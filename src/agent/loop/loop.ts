@@ -214,7 +214,7 @@ export class Loop {
 
   /** Ends the turn of an agent of which a part is no longer configured. True if the agent was parked. */
   async #strand(view: AgentView, missing: string): Promise<boolean> {
-    if (view.state === "READY" && view.waiting.length === 0) return this.#park(view);
+    if (view.state === "READY" && view.waiting.length === 0 && view.retryTurn === null) return this.#park(view);
     if (view.state === "READY") startTurn(this.owner, view);
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
