@@ -1,13 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { BreakingChangeType, buildSchema, findSchemaChanges, type GraphQLSchema, type SchemaChange } from "graphql";
+import { errorCode } from "../src/lib/error-code.ts";
 
 /** The contract as it was released last; clients depend on it. */
 export const RELEASED = "schema.released.graphql";
 
 /** The text of the contract that was released last; null before the first release. */
 export async function releasedSchema(): Promise<string | null> {
-  return readFile(RELEASED, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
+  return readFile(RELEASED, "utf8").catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   });
 }

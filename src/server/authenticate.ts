@@ -69,13 +69,17 @@ export async function authenticate(
       return identified(await authentication.authenticate({ token, headers }));
     case "tokens": {
       if (token === null) return null;
-      const hash = createHash("sha256").update(token).digest();
-      const actor = authentication.actors.find(({ tokenHash }) => timingSafeEqual(Buffer.from(tokenHash, "hex"), hash));
+      const actor = authentication.actors.find(({ tokenHash }) => isTokenOf(tokenHash, token));
       if (actor === undefined) return null;
       const { tokenHash: _, ...known } = actor;
       return known;
     }
   }
+}
+
+/** True if the hash, a SHA-256 in hex, is that of the token. */
+export function isTokenOf(tokenHash: string, token: string): boolean {
+  return timingSafeEqual(Buffer.from(tokenHash, "hex"), createHash("sha256").update(token).digest());
 }
 
 const problemsOf = formCheck(closed(IDENTITY_SETTINGS), "the answer");

@@ -50,25 +50,28 @@ export const boundedDocuments: Plugin = {
       const text = typeof source === "string" ? source : source.body;
       if (text.length > MOST.characters)
         throw tooLarge(`the document has ${text.length} characters, and ${MOST.characters} are the most`);
-      try {
-        const document = parse(source, { ...options, maxTokens: MOST.tokens });
-        const { aliases, repeats, introspections } = countsOf(document);
-        if (aliases > MOST.aliases) throw tooLarge(`the document has ${aliases} aliases, and ${MOST.aliases} are the most`);
-        if (introspections > MOST.introspections)
-          throw tooLarge(`the document introspects ${introspections} times, and ${MOST.introspections} are the most`);
-        if (repeats > MOST.repeats)
-          throw tooLarge(`the document selects a field ${repeats} times in one place, and ${MOST.repeats} are the most`);
-        return document;
-      } catch (error) {
-        if (error instanceof GraphQLError && error.extensions["code"] === "DOCUMENT_TOO_LARGE") throw error;
-        if (error instanceof GraphQLError && /more than \d+ tokens/.test(error.message))
-          throw tooLarge(`the document has more than ${MOST.tokens} tokens`);
-        if (error instanceof GraphQLError) throw unparsed(error);
-        throw error;
-      }
+      const document = parsed(source, options);
+      const { aliases, repeats, introspections } = countsOf(document);
+      if (aliases > MOST.aliases) throw tooLarge(`the document has ${aliases} aliases, and ${MOST.aliases} are the most`);
+      if (introspections > MOST.introspections)
+        throw tooLarge(`the document introspects ${introspections} times, and ${MOST.introspections} are the most`);
+      if (repeats > MOST.repeats)
+        throw tooLarge(`the document selects a field ${repeats} times in one place, and ${MOST.repeats} are the most`);
+      return document;
     });
   },
 };
+
+function parsed(source: string | Source, options: ParseOptions | undefined): DocumentNode {
+  try {
+    return parse(source, { ...options, maxTokens: MOST.tokens });
+  } catch (error) {
+    if (error instanceof GraphQLError && /more than \d+ tokens/.test(error.message))
+      throw tooLarge(`the document has more than ${MOST.tokens} tokens`);
+    if (error instanceof GraphQLError) throw unparsed(error);
+    throw error;
+  }
+}
 
 /** The aliases of a document, its introspections, and how often it selects a field of one name in one place, at most: these are compared with each other. */
 function countsOf(document: DocumentNode): Readonly<Record<"aliases" | "introspections" | "repeats", number>> {

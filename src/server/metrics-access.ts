@@ -1,8 +1,7 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken } from "./authenticate.ts";
+import { authenticate, bearerToken, isTokenOf } from "./authenticate.ts";
 
 /** Headers by which a proxy says that it asks for somebody else: who comes through one is not on this machine. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip"];
@@ -16,11 +15,7 @@ export async function mayReadMetrics(
   if (!isForwarded && isLoopback((remoteAddress ?? "").replace(/^::ffff:/, ""))) return true;
   const token = bearerToken(headers.authorization);
   if (token === null) return false;
-  if (metricsTokenHash !== null && timingSafeEqual(Buffer.from(metricsTokenHash, "hex"), sha256(token))) return true;
+  if (metricsTokenHash !== null && isTokenOf(metricsTokenHash, token)) return true;
   const { authorization = "" } = headers;
   return (await authenticate(authentication, token, new Headers({ authorization })))?.roles.includes("admin") === true;
-}
-
-function sha256(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
 }

@@ -18,7 +18,7 @@ export const pricedOperations: Plugin<Partial<Context>> = {
 /** Charges subscriptions by what a page of them asks for, and counts those that are open. */
 export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
   return async (args) => {
-    const { operationEnded, request } = args.contextValue as Reading;
+    const { room, operationEnded, request } = contextOf(args);
     if (request !== undefined && operationEnded === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
     // Yoga tells of a reader who has left by the event alone, and drops what it is given after that.
     const left = operationEnded ?? request?.signal;
@@ -27,7 +27,7 @@ export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
     let end = (): void => {};
     try {
       charge(args);
-      end = (args.contextValue as Context).room.open();
+      end = room?.open() ?? end;
     } catch (error) {
       return refusal(error);
     }
@@ -47,8 +47,13 @@ export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
   };
 }
 
-/** The part of the context that says if a subscription still has a reader: of a WebSocket's operation, or of a request. */
-type Reading = { readonly operationEnded?: AbortSignal; readonly request?: Request };
+/** The part of the context that prices need: its room, and what says if there still is a reader, of a socket's operation or of a request. */
+type PricedContext = Partial<Pick<Context, "room">> & { readonly operationEnded?: AbortSignal; readonly request?: Request };
+
+/** GraphQL does not know the type of a context. */
+function contextOf({ contextValue }: ExecutionArgs): PricedContext {
+  return contextValue as PricedContext;
+}
 
 /** True if a request over HTTP takes an answer that goes on. Yoga would refuse it only after it was subscribed. */
 function takesStreams({ headers }: Request): boolean {
@@ -63,8 +68,7 @@ function notAcceptable(): GraphQLError {
 
 /** Throws if the operation is too dear, or the actor has no room for it now. Who is nobody is refused elsewhere. */
 function charge(args: ExecutionArgs): void {
-  const { room } = args.contextValue as Partial<Context>;
-  room?.charge(priceOf(args));
+  contextOf(args).room?.charge(priceOf(args));
 }
 
 /** The refusal as a result: an error that is not the client's to mend is thrown on. */

@@ -1,7 +1,7 @@
 import type { Role } from "../agent/actors/actor.ts";
 import { clientError } from "../resolvers/errors.ts";
 
-/** The operations that a role may send: any, or those of the operator's documents alone. */
+/** The operations that a role may send: all, or those of the operator's documents alone. */
 export const OPERATIONS = ["any", "trusted"] as const;
 export type RoleOperations = Readonly<Partial<Record<Role, (typeof OPERATIONS)[number]>>>;
 
@@ -26,8 +26,11 @@ export class TrustedDocuments {
     return Object.values(this.#operations).includes("trusted");
   }
 
-  /** The text of the document that is meant, for an actor with these roles. Throws a typed error before anything is parsed. */
-  textOf(sent: SentDocument, roles: readonly Role[]): unknown {
+  /**
+   * The text in the place of a document's id, for an actor with these roles; null if the request has its own. Throws a typed error
+   * before anything is parsed.
+   */
+  textOf(sent: SentDocument, roles: readonly Role[]): string | null {
     const mayAny = !this.dependsOnRoles || roles.some((role) => this.#operations[role] !== "trusted");
     const id = idOf(sent);
     const text = id === null ? undefined : this.#texts.get(id);
@@ -40,7 +43,7 @@ export class TrustedDocuments {
         "UNTRUSTED_DOCUMENT",
         "your roles send documents by their ids only: send `documentId`, one of the server's `trustedDocuments`",
       );
-    return sent.query;
+    return null;
   }
 }
 
@@ -50,10 +53,14 @@ export function asksFor(parameters: URLSearchParams): boolean {
 }
 
 function idOf({ documentId, extensions }: SentDocument): string | null {
-  const ids = [documentId, field(extensions, "documentId"), field(field(extensions, "persistedQuery"), "sha256Hash")];
-  return ids.find((id) => typeof id === "string") ?? null;
+  if (typeof documentId === "string") return documentId;
+  if (!isObject(extensions)) return null;
+  if ("documentId" in extensions && typeof extensions.documentId === "string") return extensions.documentId;
+  const persisted = "persistedQuery" in extensions ? extensions.persistedQuery : null;
+  if (!isObject(persisted) || !("sha256Hash" in persisted)) return null;
+  return typeof persisted.sha256Hash === "string" ? persisted.sha256Hash : null;
 }
 
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

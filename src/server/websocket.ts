@@ -15,7 +15,6 @@ import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
-import type { TrustedDocuments } from "./trusted-documents.ts";
 import type { TransportContext } from "./yoga.ts";
 import { CLOSE_CODES } from "./close-codes.ts";
 
@@ -57,13 +56,15 @@ export function serveWebSocket(
           `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
         ),
       ];
+    const operationEnded = extra.operations?.begin(id, payload);
+    const identified = (await extra.identify?.()) ?? null;
+    // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
       socketIdentify: extra.identify,
-      operationEnded: extra.operations?.begin(id, payload),
+      operationEnded,
+      ...(identified === null ? {} : { identified }),
     });
-    const text = await textOf(access.documents, payload, extra.identify);
-    if (text instanceof GraphQLError) return [text];
-    const document = parsed(() => envelope.parse(text));
+    const document = parsed(() => envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query));
     if (document instanceof GraphQLError) return [document];
     const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
     if (errors.length > 0) return errors;
@@ -158,19 +159,7 @@ function formatted(error: GraphQLError): GraphQLFormattedError {
   return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };
 }
 
-/** The text of the document that is meant, or why its sender may not send it. */
-async function textOf(documents: TrustedDocuments, payload: SubscribePayload, identify: Identify | undefined): Promise<unknown> {
-  // Who is nobody is refused with what they are: it does not matter what they send.
-  const identified = documents.dependsOnRoles ? await identify?.() : undefined;
-  try {
-    return documents.textOf(payload, identified?.roles ?? []);
-  } catch (error) {
-    if (error instanceof GraphQLError) return error;
-    throw error;
-  }
-}
-
-/** The document, or what is wrong with its syntax: that ends the operation, not the socket. */
+/** The document, or what is wrong with it: that ends the operation, not the socket. */
 function parsed(parse: () => DocumentNode): DocumentNode | GraphQLError {
   try {
     return parse();

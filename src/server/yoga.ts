@@ -115,7 +115,7 @@ function trustedDocuments({ documents }: Access): Plugin<object, TransportContex
       const inUrl = request.method === "GET" ? { documentId: new URL(request.url).searchParams.get("documentId") } : {};
       try {
         const query = documents.textOf({ ...params, ...inUrl }, identified.roles);
-        if (query !== params.query) setParams({ ...params, query: query as string });
+        if (query !== null) setParams({ ...params, query });
       } catch (error) {
         if (!(error instanceof GraphQLError)) throw error;
         // A text that is not looked at: yoga wants one.

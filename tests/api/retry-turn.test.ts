@@ -43,6 +43,17 @@ describe("retryTurn", () => {
     expect(await retry(client, agent.id)).toMatchObject({ agent: null, userErrors: [{ code: "NOTHING_TO_RETRY" }] });
   });
 
+  it("of an agent whose template is gone begins, and ends with an error that says so", async () => {
+    const app = await startTestApp({ model: playedModel(fails) });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    await app.database.sql.query({ name: "gone", text: "UPDATE agent SET template_id = 'gone'" }, []);
+    const events = await retried(client, agent.id);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: expect.stringContaining("the template gone") }]);
+    expect(ofType(events, "Done")).toMatchObject([{ turn: 2, reason: "ERROR" }]);
+  });
+
   it("after an interrupt goes on with what the turn had done, and takes along what waits", async () => {
     const hang = ownTool("hang", () => new Promise<never>(() => {}));
     const model = playedModel(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SendMessageDocument, WithdrawMessageDocument } from "../generated/documents.ts";
+import { InterruptAgentDocument, SendMessageDocument, WithdrawMessageDocument } from "../generated/documents.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
@@ -14,6 +14,33 @@ async function conversation(client: TestClient, agentId: string): Promise<(strin
   const query = `{ agent(id: "${agentId}") { messages(first: 50) { nodes { text } } } }`;
   const { data } = await client.post<{ agent: { messages: { nodes: { text: string | null }[] } } }>({ query });
   return (data?.agent.messages.nodes ?? []).map(({ text }) => text);
+}
+
+/** A message that is withdrawn in the moment between the decision on a turn and the commit by which it would have joined. */
+async function withdrawnAsItJoins(before: (client: TestClient, agentId: string) => Promise<void>) {
+  const withdrawn = Promise.withResolvers<unknown>();
+  const sent = Promise.withResolvers<{ client: TestClient; agentId: string; messageId: string }>();
+  const model = playedModel(() => says("Hello."));
+  const app = await startTestApp({
+    model,
+    overrides: {
+      sql: (sql) =>
+        beforeCommit(
+          sql,
+          (change) => (change.joins?.length ?? 0) > 0,
+          async () => {
+            const { client, agentId, messageId } = await sent.promise;
+            await before(client, agentId);
+            withdrawn.resolve(await withdraw(client, messageId));
+          },
+        ),
+    },
+  });
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  sent.resolve({ client, agentId: agent.id, messageId: await client.send(agent.id, "a slip") });
+  expect(await withdrawn.promise).toMatchObject({ userErrors: [] });
+  return { app, client, agent, model };
 }
 
 describe("withdrawMessage", () => {
@@ -45,31 +72,8 @@ describe("withdrawMessage", () => {
   });
 
   it("just before the message would join, by a turn that had been decided on: nothing is lost and no turn is begun for nothing", async () => {
-    const withdrawn = Promise.withResolvers<unknown>();
-    let client: TestClient | null = null;
-    const model = playedModel(() => says("Hello."));
-    const app = await startTestApp({
-      model,
-      overrides: {
-        sql: (sql) =>
-          beforeCommit(
-            sql,
-            (change) => (change.joins?.length ?? 0) > 0,
-            async () => {
-              const query = "{ agents(first: 1) { nodes { messages(first: 1) { nodes { id } } } } }";
-              type Answer = { agents: { nodes: { messages: { nodes: { id: string }[] } }[] } };
-              const { data } = await (client as TestClient).post<Answer>({ query });
-              const messageId = data?.agents.nodes[0]?.messages.nodes[0]?.id ?? "";
-              withdrawn.resolve(await withdraw(client as TestClient, messageId));
-            },
-          ),
-      },
-    });
-    client = connect(app.url);
-    const agent = await client.createAgent();
-    await client.send(agent.id, "a slip");
-    expect(await withdrawn.promise).toMatchObject({ userErrors: [] });
-    await expect.poll(async () => (await client?.agent(agent.id))?.state).toBe("READY");
+    const { client, agent, model } = await withdrawnAsItJoins(async () => {});
+    await expect.poll(async () => (await client.agent(agent.id)).state).toBe("READY");
     expect(model.calls).toEqual([]);
     const after = await client.turn(agent.id, "what I meant");
     expect(ofType(after, "Done")).toMatchObject([{ turn: 1, reason: "COMPLETED" }]);
@@ -77,31 +81,9 @@ describe("withdrawMessage", () => {
   });
 
   it("after an interrupt of the turn that would have begun leaves nothing that interrupts the next one", async () => {
-    const withdrawn = Promise.withResolvers<unknown>();
-    let client: TestClient | null = null;
-    const model = playedModel(() => says("Hello."));
-    const app = await startTestApp({
-      model,
-      overrides: {
-        sql: (sql) =>
-          beforeCommit(
-            sql,
-            (change) => (change.joins?.length ?? 0) > 0,
-            async () => {
-              const query = "{ agents(first: 1) { nodes { id messages(first: 1) { nodes { id } } } } }";
-              type Answer = { agents: { nodes: { id: string; messages: { nodes: { id: string }[] } }[] } };
-              const found = (await (client as TestClient).post<Answer>({ query })).data?.agents.nodes[0];
-              const interrupt = "mutation($id: ID!) { interruptAgent(input: { agentId: $id }) { userErrors { code } } }";
-              await (client as TestClient).post({ query: interrupt, variables: { id: found?.id } });
-              withdrawn.resolve(await withdraw(client as TestClient, found?.messages.nodes[0]?.id ?? ""));
-            },
-          ),
-      },
+    const { app, client, agent } = await withdrawnAsItJoins(async (here, agentId) => {
+      await here.get(InterruptAgentDocument, { input: { agentId } });
     });
-    client = connect(app.url);
-    const agent = await client.createAgent();
-    await client.send(agent.id, "a slip");
-    expect(await withdrawn.promise).toMatchObject({ userErrors: [] });
     await expect
       .poll(() => app.database.sql.query({ name: "held", text: "SELECT lease_owner, runnable_at FROM agent" }, []))
       .toEqual([{ lease_owner: null, runnable_at: null }]);

@@ -78,7 +78,7 @@ describe("a database of the version before the contract", () => {
     expect(agent.usage).toMatchObject({ inputTokens: 10, costUsd: 0.25 });
     expect(agent.todos).toHaveLength(1);
     const more = await client.post({
-      query: `{ agents(orderBy: { field: LAST_ACTIVITY_AT, direction: DESC }) { nodes { id title lastActivityAt archivedAt forkIsWhole messages { nodes { turn text erasedAt } } } }
+      query: `{ agents(orderBy: { field: LAST_ACTIVITY_AT, direction: DESC }) { nodes { id title doneReason lastActivityAt archivedAt forkIsWhole messages { nodes { turn text erasedAt } } } }
         allowRules { nodes { rule createdBy { actorId } revokedBy { actorId kind } } }
         delegations { nodes { from { actorId kind } to { actorId kind } revokedBy { actorId } } } }`,
     });
@@ -87,9 +87,16 @@ describe("a database of the version before the contract", () => {
       data: {
         agents: {
           nodes: [
-            { id: globalId("Agent", AGENT), title: null, lastActivityAt: "2026-01-03T00:00:00.000Z", forkIsWhole: true },
+            {
+              id: globalId("Agent", AGENT),
+              title: null,
+              doneReason: "COMPLETED",
+              lastActivityAt: "2026-01-03T00:00:00.000Z",
+              forkIsWhole: true,
+            },
             {
               id: globalId("Agent", FORK),
+              doneReason: null,
               lastActivityAt: "2026-01-02T00:00:00.000Z",
               forkIsWhole: false,
               messages: { nodes: [{ turn: null }] },

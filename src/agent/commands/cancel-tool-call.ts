@@ -7,7 +7,7 @@ import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { isFinal } from "../calls/states.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findSteered } from "./find-agent.ts";
+import { findSteeredPart } from "./find-agent.ts";
 
 /** The request of cancelToolCall. */
 export type CancelToolCall = { readonly callId: string; readonly note: string | null };
@@ -21,7 +21,7 @@ const FIND: Statement<FoundCall, [callId: string]> = {
 
 /**
  * Asks for the end of one call; the turn goes on. A call that was cancelled before stays so, without another event; one that has
- * ended otherwise is refused. The outcome's id is the agent's.
+ * ended otherwise is refused.
  */
 export async function cancelToolCall(
   { sql, log, clock }: Pick<AgentServices, "sql" | "log" | "clock">,
@@ -53,12 +53,14 @@ async function findCancellable(
   actor: Actor,
   callId: string,
 ): Promise<Result<FoundCall & { readonly createdBy: string }, CommandRefusal>> {
-  const [call] = await sql.query(FIND, [callId]);
-  const found = await findSteered(sql, actor, call?.agentId ?? "", "cancelling a call of");
-  if (call === undefined || (!found.ok && found.refusal.code === "NOT_FOUND"))
-    return refused({ code: "NOT_FOUND", field: ["callId"], message: "there is no such call: `toolCalls` lists them" });
-  if (!found.ok) return refused({ ...found.refusal, field: ["callId"] });
-  if (call.isCancelled || !isFinal(call.state)) return accepted({ ...call, createdBy: found.value.createdBy });
-  const message = `the call has ended, and is ${call.state}: there is nothing to cancel`;
+  const [row] = await sql.query(FIND, [callId]);
+  const found = await findSteeredPart(sql, actor, {
+    row,
+    field: "callId",
+    missing: "there is no such call: `toolCalls` lists them",
+    doing: "cancelling a call of",
+  });
+  if (!found.ok || found.value.isCancelled || !isFinal(found.value.state)) return found;
+  const message = `the call has ended, and is ${found.value.state}: there is nothing to cancel`;
   return refused({ code: "ALREADY_ENDED", field: ["callId"], message });
 }

@@ -32,6 +32,26 @@ export async function findAgent(sql: Sql, actor: Actor, agentId: string): Promis
   return accepted(agent);
 }
 
+/** What is steered besides an agent itself: its row, the part of the input that names it, and what is said if there is none. */
+type SteeredPart<Row> = {
+  readonly row: Row | undefined;
+  readonly field: string;
+  readonly missing: string;
+  readonly doing: string;
+};
+
+/** A row of an agent that the actor may steer, with the agent's creator. One of an agent that they may not see is answered like none. */
+export async function findSteeredPart<Row extends { readonly agentId: string }>(
+  sql: Sql,
+  actor: Actor,
+  { row, field, missing, doing }: SteeredPart<Row>,
+): Promise<Result<Row & { readonly createdBy: string }, CommandRefusal>> {
+  const found = row === undefined ? null : await findSteered(sql, actor, row.agentId, doing);
+  if (row === undefined || found === null || (!found.ok && found.refusal.code === "NOT_FOUND"))
+    return refused({ code: "NOT_FOUND", field: [field], message: missing });
+  return found.ok ? accepted({ ...row, createdBy: found.value.createdBy }) : refused({ ...found.refusal, field: [field] });
+}
+
 /** The agent, if the actor may steer it; `doing` says in a refusal what they wanted, as in "interrupting". */
 export async function findSteered(
   sql: Sql,

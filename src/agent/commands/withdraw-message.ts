@@ -4,7 +4,7 @@ import { actorRef, type Actor } from "../actors/actor.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { findSteered } from "./find-agent.ts";
+import { findSteeredPart } from "./find-agent.ts";
 
 type FoundMessage = { readonly agentId: string; readonly state: "WAITS" | "WITHDRAWN" | "JOINED" };
 
@@ -41,12 +41,14 @@ async function findWithdrawable(
   actor: Actor,
   messageId: string,
 ): Promise<Result<FoundMessage & { readonly createdBy: string }, CommandRefusal>> {
-  const [message] = await sql.query(FIND, [messageId]);
-  const found = await findSteered(sql, actor, message?.agentId ?? "", "withdrawing a message of");
-  if (message === undefined || (!found.ok && found.refusal.code === "NOT_FOUND"))
-    return refused({ code: "NOT_FOUND", field: ["messageId"], message: "there is no such message: `agent.messages` lists them" });
-  if (!found.ok) return refused({ ...found.refusal, field: ["messageId"] });
-  if (message.state !== "JOINED") return accepted({ ...message, createdBy: found.value.createdBy });
+  const [row] = await sql.query(FIND, [messageId]);
+  const found = await findSteeredPart(sql, actor, {
+    row,
+    field: "messageId",
+    missing: "there is no such message: `agent.messages` lists them",
+    doing: "withdrawing a message of",
+  });
+  if (!found.ok || found.value.state !== "JOINED") return found;
   return refused({
     code: "ALREADY_JOINED",
     field: ["messageId"],
