@@ -6,6 +6,7 @@ import WebSocket from "ws";
 import { createAgent, sendMessage } from "./client.ts";
 import type { Figure } from "./figure.ts";
 import { startServerProcess } from "./server-process.ts";
+import { median } from "../tests/support/median.ts";
 
 const TURNS = 200;
 const WARM = 30;
@@ -75,8 +76,4 @@ function speak(response: ServerResponse, wrote: () => void): void {
       response.end();
     }, 10);
   }, 20);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -10,6 +10,7 @@ import { defineTool } from "../src/agent/tools/tool.ts";
 import { startApp, type App } from "../src/app.ts";
 import { makeSettings } from "../src/config/settings.ts";
 import type { Figure } from "./figure.ts";
+import { median } from "../tests/support/median.ts";
 
 const LONG = { turns: 40, calls: 20 };
 /** Turns of one call each, of which those after WARM are compared with those after MANY. */
@@ -153,7 +154,3 @@ async function run({ services, wake }: App, agentId: string, text: string): Prom
 
 const waiting = new Map<string, () => void>();
 const listening = new WeakSet<object>();
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Infinity;
-}
