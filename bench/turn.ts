@@ -129,7 +129,7 @@ async function newAgent({ services }: App): Promise<string> {
     hooks: [],
     idempotencyKey: null,
   };
-  const created = await createAgent(services, ACTOR, request);
+  const created = await createAgent(services.of(ACTOR.tenant), ACTOR, request);
   if (!created.ok) throw new Error(created.refusal.message);
   return created.value.id;
 }
@@ -145,7 +145,7 @@ async function run({ services, wake }: App, agentId: string, text: string): Prom
     });
   }
   const started = performance.now();
-  const sent = await sendMessage(services, ACTOR, { agentId, text, images: [], idempotencyKey: null });
+  const sent = await sendMessage(services.of(ACTOR.tenant), ACTOR, { agentId, text, images: [], idempotencyKey: null });
   if (!sent.ok) throw new Error(sent.refusal.message);
   wake(agentId);
   await done.promise;

@@ -113,10 +113,10 @@ async function send({ services, wake }: App): Promise<void> {
     hooks: [],
     idempotencyKey: null,
   };
-  const created = await createAgent(services, actor, { templateId: "assistant", ...unsaid });
+  const created = await createAgent(services.of(actor.tenant), actor, { templateId: "assistant", ...unsaid });
   if (!created.ok) throw new Error(created.refusal.message);
   const agentId = created.value.id;
-  await sendMessage(services, actor, { agentId, text: "go", images: [], idempotencyKey: null });
+  await sendMessage(services.of(actor.tenant), actor, { agentId, text: "go", images: [], idempotencyKey: null });
   wake(agentId);
 }
 

@@ -4,7 +4,7 @@ import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
 import { LEASE_TIMES, endAll, type LeaseTimes } from "./agent/loop/lease.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
 import type { Model } from "./agent/models/model.ts";
-import type { AgentServices } from "./agent/loop/services.ts";
+import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
 import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
@@ -38,6 +38,7 @@ import { webhookConsumer } from "./deliveries/webhooks.ts";
 import { closedFolders, realFolder } from "./config/closed-folders.ts";
 import { sayConfigurationChanges } from "./config/configuration-changes.ts";
 import type { Settings } from "./config/settings.ts";
+import type { Tenants, TenantSettings } from "./config/tenants.ts";
 
 /** The parts that tests put in the place of the application's. Nothing else can be replaced. */
 export type Overrides = {
@@ -59,7 +60,7 @@ export type Overrides = {
 export type App = {
   readonly port: number;
   readonly database: Database;
-  readonly services: AgentServices;
+  readonly services: ServerServices;
   /** Lets an agent go on after something was committed for it here. */
   wake(agentId: string): void;
   close(): Promise<void>;
@@ -97,7 +98,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const groups = new ProcessGroups();
   starting.defer(() => groups.close());
   const images = new Images();
-  const services: AgentServices = {
+  const shared = {
     serverId,
     sql,
     leases,
@@ -108,9 +109,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     clock: overrides.clock ?? systemClock,
     logger,
     leaseTimes: overrides.leaseTimes ?? LEASE_TIMES,
-    templates: settings.templates,
-    models: overrides.models ?? settings.models,
-    tools: settings.tools,
     agentLimit: settings.agentLimit,
     slots: new ToolSlots(settings.toolLimits),
     outputs: new ToolOutputs(join(dataFolder, "outputs")),
@@ -123,11 +121,10 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     closedFolders: closedFolders(settings.environment),
     modes: settings.modes,
     agentHooks: settings.agentHooks,
-    workspaceRoots: settings.workspaceRoots,
     folder,
-    defaultWorkspace: settings.defaultWorkspace,
     ownWorkspaces: join(realFolder(dataFolder), "workspaces"),
   };
+  const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };
 
   // What changed in rights since a server was last started.
   await sayConfigurationChanges(services, settings.partsOf);
@@ -169,6 +166,23 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   void database.makeFaster((message) => logger.warn(message));
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
+}
+
+/** The services of each tenant: what is configured for it, and what it shares with the others of this server. */
+function servicesByTenant(
+  shared: Omit<ServerServices, "of">,
+  { everybody, named }: Tenants,
+  models: ReadonlyMap<string, Model> | undefined,
+): ServerServices["of"] {
+  const servicesOf = ({ toolLimits, ...own }: TenantSettings): AgentServices => ({
+    ...shared,
+    ...own,
+    models: new Map([...own.models, ...(models ?? [])]),
+    slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
+  });
+  const others = servicesOf(everybody);
+  const own = new Map([...named].map(([tenant, tenantSettings]) => [tenant, servicesOf(tenantSettings)]));
+  return (tenant) => own.get(tenant) ?? others;
 }
 
 /** Compares what this server knows of the logs with the database, which may be another one after a connection was lost. */

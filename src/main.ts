@@ -45,9 +45,10 @@ function closeOnSignals(app: App): void {
   }
 }
 
-function welcome({ environment, models, templates, authentication, notes }: Settings, port: number): string {
+function welcome({ environment, tenants, authentication, notes }: Settings, port: number): string {
   const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
   const { database } = environment;
+  const { templates, models } = tenants.everybody;
   const [template] = templates.keys();
   const options = [
     port === 4000 ? "" : `--url http://${host}/graphql`,

@@ -1,11 +1,10 @@
-import { Type, type TSchema, type Static } from "typebox";
+import { Type } from "typebox";
 import { TOOL_LIMIT_SETTINGS } from "../agent/calls/slots.ts";
 import { ROLES } from "../agent/actors/actor.ts";
 import type { CustomMode } from "../agent/policy/permission.ts";
-import type { Tool } from "../agent/tools/tool.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
 import { EVENT_KINDS } from "../events/event.ts";
-import { closed, COUNT, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
+import { closed, COUNT, named, ownCode, TEXT, withDefault, type Written } from "../lib/setting.ts";
 import { TOKEN_ACTOR_SETTINGS, TOKEN_HASH, type Authenticate } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS } from "../server/rate-limits.ts";
 import { OPERATIONS, type RoleOperations } from "../server/trusted-documents.ts";
@@ -13,22 +12,13 @@ import { HOOK_SETTINGS } from "./hooks.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
 import { TEMPLATE_SETTINGS } from "./templates.ts";
+import { TENANT_SETTINGS, TOOLS } from "./tenants.ts";
 import { WEBHOOK_SETTINGS } from "./webhooks.ts";
 
 const ORIGIN = Type.String({
   pattern: "^https?://[^/]+$",
   problem: "must be an origin without a path, such as https://console.example.org",
 });
-
-/** Values by the names that the operator gives them. */
-function named<Schema extends TSchema>(value: Schema, minProperties: number) {
-  return Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({
-    type: "object",
-    minProperties,
-    propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$", problem: "must be 1 to 64 letters, digits, _ or -" },
-    additionalProperties: value,
-  });
-}
 
 /** The content of the configuration file. See docs/configuration.md. */
 export const CONFIG_SETTINGS = {
@@ -37,13 +27,7 @@ export const CONFIG_SETTINGS = {
   /** The templates, by id: at least one. Must be given. */
   templates: named(closed(TEMPLATE_SETTINGS), 1),
   /** The operator's own tools, made by `defineTool`. None if omitted. */
-  tools: withDefault(
-    Type.Unsafe<readonly Tool[]>({
-      type: "array",
-      items: { type: "object", required: ["name", "bind"], problem: "is no tool: make it with defineTool" },
-    }),
-    [],
-  ),
+  tools: withDefault(TOOLS, []),
   /** The operator's own permission modes, by name: the answer of a mode holds for calls that no rule and no list decides. None if omitted. */
   permissionModes: withDefault(
     Type.Unsafe<Readonly<Record<string, CustomMode>>>({ type: "object", additionalProperties: { isFunction: true } }),
@@ -72,9 +56,11 @@ export const CONFIG_SETTINGS = {
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), {}),
   /** The limits of what each actor may ask of one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
   rateLimit: withDefault(closed(RATE_LIMIT_SETTINGS), {}),
-  /** Folders in which agents may work, from the configuration's folder. Must be given if there are `actors` or `authenticate`; any folder if omitted. */
+  /** Things that one tenant has besides, by tenant: all else here is everybody's. None if omitted. */
+  tenants: withDefault(named(closed(TENANT_SETTINGS), 0), {}),
+  /** Folders in which agents may work, from the configuration's folder. With actors of several tenants, or `authenticate`, each tenant names its own in `tenants`. Must be given if actors of one tenant may connect; any folder if omitted. */
   workspaceRoots: withDefault(Type.Immutable(Type.Array(TEXT, { minItems: 1 })), null),
-  /** The folder in which agents work for whom none is named, from the configuration's folder. An empty one of each agent's own if omitted. */
+  /** The folder in which agents work for whom none is named, from the configuration's folder. With several tenants, as `workspaceRoots`. An empty one of each agent's own if omitted. */
   defaultWorkspace: withDefault(TEXT, null),
   /** Origins of web pages that may connect, such as `https://console.example.org`, besides the server's own. None if omitted. */
   allowedOrigins: withDefault(Type.Immutable(Type.Array(ORIGIN)), []),

@@ -2,28 +2,39 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Json } from "../lib/json.ts";
+import type { Written } from "../lib/setting.ts";
 import type { TriplaneConfig } from "./config.ts";
+import type { TENANT_SETTINGS } from "./tenants.ts";
 
 /** A digest of each part of the configuration that has a say in rights, by its place: `templates.assistant`, `actors.petra`. */
 export type ConfigurationParts = Readonly<Record<string, string>>;
 
 /** The parts as they hold for a tenant: of the actors, those of the tenant. */
 export function configurationParts(config: TriplaneConfig): (tenant: string) => ConfigurationParts {
-  const { hooks, workspaceRoots, defaultWorkspace, authenticate, operations } = config;
+  const { hooks, authenticate, operations } = config;
   const shared = {
-    ...digests("", { hooks, workspaceRoots, defaultWorkspace, authenticate, operations }),
-    ...digests("templates.", config.templates),
+    ...digests("", { hooks, authenticate, operations }),
     ...digests("agentHooks.", config.agentHooks ?? {}),
     ...digests("permissionModes.", config.permissionModes ?? {}),
-    ...digests("tools.", Object.fromEntries((config.tools ?? []).map((tool) => [tool.name, declared(tool)]))),
+    ...offered(config),
   };
   const actors = config.actors ?? [];
+  const tenants = config.tenants ?? {};
   return (tenant) => {
     const own = Map.groupBy(
       actors.filter((actor) => actor.tenant === tenant),
       ({ id }) => id,
     );
-    return { ...shared, ...digests("actors.", Object.fromEntries(own)) };
+    return { ...shared, ...offered(tenants[tenant] ?? {}), ...digests("actors.", Object.fromEntries(own)) };
+  };
+}
+
+/** What everybody is offered, or a tenant besides. Names of both are apart, and the tenant's folders are in the place of everybody's. */
+function offered({ templates, tools, workspaceRoots, defaultWorkspace }: Written<typeof TENANT_SETTINGS>): ConfigurationParts {
+  return {
+    ...digests("", { workspaceRoots, defaultWorkspace }),
+    ...digests("templates.", templates ?? {}),
+    ...digests("tools.", Object.fromEntries((tools ?? []).map((tool) => [tool.name, declared(tool)]))),
   };
 }
 

@@ -88,9 +88,9 @@ export const MODEL = Type.Unsafe<ModelConfig>({
 /** Models by name, and notes for the operator at the start. */
 type Models = { readonly models: ReadonlyMap<string, Model>; readonly notes: readonly string[] };
 
-/** The configured models, checked. Scripts are named from `folder`. Throws ConfigurationError with the path of what is wrong. */
+/** The models configured at `field`, checked. Scripts are named from `folder`. Throws ConfigurationError with the place of what is wrong. */
 export async function modelsOf(
-  path: string,
+  field: string,
   folder: string,
   configs: Readonly<Record<string, ModelConfig>>,
   environment: Environment,
@@ -98,7 +98,7 @@ export async function modelsOf(
   const models = new Map<string, Model>();
   const notes: string[] = [];
   for (const [name, config] of Object.entries(configs)) {
-    const made = await modelOf(`${path}: models.${name}`, folder, config, environment);
+    const made = await modelOf(`${field}.${name}`, folder, config, environment);
     models.set(name, made.model);
     notes.push(...made.notes);
   }

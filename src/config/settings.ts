@@ -1,14 +1,11 @@
-import { realpath, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
 import { mayDecide } from "../agent/actors/actor.ts";
-import type { Hooks, Template } from "../agent/loop/template.ts";
-import type { Model } from "../agent/models/model.ts";
-import type { Vocabulary } from "../agent/policy/permission-source.ts";
+import type { Hooks } from "../agent/loop/template.ts";
 import { BUILTIN_MODES, type CustomMode } from "../agent/policy/permission.ts";
 import { BUILTIN_TOOLS } from "../agent/tools/builtin.ts";
-import type { Tool } from "../agent/tools/tool.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
 import type { Webhook } from "../deliveries/webhooks.ts";
 import type { RetentionPolicy } from "../events/retention.ts";
@@ -25,18 +22,23 @@ import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { trustedDocumentsOf } from "./documents.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { agentHooksOf } from "./hooks.ts";
-import { modelsOf } from "./models.ts";
+import { offerOf, type Offer } from "./offers.ts";
 import { resolvePackageName } from "./package-name.ts";
 import { RETENTION_SETTINGS, retentionOf } from "./retention.ts";
-import { templateOf } from "./templates.ts";
+import { TENANT_SETTINGS, tenantOf, tenantsOf, type Tenants } from "./tenants.ts";
 import { webhookOf } from "./webhooks.ts";
+
+/** The tools that every configuration has. */
+const NOTHING_OWN: Offer = {
+  templates: new Map(),
+  models: new Map(),
+  tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])),
+};
 
 /** Everything that the operator decided, checked and complete. */
 export type Settings = {
   readonly environment: Environment;
-  readonly templates: ReadonlyMap<string, Template>;
-  readonly models: ReadonlyMap<string, Model>;
-  readonly tools: ReadonlyMap<string, Tool>;
+  readonly tenants: Tenants;
   readonly modes: ReadonlyMap<string, CustomMode>;
   readonly agentLimit: number;
   readonly toolLimits: ToolLimits;
@@ -45,10 +47,6 @@ export type Settings = {
   readonly listeners: Listeners;
   readonly retention: RetentionPolicy;
   readonly webhooks: readonly Webhook[];
-  /** Real paths; null if any folder may be named. */
-  readonly workspaceRoots: readonly string[] | null;
-  /** A real path; null if each agent has an empty folder of its own. */
-  readonly defaultWorkspace: string | null;
   readonly allowedOrigins: readonly string[];
   readonly authentication: Authentication;
   readonly metricsTokenHash: string | null;
@@ -90,32 +88,26 @@ function placeOf(error: unknown): string {
 export async function makeSettings(environment: Environment, path: string, written: TriplaneConfig): Promise<Settings> {
   const config = complete(CONFIG_SETTINGS, written);
   const folder = dirname(path);
-  const tools = toolsOf(path, config.tools);
-  const vocabulary: Vocabulary = { tools, modes: modesOf(path, config.permissionModes) };
-  const { models, notes } = await modelsOf(path, folder, config.models, environment);
-  const templates = new Map(
-    Object.entries(config.templates).map(([id, template]) => [
-      id,
-      templateOf({ path, id, config: template, hooks: config.hooks, models, vocabulary }),
-    ]),
-  );
+  const modes = modesOf(path, config.permissionModes);
+  const source = { path, folder, environment, hooks: config.hooks, modes };
+  const everybodys = await offerOf(source, "", config, NOTHING_OWN);
   const authentication = authenticationOf(path, config.actors, config.authenticate);
   if (authentication.kind === "local" && !isLoopback(environment.host)) {
     throw new ConfigurationError(
       `HOST is ${environment.host}, but nobody is configured who may connect: add \`actors\` or \`authenticate\` to ${path}, or leave HOST at 127.0.0.1`,
     );
   }
-  if (authentication.kind !== "local" && config.workspaceRoots === null)
-    throw new ConfigurationError(
-      `${path}: workspaceRoots is required if actors may connect: name the folders in which agents may work`,
-    );
-  const realFolder = (field: string, name: string): Promise<string> => realFolderOf(`${path}: ${field}`, resolve(folder, name));
+  const { workspaceRoots, defaultWorkspace } = config;
+  const tenants = await tenantsOf(
+    source,
+    authentication,
+    { ...everybodys, workspaceRoots, defaultWorkspace },
+    Object.fromEntries(Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)])),
+  );
   return {
     environment,
-    templates,
-    models,
-    tools,
-    modes: vocabulary.modes,
+    tenants,
+    modes,
     agentHooks: agentHooksOf(config.agentHooks),
     listeners: config.on,
     retention: retentionOf(complete(RETENTION_SETTINGS, config.retention)),
@@ -123,10 +115,6 @@ export async function makeSettings(environment: Environment, path: string, writt
     agentLimit: config.agentLimit,
     toolLimits: complete(TOOL_LIMIT_SETTINGS, config.toolLimits),
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
-    workspaceRoots:
-      config.workspaceRoots &&
-      (await Promise.all(config.workspaceRoots.map((root, index) => realFolder(`workspaceRoots.${index}`, root)))),
-    defaultWorkspace: config.defaultWorkspace === null ? null : await realFolder("defaultWorkspace", config.defaultWorkspace),
     allowedOrigins: config.allowedOrigins,
     authentication,
     metricsTokenHash: config.metricsTokenHash,
@@ -136,18 +124,8 @@ export async function makeSettings(environment: Environment, path: string, writt
       config.operations,
     ),
     partsOf: configurationParts(written),
-    notes: [...notes, ...quorumNotes(templates, authentication)],
+    notes: [...everybodys.notes, ...tenants.notes, ...quorumNotes(tenants, authentication)],
   };
-}
-
-function toolsOf(path: string, own: readonly Tool[]): Map<string, Tool> {
-  const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
-  for (const [index, tool] of own.entries()) {
-    if (tools.has(tool.name))
-      throw new ConfigurationError(`${path}: tools.${index} is named ${tool.name}, as another tool is: rename it`);
-    tools.set(tool.name, tool);
-  }
-  return tools;
 }
 
 /** A built-in mode of the same name would be taken in its place, without a word. */
@@ -161,25 +139,25 @@ function modesOf(path: string, own: Readonly<Record<string, CustomMode>>): Map<s
   return new Map(Object.entries(own));
 }
 
-/** Of templates whose calls nobody can ever allow, since too few may decide. */
-function quorumNotes(templates: ReadonlyMap<string, Template>, authentication: Authentication): string[] {
+/** Of templates whose calls nobody can ever allow, since too few of their tenant may decide. */
+function quorumNotes(tenants: Tenants, authentication: Authentication): string[] {
   if (authentication.kind !== "tokens") return [];
-  const decide = authentication.actors.filter((actor) => mayDecide(actor));
-  const idsByTenant = Map.groupBy(decide, ({ tenant }) => tenant);
-  const most = Math.max(0, ...[...idsByTenant.values()].map((actors) => new Set(actors.map(({ id }) => id)).size));
-  return [...templates.values()].flatMap(({ id, approvalQuorum }) =>
-    approvalQuorum > most
-      ? [
-          `templates.${id} asks for ${approvalQuorum} who allow a call, and no tenant has more than ${most} who may decide: nothing is ever allowed.`,
-        ]
-      : [],
+  const deciders = Map.groupBy(
+    authentication.actors.filter((actor) => mayDecide(actor)),
+    ({ tenant }) => tenant,
   );
-}
-
-async function realFolderOf(field: string, folder: string): Promise<string> {
-  const real = await realpath(folder).catch((error: unknown) => {
-    throw new ConfigurationError(`${field}: ${folder} is not a folder that can be read (${messageOf(error)})`);
+  const most = (tenant: string): number => new Set(deciders.get(tenant)?.map(({ id }) => id)).size;
+  const present = [...new Set(authentication.actors.map(({ tenant }) => tenant))];
+  const templates = new Map(present.flatMap((tenant) => [...tenantOf(tenants, tenant).templates]));
+  return [...templates.values()].flatMap((template) => {
+    const able = Math.max(
+      0,
+      ...present.filter((tenant) => tenantOf(tenants, tenant).templates.get(template.id) === template).map(most),
+    );
+    return template.approvalQuorum > able
+      ? [
+          `templates.${template.id} asks for ${template.approvalQuorum} who allow a call, and no tenant has more than ${able} who may decide: nothing is ever allowed.`,
+        ]
+      : [];
   });
-  if ((await stat(real)).isDirectory()) return real;
-  throw new ConfigurationError(`${field}: ${folder} is a file: name a folder`);
 }

@@ -34,6 +34,8 @@ export type TemplateConfig = Written<typeof TEMPLATE_SETTINGS>;
 export type TemplateSource = {
   readonly path: string;
   readonly id: string;
+  /** The place in the file, as in `templates.assistant`. */
+  readonly place: string;
   readonly config: TemplateConfig;
   /** The hooks of the whole configuration. */
   readonly hooks: HooksConfig;
@@ -42,8 +44,7 @@ export type TemplateSource = {
 };
 
 /** A template, checked. Throws ConfigurationError with the path of what is wrong. */
-export function templateOf({ path, id, config, hooks, models, vocabulary }: TemplateSource): Template {
-  const place = `templates.${id}`;
+export function templateOf({ path, id, place, config, hooks, models, vocabulary }: TemplateSource): Template {
   const field = `${path}: ${place}`;
   for (const role of ["model", "fallbackModel"] as const) {
     const name = config[role];

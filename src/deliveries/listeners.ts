@@ -13,7 +13,7 @@ import type { CommandRefusal } from "../agent/actors/refusal.ts";
 import { parseRule, ruleMatches } from "../agent/policy/rule.ts";
 import { hookAnswer } from "../agent/tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
-import type { AgentServices } from "../agent/loop/services.ts";
+import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 
 /** An event as listeners are given it: its body, and where it stands. */
 export type ListenedEvent<Kind extends EventKind = EventKind> = BodyOf<Kind> & {
@@ -65,7 +65,7 @@ export function knownListeners(listeners: Listeners): readonly KnownConsumer[] {
 }
 
 /** The listeners as consumers of the log. `wake` lets an agent go on after a decision. */
-export function listenerConsumers(listeners: Listeners, services: AgentServices, wake: (agentId: string) => void): Consumer[] {
+export function listenerConsumers(listeners: Listeners, services: ServerServices, wake: (agentId: string) => void): Consumer[] {
   return Object.entries(listeners).map(([kind, listener]): Consumer => ({
     name: `on.${kind}`,
     kinds: [kind as EventKind],
@@ -74,8 +74,8 @@ export function listenerConsumers(listeners: Listeners, services: AgentServices,
     giveUpMs: GIVE_UP_MS,
     deliver: async (event, signal) => {
       const actions: ListenerActions = {
-        decide: async (decision) => decide(services, wake, event.tenant, decision),
-        matches: async (approvalId, rule) => matches(services, approvalId, rule),
+        decide: async (decision) => decide(services.of(event.tenant), wake, event.tenant, decision),
+        matches: async (approvalId, rule) => matches(services.of(event.tenant), approvalId, rule),
       };
       const { agentId: id, tenant, createdBy } = event;
       const agent = id === null || createdBy === null ? null : { id, tenant, createdBy };

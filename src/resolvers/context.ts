@@ -15,6 +15,7 @@ export type Context = {
   readonly tenant: string;
   readonly loaders: Loaders;
   readonly prisma: PrismaReads;
+  /** The services of the tenant. */
   readonly services: AgentServices;
   readonly tails: Tails;
   readonly expensive: ExpensiveReads;

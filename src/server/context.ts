@@ -1,11 +1,13 @@
 import type { Actor } from "../agent/actors/actor.ts";
+import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 import { makeLoaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "services" | "tails" | "wake" | "expensive" | "imageUrl"> & {
+export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "tails" | "wake" | "expensive" | "imageUrl"> & {
+  readonly services: ServerServices;
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
@@ -17,11 +19,13 @@ export type Admission = () => Promise<Actor | null>;
 
 /** The context of one operation of this actor, who was admitted just now. */
 export function makeContext(shared: SharedContext, actor: Actor, admission: Admission): Context {
-  const now = (): number => shared.services.clock.now().getTime();
+  const services = shared.services.of(actor.tenant);
+  const now = (): number => services.clock.now().getTime();
   let askedAt = now();
   return {
     ...shared,
-    ...oneAnswer(shared, actor.tenant),
+    services,
+    ...oneAnswer(services, actor.tenant),
     actor,
     room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
@@ -40,7 +44,7 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
 }
 
 /** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
-function oneAnswer({ services }: Pick<SharedContext, "services">, tenant: string): Pick<Context, "snapshot" | "loaders"> {
+function oneAnswer(services: Pick<AgentServices, "log" | "reads">, tenant: string): Pick<Context, "snapshot" | "loaders"> {
   let head: Promise<LogHead> | null = null;
   const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
   return { snapshot, loaders: makeLoaders(services.reads, tenant, snapshot) };
@@ -48,7 +52,7 @@ function oneAnswer({ services }: Pick<SharedContext, "services">, tenant: string
 
 /** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */
 export function ownPageContext(context: Context): Context {
-  return { ...context, ...oneAnswer(context, context.tenant) };
+  return { ...context, ...oneAnswer(context.services, context.tenant) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { applyRetention, type KnownConsumer, type RetentionPolicy } from "../events/retention.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
-import type { AgentServices } from "../agent/loop/services.ts";
+import type { ServerServices } from "../agent/loop/services.ts";
 
 /** The time between two removals of what is no longer kept, in ms. */
 export const RETENTION_SWEEP_MS = 60 * 60 * 1_000;
@@ -10,14 +10,14 @@ const FIRST_MS = 60_000;
 
 /** Removes what the policy does not keep: once an hour, on every server, which find nothing to do after the first. */
 export class RetentionSweep {
-  readonly #services: AgentServices;
+  readonly #services: ServerServices;
   readonly #policy: RetentionPolicy;
   readonly #consumers: readonly KnownConsumer[];
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
 
   /** `consumers` are delivered events, which do not go before that. */
-  constructor(services: AgentServices, policy: RetentionPolicy, consumers: readonly KnownConsumer[], everyMs: number) {
+  constructor(services: ServerServices, policy: RetentionPolicy, consumers: readonly KnownConsumer[], everyMs: number) {
     this.#services = services;
     this.#policy = policy;
     this.#consumers = consumers;

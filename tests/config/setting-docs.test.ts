@@ -18,6 +18,7 @@ import {
 } from "../../src/config/models.ts";
 import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
 import { TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
+import { TENANT_SETTINGS } from "../../src/config/tenants.ts";
 import { WEBHOOK_SETTINGS } from "../../src/config/webhooks.ts";
 import { IDENTITY_SETTINGS } from "../../src/server/authenticate.ts";
 
@@ -38,6 +39,7 @@ const GROUPS = [
   ["config/retention.ts", "RETENTION_SETTINGS", RETENTION_SETTINGS],
   ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
   ["config/templates.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],
+  ["config/tenants.ts", "TENANT_SETTINGS", TENANT_SETTINGS],
   ["config/config.ts", "CONFIG_SETTINGS", CONFIG_SETTINGS],
   ["server/authenticate.ts", "IDENTITY_SETTINGS", IDENTITY_SETTINGS],
 ] as const;

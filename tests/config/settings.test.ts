@@ -171,8 +171,15 @@ describe("settings", () => {
 
   it("of the project's own configuration are accepted, and say that a script stands in for Claude", async () => {
     const settings = await loadSettings(readEnvironment({}));
-    expect([...settings.templates.keys()]).toEqual(["assistant"]);
+    expect([...settings.tenants.everybody.templates.keys()]).toEqual(["assistant"]);
     expect(settings.notes).toEqual([expect.stringContaining("ANTHROPIC_API_KEY is not set")]);
-    expect([...settings.tools.keys()]).toEqual(["fs_read", "fs_write", "fs_glob", "fs_grep", "todo_read", "todo_write"]);
+    expect([...settings.tenants.everybody.tools.keys()]).toEqual([
+      "fs_read",
+      "fs_write",
+      "fs_glob",
+      "fs_grep",
+      "todo_read",
+      "todo_write",
+    ]);
   });
 });

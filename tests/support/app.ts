@@ -35,8 +35,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const config: TriplaneConfig = {
     models: { test: { provider: "scripted", script } },
     templates: { assistant: { systemPrompt: "You are tested.", model: "test", selfApproval: true, ...options.template } },
-    workspaceRoots: [workspace],
-    defaultWorkspace: workspace,
+    ...foldersOf(options.config, workspace),
     ...options.config,
   };
   const environment = {
@@ -67,6 +66,17 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   };
   onTestFinished(close);
   return { ...app, close, url: `http://127.0.0.1:${app.port}/graphql`, workspace };
+}
+
+/** One folder for all, which each of several tenants names; a test that names tenants gives them folders itself. */
+function foldersOf(
+  { actors = [], authenticate, tenants }: Partial<TriplaneConfig> = {},
+  workspace: string,
+): Partial<TriplaneConfig> {
+  const folders = { workspaceRoots: [workspace], defaultWorkspace: workspace };
+  const present = [...new Set(actors.map(({ tenant }) => tenant))];
+  if (tenants !== undefined || authenticate !== undefined) return {};
+  return present.length <= 1 ? folders : { tenants: Object.fromEntries(present.map((tenant) => [tenant, folders])) };
 }
 
 function complaining(complaints: string[]): Logger {

@@ -12,6 +12,9 @@ import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
 import type { ApprovalServices } from "./services.ts";
 
+/** The services that delegations need, of whatever tenant they are. */
+type DelegationServices = Pick<ApprovalServices, "sql" | "log" | "clock" | "logger">;
+
 /** The request of delegateApprovals. */
 export type DelegateApprovals = {
   readonly to: ActorRef;
@@ -39,7 +42,7 @@ const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, [at: 
 
 /** Lets another actor decide in one's own name until a time. What they decide is recorded as theirs, on one's behalf. */
 export async function delegateApprovals(
-  services: ApprovalServices,
+  services: DelegationServices,
   actor: Actor,
   request: DelegateApprovals,
 ): Promise<Result<Outcome, CommandRefusal>> {
@@ -52,7 +55,7 @@ export async function delegateApprovals(
 }
 
 async function tryToDelegate(
-  services: ApprovalServices,
+  services: DelegationServices,
   actor: Actor,
   { to, until, note }: DelegateApprovals,
   keyed: KeyedRequest,
@@ -109,7 +112,7 @@ function delegateProblem(actor: Actor, to: ActorRef, until: Date, at: Date): Com
 
 /** Ends a delegation at once: one's own, or, for an administrator, anybody's. One that has ended stays ended. */
 export async function revokeDelegation(
-  services: ApprovalServices,
+  services: DelegationServices,
   actor: Actor,
   id: string,
 ): Promise<Result<Outcome, CommandRefusal>> {
@@ -128,7 +131,7 @@ export async function revokeDelegation(
  * Says in the log of each tenant which delegations have ended since their time was up. Every server sweeps: each end is a
  * compare-and-set, so that it is said once.
  */
-export async function endDelegations(services: ApprovalServices): Promise<void> {
+export async function endDelegations(services: DelegationServices): Promise<void> {
   for (const { tenant, grant } of await services.sql.query(FIND_ENDED, [services.clock.now()])) {
     try {
       await end(services, tenant, grant, null);
@@ -140,7 +143,7 @@ export async function endDelegations(services: ApprovalServices): Promise<void> 
 
 /** Ends a delegation that has not ended yet: by somebody, or because its time is up. Gives the position of the event; null if it had ended. */
 async function end(
-  { log, clock }: ApprovalServices,
+  { log, clock }: DelegationServices,
   tenant: string,
   found: DelegationSnapshot,
   by: ActorRef | null,

@@ -33,12 +33,14 @@ const FIND: Statement<{ expiring: Expiring }, [at: Date, kinds: readonly string[
  * Closes what nobody decided in time, and gives the agents that may go on. Every server sweeps: each approval is closed
  * by a compare-and-set, so that of several sweeps and decisions one wins.
  */
-export async function expireApprovals(services: ApprovalServices): Promise<readonly string[]> {
+export async function expireApprovals(
+  services: Pick<ApprovalServices, "sql" | "clock" | "logger"> & { readonly of: (tenant: string) => ApprovalServices },
+): Promise<readonly string[]> {
   const at = services.clock.now();
   const rows = await services.sql.query(FIND, [at, Object.keys(ApprovalKind)]);
   for (const { expiring } of rows) {
     try {
-      await expireApproval(services, expiring, at);
+      await expireApproval(services.of(expiring.tenant), expiring, at);
     } catch (error) {
       services.logger.error(`approval ${expiring.id} could not expire; the next sweep tries again`, error);
     }

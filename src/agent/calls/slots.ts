@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { COUNT, milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 
-/** The limits of the tool calls that all agents of one server together may run. */
+/** The limits of the tool calls that all agents of one server, or of one tenant on it, together may run. */
 export const TOOL_LIMIT_SETTINGS = {
   /** The number of tools that run at once. 32 if omitted. */
   running: withDefault(COUNT, 32),
@@ -12,20 +12,26 @@ export const TOOL_LIMIT_SETTINGS = {
   waitMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 180_000),
 };
 
-/** The limits of the tool calls of one server, complete. */
+/** The limits of tool calls, complete. */
 export type ToolLimits = Complete<typeof TOOL_LIMIT_SETTINGS>;
 
 /** The right to run one tool. Given back once, when it has ended. */
 export type ToolPermit = { release(): void };
 
-/** The places for running tools of a server. Calls wait in the order in which they came. */
+/**
+ * The places for running tools of a server, or of a tenant within a server: who has one of the tenant's waits for one of the
+ * server's. So the calls of a tenant that wait for the server are never more than the tenant may run. Calls wait in the
+ * order in which they came.
+ */
 export class ToolSlots {
   readonly #limits: ToolLimits;
+  readonly #within: ToolSlots | null;
   readonly #waiting = new Set<() => void>();
   #running = 0;
 
-  constructor(limits: ToolLimits) {
+  constructor(limits: ToolLimits, within: ToolSlots | null = null) {
     this.#limits = limits;
+    this.#within = within;
   }
 
   /** The number of tools that run, and of calls that wait. */
@@ -35,12 +41,28 @@ export class ToolSlots {
 
   /** A place at once, or null if there is none, or others came before. */
   tryTake(): ToolPermit | null {
-    return this.#running < this.#limits.running && this.#waiting.size === 0 ? this.#take() : null;
+    const own = this.#tryOwn();
+    if (own === null || this.#within === null) return own;
+    const outer = this.#within.tryTake();
+    if (outer === null) own.release();
+    return outer === null ? null : both(own, outer);
   }
 
   /** A place as soon as there is one; null if too many wait, the time is up, or `signal` aborts. */
   async take(signal: AbortSignal): Promise<ToolPermit | null> {
-    const permit = this.tryTake();
+    const own = await this.#takeOwn(signal);
+    if (own === null || this.#within === null) return own;
+    const outer = await this.#within.take(signal);
+    if (outer === null) own.release();
+    return outer === null ? null : both(own, outer);
+  }
+
+  #tryOwn(): ToolPermit | null {
+    return this.#running < this.#limits.running && this.#waiting.size === 0 ? this.#take() : null;
+  }
+
+  async #takeOwn(signal: AbortSignal): Promise<ToolPermit | null> {
+    const permit = this.#tryOwn();
     if (permit !== null || signal.aborted || this.#waiting.size >= this.#limits.waiting) return permit;
     return new Promise((resolve) => {
       const end = (given: ToolPermit | null): void => {
@@ -70,4 +92,13 @@ export class ToolSlots {
       },
     };
   }
+}
+
+function both(own: ToolPermit, outer: ToolPermit): ToolPermit {
+  return {
+    release: () => {
+      outer.release();
+      own.release();
+    },
+  };
 }

@@ -150,7 +150,7 @@ async function findWorkspace(
     await mkdir(own, { recursive: true });
     return accepted(await realpath(own));
   }
-  const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ")})`;
+  const where = roots === null ? "" : ` inside of the workspace roots (${roots.join(", ") || "your tenant has none"})`;
   const problem = `${JSON.stringify(wanted)} is not a folder${where}: name one that exists${roots === null ? "" : ", or add its folder to workspaceRoots"}`;
   if (wanted === "" || wanted?.includes("\0")) return invalid("INVALID", "workspace", problem);
   const real = await realpath(resolve(folder, wanted ?? defaultWorkspace ?? "")).catch(() => null);

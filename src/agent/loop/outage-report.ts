@@ -2,14 +2,14 @@ import type { Outage } from "../../db/outage.ts";
 import { retryWhileUnavailable } from "../../db/retry-while-unavailable.ts";
 import type { AgentEventBody } from "../../events/event.ts";
 import type { Owner } from "./owner.ts";
-import type { AgentServices } from "./services.ts";
+import type { ServerServices } from "./services.ts";
 
 /**
  * Reports an outage that is over on the timeline of an agent that this server has worked on meanwhile: one STORAGE_FAILURE,
  * after what had waited. It is written without a fence, since it advances nothing, and is most wanted if the agent is
  * another's. Never rejects.
  */
-export async function reportOutage(services: AgentServices, owner: Owner, outage: Outage): Promise<void> {
+export async function reportOutage(services: ServerServices, owner: Owner, outage: Outage): Promise<void> {
   const { events: bufferedCount, first } = owner.waiting;
   const { agentId, createdBy, tenant } = owner.lease;
   const lostCount = await owner.settled();

@@ -3,7 +3,7 @@ import { Deadline } from "../../lib/deadline.ts";
 import { withCause } from "../../lib/text.ts";
 import type { Owner } from "./owner.ts";
 import { endBeyond, leasesBeyond, renew, stillHeld, type BeyondLease } from "./lease.ts";
-import type { AgentServices } from "./services.ts";
+import type { ServerServices } from "./services.ts";
 
 /** The tries for leases that could not be renewed since others hold their rows, each in ms after the one before. */
 const LOCKED_MS = [0, 20, 100, 500];
@@ -13,14 +13,14 @@ const LOCKED_AGAIN_MS = 250;
 
 /** Keeps the leases of the agents that this server holds. */
 export class Renewals {
-  readonly #services: AgentServices;
+  readonly #services: ServerServices;
   readonly #owners: () => readonly Owner[];
   /** The owners whose leases are renewed as soon as none of their agent's own writes is under way. */
   readonly #later = new Map<Owner, Promise<void>>();
   /** Leases that end later than any can, with the time at which this server first saw each. */
   readonly #beyond = new Map<string, number>();
 
-  constructor(services: AgentServices, owners: () => readonly Owner[]) {
+  constructor(services: ServerServices, owners: () => readonly Owner[]) {
     this.#services = services;
     this.#owners = owners;
   }

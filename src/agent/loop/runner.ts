@@ -10,7 +10,7 @@ import { expireApprovals } from "../approvals/expire.ts";
 import { reportOutage } from "./outage-report.ts";
 import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
-import type { AgentServices } from "./services.ts";
+import type { ServerServices } from "./services.ts";
 import { Renewals } from "./renewals.ts";
 
 /** The time between two looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
@@ -30,7 +30,7 @@ type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number
  * know when something arrived for it. A waiting agent is not here: it is only rows (invariant 8).
  */
 export class Runner {
-  readonly #services: AgentServices;
+  readonly #services: ServerServices;
   readonly #held = new Map<string, Held>();
   readonly #closing = new AbortController();
   readonly #ends: readonly (() => void)[];
@@ -53,7 +53,7 @@ export class Runner {
   #lockedBefore: readonly string[] = [];
   readonly #renewals: Renewals;
 
-  constructor(services: AgentServices) {
+  constructor(services: ServerServices) {
     const { bell, sql } = services;
     this.#services = services;
     this.#renewals = new Renewals(services, () => [...this.#held.values()].map(({ loop }) => loop.owner));
@@ -227,11 +227,8 @@ export class Runner {
   #advance(lease: Lease, startUntil: Deadline): void {
     // A new epoch on this server ends what it still does under an older one.
     this.#held.get(lease.agentId)?.loop.owner.lease.lose();
-    const loop = new Loop(
-      { ...this.#services, sql: retrying(this.#services.sql), leases: retrying(this.#services.leases) },
-      lease,
-      startUntil,
-    );
+    const services = this.#services.of(lease.tenant);
+    const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, startUntil);
     const ended = loop.run().then((ending) => {
       if (this.#held.get(lease.agentId)?.loop !== loop) return;
       const wasFull = this.#capacity() === 0;

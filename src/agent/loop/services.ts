@@ -12,11 +12,27 @@ import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { LeaseTimes } from "./lease.ts";
 import type { Hooks, Template } from "./template.ts";
 
+/** The services that are a tenant's own: what the operator configured for everybody, and what for this tenant. */
+export type TenantServices = Pick<CallServices, "tools"> &
+  Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace"> & {
+    readonly templates: ReadonlyMap<string, Template>;
+    readonly models: ReadonlyMap<string, Model>;
+  };
+
 /**
- * The services of a server by which agents are advanced: those that each room needs, and the loop's own. `sql` has the
+ * The services of a server, whatever the tenant, and those by which agents of a tenant are advanced. `slots` has the places
+ * of the whole server.
+ */
+export type ServerServices = Omit<AgentServices, keyof TenantServices> & {
+  readonly of: (tenant: string) => AgentServices;
+};
+
+/**
+ * The services of a server by which agents of one tenant are advanced: those that each room needs, and the loop's own. `sql` has the
  * connections for what agents and commands write, and for what owners read.
  */
 export type AgentServices = CallServices &
+  TenantServices &
   WorkspaceFolders & {
     /** This process, among all that share the database. */
     readonly serverId: string;
@@ -27,13 +43,11 @@ export type AgentServices = CallServices &
     readonly appender: Appender;
     readonly bell: Bell;
     readonly leaseTimes: LeaseTimes;
-    readonly templates: ReadonlyMap<string, Template>;
-    readonly models: ReadonlyMap<string, Model>;
     /** The hooks that agents may be created with, by name. */
     readonly agentHooks: ReadonlyMap<string, Hooks>;
     /** The number of agents that this server advances at a time. */
     readonly agentLimit: number;
-    /** The places for running tools, of all agents of this server. */
+    /** The places for running tools, of all agents of the tenant on this server. */
     readonly slots: ToolSlots;
     readonly images: Images;
     readonly transcripts: Transcripts;

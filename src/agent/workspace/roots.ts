@@ -1,6 +1,6 @@
 import { isInside } from "../../lib/path-inside.ts";
 
-/** The folders in which agents of a server may work. */
+/** The folders in which agents of a tenant may work. */
 export type WorkspaceFolders = {
   /** Real paths of the folders in which agents may work; null if any folder may be named. */
   readonly workspaceRoots: readonly string[] | null;

@@ -1,0 +1,43 @@
+import { realpath, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { WorkspaceFolders } from "../agent/workspace/roots.ts";
+import { isInside } from "../lib/path-inside.ts";
+import { messageOf } from "../lib/text.ts";
+import { ConfigurationError } from "./environment.ts";
+
+/** The folders in which agents of a tenant may work. */
+export type TenantFolders = Pick<WorkspaceFolders, "workspaceRoots" | "defaultWorkspace">;
+
+/** The folders as they are written, or not. */
+export type WrittenFolders = { readonly workspaceRoots: readonly string[] | null; readonly defaultWorkspace: string | null };
+
+/** The real paths of folders that are written at `place`, each from the configuration's folder. Throws ConfigurationError if one is no folder. */
+export async function foldersOf(place: string, folder: string, written: WrittenFolders): Promise<TenantFolders> {
+  const real = (name: string, path: string): Promise<string> => realFolderOf(`${place}${name}`, resolve(folder, path));
+  const { workspaceRoots: roots, defaultWorkspace } = written;
+  return {
+    workspaceRoots: roots && (await Promise.all(roots.map((root, index) => real(`workspaceRoots.${index}`, root)))),
+    defaultWorkspace: defaultWorkspace === null ? null : await real("defaultWorkspace", defaultWorkspace),
+  };
+}
+
+/** Throws ConfigurationError if a folder of one tenant lies inside of another's: its agents would reach the other's. Two may name the same one. */
+export function refuseNested(path: string, tenants: ReadonlyMap<string, TenantFolders>): void {
+  const places = [...tenants].flatMap(([tenant, { workspaceRoots, defaultWorkspace }]) =>
+    [...(workspaceRoots ?? []), ...(defaultWorkspace === null ? [] : [defaultWorkspace])].map((folder) => ({ tenant, folder })),
+  );
+  for (const inner of places)
+    for (const outer of places)
+      if (inner.tenant !== outer.tenant && inner.folder !== outer.folder && isInside(outer.folder, inner.folder))
+        throw new ConfigurationError(
+          `${path}: tenants.${outer.tenant} may work in ${outer.folder}, in which ${inner.folder} of tenants.${inner.tenant} lies: give each tenant folders apart from the others'`,
+        );
+}
+
+async function realFolderOf(field: string, folder: string): Promise<string> {
+  const real = await realpath(folder).catch((error: unknown) => {
+    throw new ConfigurationError(`${field}: ${folder} is not a folder that can be read (${messageOf(error)})`);
+  });
+  if ((await stat(real)).isDirectory()) return real;
+  throw new ConfigurationError(`${field}: ${folder} is a file: name a folder`);
+}

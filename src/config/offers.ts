@@ -1,0 +1,70 @@
+import type { Template } from "../agent/loop/template.ts";
+import type { Model } from "../agent/models/model.ts";
+import type { CustomMode } from "../agent/policy/permission.ts";
+import type { Tool } from "../agent/tools/tool.ts";
+import { ConfigurationError, type Environment } from "./environment.ts";
+import type { HooksConfig } from "./hooks.ts";
+import { modelsOf, type ModelConfig } from "./models.ts";
+import { templateOf, type TemplateConfig } from "./templates.ts";
+
+/** The things that agents are made of, by name. */
+export type Offer = {
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly tools: ReadonlyMap<string, Tool>;
+};
+
+/** An offer as it is written: of everybody, or of one tenant. */
+type WrittenOffer = {
+  readonly templates: Readonly<Record<string, TemplateConfig>>;
+  readonly models: Readonly<Record<string, ModelConfig>>;
+  readonly tools: readonly Tool[];
+};
+
+/** The parts of a configuration that hold for each offer. */
+export type OfferSource = {
+  readonly path: string;
+  /** The configuration's folder. */
+  readonly folder: string;
+  readonly environment: Environment;
+  readonly hooks: HooksConfig;
+  readonly modes: ReadonlyMap<string, CustomMode>;
+};
+
+/**
+ * An offer with all that is in another one, and notes for the operator. `place` stands before its names in messages, as in
+ * `tenants.acme.`. Throws ConfigurationError if something is wrong, or has the name of something that is there already.
+ */
+export async function offerOf(
+  { path, folder, environment, hooks, modes }: OfferSource,
+  place: string,
+  written: WrittenOffer,
+  shared: Offer,
+): Promise<Offer & { readonly notes: readonly string[] }> {
+  refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), shared.templates);
+  refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models);
+  const tools = toolsOf(`${path}: ${place}tools`, written.tools, shared.tools);
+  const own = await modelsOf(`${path}: ${place}models`, folder, written.models, environment);
+  const models = new Map([...shared.models, ...own.models]);
+  const vocabulary = { tools, modes };
+  const made = Object.entries(written.templates).map(([id, config]) => [
+    id,
+    templateOf({ path, id, place: `${place}templates.${id}`, config, hooks, models, vocabulary }),
+  ]) satisfies [string, Template][];
+  return { templates: new Map([...shared.templates, ...made]), models, tools, notes: own.notes };
+}
+
+function toolsOf(field: string, own: readonly Tool[], shared: ReadonlyMap<string, Tool>): Map<string, Tool> {
+  const tools = new Map(shared);
+  for (const [index, tool] of own.entries()) {
+    if (tools.has(tool.name))
+      throw new ConfigurationError(`${field}.${index} is named ${tool.name}, as another tool is: rename it`);
+    tools.set(tool.name, tool);
+  }
+  return tools;
+}
+
+function refuseTaken(field: string, names: readonly string[], taken: ReadonlyMap<string, unknown>): void {
+  const name = names.find((own) => taken.has(own));
+  if (name !== undefined) throw new ConfigurationError(`${field}.${name} is named as one that is everybody's: rename it`);
+}
