@@ -1,5 +1,15 @@
 import { generate } from "@graphql-codegen/cli";
-import { printSchema } from "graphql";
+import {
+  isInterfaceType,
+  isObjectType,
+  getNamedType,
+  parse,
+  print,
+  printSchema,
+  stripIgnoredCharacters,
+  isUnionType,
+} from "graphql";
+import { readFile } from "node:fs/promises";
 import { PGlite } from "@electric-sql/pglite";
 import { readCatalog } from "./scripts/catalog.ts";
 import { readMigrations } from "./src/db/migrate.ts";
@@ -18,11 +28,50 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
       path: "examples/react-shared/src/generated/documents.ts",
       content: await typedDocuments(printed, "examples/react-shared/*.graphql"),
     },
+    { path: "clients/src/generated/conversation.ts", content: await conversationDocument(printed) },
+    { path: "clients/src/generated/schema.ts", content: cacheFacts() },
     { path: "prisma/catalog.sql", content: await embeddedCatalog() },
   ];
 }
 
-async function typedDocuments(schema: string, documents: string): Promise<string> {
+/** The client package's own subscription: its text, without what a server ignores, and its types. */
+async function conversationDocument(schema: string): Promise<string> {
+  const file = "clients/documents/conversation.graphql";
+  const typed = await typedDocuments(schema, file, { onlyOperationTypes: true, documentMode: "string" });
+  const [types = ""] = typed.split("export class TypedDocumentString");
+  const text = stripIgnoredCharacters(print(parse(await readFile(file, "utf8"))));
+  return `${types.replace(/^import .*\n/gm, "")}export const CONVERSATION_DOCUMENT = ${JSON.stringify(text)};\n`;
+}
+
+/** The facts of the contract that caches of clients need. */
+function cacheFacts(): string {
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith("__"));
+  const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  const objects = types.filter(isObjectType);
+  const keyless = objects.filter((type) => !roots.has(type) && !("id" in type.getFields())).map(({ name }) => name);
+  const possible = types
+    .filter((type) => isInterfaceType(type) || isUnionType(type))
+    .map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]);
+  const connections = objects.flatMap((type) => {
+    const fields = Object.values(type.getFields()).filter((field) => getNamedType(field.type).name.endsWith("Connection"));
+    return fields.length === 0 ? [] : [[type.name, fields.map(({ name }) => name)]];
+  });
+  return [
+    "/** The types of each interface and union. */",
+    `export const POSSIBLE_TYPES: Record<string, string[]> = ${JSON.stringify(Object.fromEntries(possible))};`,
+    "/** The object types without an id. */",
+    `export const KEYLESS: readonly string[] = ${JSON.stringify(keyless)};`,
+    "/** The fields that are connections, by type. */",
+    `export const CONNECTIONS: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(Object.fromEntries(connections))};`,
+    "",
+  ].join("\n");
+}
+
+async function typedDocuments(
+  schema: string,
+  documents: string,
+  config: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const outputs = (await generate(
     {
       schema,
@@ -35,6 +84,7 @@ async function typedDocuments(schema: string, documents: string): Promise<string
           config: {
             useTypeImports: true,
             enumsAsTypes: true,
+            ...config,
             scalars: { Cursor: "string", DateTime: "string", JSON: "unknown" },
           },
         },

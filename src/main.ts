@@ -48,13 +48,8 @@ function closeOnSignals(app: App): void {
 function welcome({ environment, tenants, authentication, notes }: Settings, port: number): string {
   const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
   const { database } = environment;
-  const { templates, models } = tenants.everybody;
-  const [template] = templates.keys();
-  const options = [
-    port === 4000 ? "" : `--url http://${host}/graphql`,
-    authentication.kind === "local" ? "" : "--token TOKEN",
-    templates.has("assistant") ? "" : `--template ${template ?? ""}`,
-  ]
+  const { models } = tenants.everybody;
+  const options = [port === 4000 ? "" : `--url http://${host}/graphql`, authentication.kind === "local" ? "" : "--token TOKEN"]
     .filter(Boolean)
     .join(" ");
   const ending = options === "" ? "" : ` -- ${options}`;

@@ -1,8 +1,10 @@
 import { ApolloLink } from "@apollo/client/link";
 import { print } from "graphql";
 import { Observable } from "rxjs";
-import { optionsFor, resume, type ManyResumeOptions } from "./resume.ts";
+import { optionsFor, resume, type ManyResumeOptions, type StatusContext } from "./resume.ts";
 import type { Result, Transport } from "./transport.ts";
+
+export { possibleTypes, typePolicies } from "./apollo-cache.ts";
 
 /** The options of a ResumeLink: how its subscriptions resume. */
 export type ResumeLinkOptions = ManyResumeOptions<ApolloLink.Operation>;
@@ -23,16 +25,19 @@ export class ResumeLink extends ApolloLink {
 
   override request(operation: ApolloLink.Operation): Observable<ApolloLink.Result> {
     const { query, operationName, variables, extensions } = operation;
+    const context = operation.getContext() as StatusContext & { readonly http?: { readonly includeQuery?: boolean } };
+    // Apollo's own link for persisted queries says so, and puts the hash into the extensions.
+    const text = context.http?.includeQuery === false ? "" : print(query);
     return new Observable((observer) =>
       resume<Record<string, unknown>>(
         this.#transport,
-        { query: print(query), operationName, variables, extensions },
+        { query: text, operationName, variables, extensions },
         {
           next: (result: Result<Record<string, unknown>>) => observer.next(result as ApolloLink.Result),
           error: (error) => observer.error(error),
           complete: () => observer.complete(),
         },
-        optionsFor(this.#options, operation),
+        optionsFor(this.#options, operation, context),
       ),
     );
   }

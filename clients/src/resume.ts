@@ -42,12 +42,22 @@ export type ManyResumeOptions<Operation> = Omit<ResumeOptions, "onStatus"> & {
   readonly onStatus?: (status: ResumeStatus, operation: Operation) => void;
 };
 
+/** The part of an operation's context that is told the state of this one subscription. */
+export type StatusContext = { readonly onResumeStatus?: (status: ResumeStatus) => void };
+
 /** The options for one operation of many. */
 export function optionsFor<Operation>(
   { onStatus, ...options }: ManyResumeOptions<Operation>,
   operation: Operation,
+  { onResumeStatus }: StatusContext,
 ): ResumeOptions {
-  return onStatus === undefined ? options : { ...options, onStatus: (status) => onStatus(status, operation) };
+  return {
+    ...options,
+    onStatus: (status) => {
+      onStatus?.(status, operation);
+      onResumeStatus?.(status);
+    },
+  };
 }
 
 /** After so many answers in a row that are the server's fault, not the network's, it is given up. */
@@ -173,7 +183,7 @@ export function resume<Data>(
     if (isPast || isOver) stop();
   }
 
-  if (new RegExp(`\\$${sinceVariable}\\b`).test(request.query)) attempt();
+  if (mayResume(request, sinceVariable)) attempt();
   else
     fail(
       new ResumeError(
@@ -203,6 +213,16 @@ function startOf({ variables }: Request, name: string): string | null {
 
 function since(request: Request, name: string, cursor: string | null): Request {
   return cursor === null ? request : { ...request, variables: { ...request.variables, [name]: cursor } };
+}
+
+/** False if the document says itself that it cannot go on from a cursor. One that is sent by an id, or a hash, says nothing. */
+function mayResume(request: Request, name: string): boolean {
+  return !("query" in request) || request.query === "" || new RegExp(`\\$${name}\\b`).test(request.query);
+}
+
+/** The cursor of a page; null if the data is no page. */
+export function cursorOf(data: unknown): string | null {
+  return pageOf(data)?.cursor ?? null;
 }
 
 type Page = { readonly cursor: string; readonly caughtUp: boolean; readonly outage: Outage | null };

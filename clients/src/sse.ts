@@ -1,5 +1,5 @@
 import { createClient, NetworkError, type ClientOptions } from "graphql-sse";
-import { AttemptRefused, disposable, type Result, type Sink, type Transport } from "./transport.ts";
+import { AttemptRefused, disposable, onWire, type Result, type Sink, type Transport } from "./transport.ts";
 
 /** The options of graphql-sse, without those that would repeat subscriptions behind our back. */
 export type SseOptions = Omit<
@@ -19,14 +19,12 @@ const SILENCE_MS = 30_000;
 export function overSse({ silenceMs = SILENCE_MS, ...options }: SseOptions): Transport {
   const client = createClient({ ...options, singleConnection: false, retryAttempts: 0, fetchFn: fetchUntilSilent(silenceMs) });
   return disposable(
-    ({ query, operationName, variables, extensions }, sink) => {
-      const payload = { query, operationName: operationName ?? null, variables: variables ?? {}, extensions: extensions ?? {} };
-      return client.subscribe<unknown>(payload as Parameters<typeof client.subscribe>[0], {
+    (request, sink) =>
+      client.subscribe<unknown>(onWire(request) as Parameters<typeof client.subscribe>[0], {
         next: (result) => sink.next(result as Result<unknown>),
         error: (error) => void fail(sink, error),
         complete: () => sink.complete(),
-      });
-    },
+      }),
     () => client.dispose(),
   );
 }

@@ -1,10 +1,29 @@
-/** One operation as it goes over the wire. */
-export type Request = {
-  readonly query: string;
+/** One operation: its text, or the id under which the server knows it as one of its trusted documents. */
+export type Request = ({ readonly query: string } | { readonly documentId: string }) & {
   readonly operationName?: string | null | undefined;
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
 };
+
+/** An operation as it goes over the wire. */
+export type WireRequest = {
+  readonly query: string;
+  readonly operationName: string | null;
+  readonly variables: Record<string, unknown> | null;
+  readonly extensions: Record<string, unknown> | null;
+};
+
+/** The operation as the protocols of subscriptions carry it: they want a text, so that an id stands in the extensions. */
+export function onWire(request: Request): WireRequest {
+  const named = "documentId" in request ? { documentId: request.documentId } : {};
+  const extensions = { ...request.extensions, ...named };
+  return {
+    query: "query" in request ? request.query : "",
+    operationName: request.operationName ?? null,
+    variables: request.variables ? { ...request.variables } : null,
+    extensions: Object.keys(extensions).length === 0 ? null : extensions,
+  };
+}
 
 /** An error of GraphQL's own, as the server says it. */
 export type ServerError = {

@@ -1,6 +1,8 @@
 import { subscriptionExchange, type Exchange, type Operation } from "@urql/core";
-import { optionsFor, resume, type ManyResumeOptions } from "./resume.ts";
+import { optionsFor, resume, type ManyResumeOptions, type StatusContext } from "./resume.ts";
 import type { Transport } from "./transport.ts";
+
+export { keys } from "./urql-cache.ts";
 
 /** The options of a resumeExchange: how its subscriptions resume. */
 export type ResumeExchangeOptions = ManyResumeOptions<Operation>;
@@ -30,7 +32,7 @@ export function resumeExchange(transport: Transport, options: ResumeExchangeOpti
               sink.complete();
             },
           },
-          optionsFor(options, operation),
+          optionsFor(options, operation, operation.context as StatusContext),
         );
         return { unsubscribe };
       },

@@ -1,6 +1,6 @@
 import { LOST, NORMAL } from "./close-codes.ts";
 import { createClient, type ClientOptions } from "graphql-ws";
-import { disposable, type Result, type Transport } from "./transport.ts";
+import { disposable, onWire, type Result, type Transport } from "./transport.ts";
 
 /** The options of graphql-ws, without those that would repeat subscriptions behind our back. */
 export type WebSocketOptions = Omit<
@@ -53,15 +53,12 @@ export function overWebSocket(options: WebSocketOptions): Transport {
     },
   });
   const transport = disposable(
-    ({ query, operationName, variables, extensions }, sink) =>
-      client.subscribe<unknown>(
-        { query, operationName, variables: variables ?? null, extensions: extensions ?? null },
-        {
-          next: (result) => sink.next(result as Result<unknown>),
-          error: (error) => sink.error(error),
-          complete: () => sink.complete(),
-        },
-      ),
+    (request, sink) =>
+      client.subscribe<unknown>(onWire(request), {
+        next: (result) => sink.next(result as Result<unknown>),
+        error: (error) => sink.error(error),
+        complete: () => sink.complete(),
+      }),
     () => {
       // It rejects if the connection does not open: there is nobody left who would want to know.
       void Promise.resolve(client.dispose()).catch(() => {});

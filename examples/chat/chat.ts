@@ -10,7 +10,7 @@ import { Screen } from "./screen.ts";
 const HELP = `npm run chat -- [options]
   --agent ID        an agent that is there; a new one if omitted
   --since CURSOR    show what happened after this cursor first; 0 is the beginning
-  --template NAME   what a new agent is made from (assistant)
+  --template NAME   what a new agent is made from (assistant, or the first that the server has)
   --workspace DIR   the folder in which a new agent works; the server's own if omitted
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
   --token TOKEN     if the server asks for one
@@ -299,7 +299,7 @@ async function main(): Promise<void> {
     options: {
       agent: { type: "string" },
       since: { type: "string" },
-      template: { type: "string", default: "assistant" },
+      template: { type: "string" },
       workspace: { type: "string" },
       url: { type: "string" },
       token: { type: "string" },

@@ -4,7 +4,7 @@ import WebSocket from "ws";
 import { iterate, type ResumeStatus } from "../../clients/src/index.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
 import { CREATE, DECIDE, SEND } from "../demo/operations.ts";
-import { mutate, request, TerminalError, type Payload } from "../demo/server.ts";
+import { begin, mutate, request, TerminalError, type Payload } from "../demo/server.ts";
 import { AGENT, CHAT, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
 
 /** How often a query or mutation is tried again while the server is away. */
@@ -42,7 +42,7 @@ export class Conversation {
   /** Opens the conversation with this agent, or with a new one. */
   static async open(
     server: Server,
-    chosen: { readonly agentId: string } | { readonly templateId: string; readonly workspace: string | null },
+    chosen: { readonly agentId: string } | { readonly templateId: string | undefined; readonly workspace: string | null },
   ): Promise<Conversation> {
     // A server that is not there at the beginning is an error; later it is waited for.
     const opening = createClient({ ...connection(server), retryAttempts: 0 });
@@ -102,11 +102,13 @@ function connection({ url, token }: Server) {
 
 async function create(
   client: Client,
-  { templateId, workspace }: { templateId: string; workspace: string | null },
+  { templateId: named, workspace }: { templateId: string | undefined; workspace: string | null },
 ): Promise<string> {
+  const { templateId } = await begin(client, named);
   const { createAgent } = await mutate<{ createAgent: Payload & { agent: { id: string } } }>(client, CREATE, {
     templateId,
     workspace,
+    idempotencyKey: randomUUID(),
   });
   return createAgent.agent.id;
 }

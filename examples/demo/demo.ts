@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
@@ -5,12 +6,12 @@ import { parseArgs } from "node:util";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
 import { CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
-import { defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
+import { begin, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
 
 const HELP = `npm run demo -- [options]
   --url URL         the server (http://127.0.0.1:PORT/graphql; PORT from the environment, else 4000)
   --token TOKEN     if the server asks for one
-  --template NAME   what the agent is made from (assistant)
+  --template NAME   what the agent is made from (assistant, or the first that the server has)
   --workspace DIR   the folder in which the agent works (examples/workspace)
   --message TEXT    what to ask for
   --yes | --no      answer every approval
@@ -19,7 +20,7 @@ const HELP = `npm run demo -- [options]
 type Options = {
   readonly url: string;
   readonly token: string | undefined;
-  readonly template: string;
+  readonly template: string | undefined;
   readonly workspace: string;
   readonly message: string;
   readonly answer: "yes" | "no" | "ask";
@@ -40,7 +41,7 @@ function readOptions(): Options | null {
     options: {
       url: { type: "string" },
       token: { type: "string" },
-      template: { type: "string", default: "assistant" },
+      template: { type: "string" },
       workspace: { type: "string" },
       message: { type: "string", default: "Find every TODO and make a todo for each." },
       yes: { type: "boolean", default: false },
@@ -76,16 +77,19 @@ async function runDemo(options: Options): Promise<void> {
     connectionParams: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
   });
   try {
+    const { who, templateId } = await begin(client, options.template);
     const { createAgent } = await mutate<{
       createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string };
-    }>(client, CREATE, { templateId: options.template, workspace: options.workspace });
+    }>(client, CREATE, { templateId, workspace: options.workspace, idempotencyKey: randomUUID() });
     const { agent, cursor } = createAgent;
-    console.log(`Agent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${options.message}\n`);
+    console.log(
+      `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${options.message}\n`,
+    );
     const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({
       query: WATCH,
       variables: { agentId: agent.id, since: cursor },
     });
-    await mutate(client, SEND, { agentId: agent.id, text: options.message });
+    await mutate(client, SEND, { agentId: agent.id, text: options.message, idempotencyKey: randomUUID() });
     for await (const { data, errors } of events) {
       if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
       for (const event of data?.timeline.events ?? []) {

@@ -1,5 +1,12 @@
 /** The operations of the demo, as any GraphQL client would send them. */
 
+export const BEGINNING = `
+  query Beginning {
+    viewer { actor { actorId name } tenant roles abilities { action isAllowed reason } }
+    templates { templateId }
+  }
+`;
+
 export const CREATE = `
   mutation CreateAgent($input: CreateAgentInput!) {
     createAgent(input: $input) {
@@ -43,6 +50,17 @@ export const WATCH = `
     }
   }
 `;
+
+/** Who asks, and what they can make agents of. */
+export type Beginning = {
+  readonly viewer: {
+    readonly actor: { readonly actorId: string; readonly name: string | null };
+    readonly tenant: string;
+    readonly roles: readonly string[];
+    readonly abilities: readonly { readonly action: string; readonly isAllowed: boolean; readonly reason: string | null }[];
+  };
+  readonly templates: readonly { readonly templateId: string }[];
+};
 
 /** What the demo reads of a tool call. */
 export type Call = {

@@ -4,9 +4,11 @@ import { parse } from "graphql";
 import { createClient } from "graphql-ws";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
+import { Network } from "relay-runtime";
 import WebSocket from "ws";
 import { ResumeLink } from "../../clients/src/apollo.ts";
 import { iterate, type Transport } from "../../clients/src/index.ts";
+import { resumeSubscribe } from "../../clients/src/relay.ts";
 import { overSse } from "../../clients/src/sse.ts";
 import { resumeExchange } from "../../clients/src/urql.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
@@ -47,6 +49,7 @@ const clients: Readonly<Record<string, (port: number, agentId: string, seen: See
   "Apollo Client over WebSocket": (port, agentId, seen) => byApollo(transportOf("graphql-ws", port), agentId, seen),
   "Apollo Client over SSE": (port, agentId, seen) => byApollo(transportOf("graphql-sse", port), agentId, seen),
   "urql over WebSocket": (port, agentId, seen) => byUrql(transportOf("graphql-ws", port), agentId, seen),
+  "Relay over WebSocket": (port, agentId, seen) => byRelay(transportOf("graphql-ws", port), agentId, seen),
   "urql over SSE": (port, agentId, seen) => byUrql(transportOf("graphql-sse", port), agentId, seen),
 };
 
@@ -80,6 +83,28 @@ async function byUrql(transport: Transport, agentId: string, seen: Seen[]): Prom
       if (result.error) error(result.error);
       seen.push(...(result.data?.timeline.events ?? []));
       if (!result.hasNext) complete();
+    });
+  });
+}
+
+async function byRelay(transport: Transport, agentId: string, seen: Seen[]): Promise<void> {
+  const network = Network.create(() => Promise.reject(new Error("no query is asked")), resumeSubscribe(transport, { waitMs }));
+  const operation = {
+    name: "Watch",
+    text: WATCH,
+    id: null,
+    operationKind: "subscription",
+    metadata: {},
+    cacheID: "Watch",
+  } as const;
+  await new Promise<void>((complete, error) => {
+    network.execute(operation, { agentId, since: "0" }, {}).subscribe({
+      next: (result) => {
+        const { timeline } = (result as unknown as { data: Watched }).data;
+        seen.push(...timeline.events);
+      },
+      error,
+      complete,
     });
   });
 }

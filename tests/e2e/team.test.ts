@@ -36,7 +36,7 @@ it("the example of a team starts as it is: its tool, its rules, its actors, its 
     INBOX_URL: target,
     INBOX_SECRET: `whsec_${Buffer.alloc(32, 7).toString("base64")}`,
   });
-  await says("npm run demo -- --url " + url + " --token TOKEN --template writer");
+  await says("npm run demo -- --url " + url + " --token TOKEN");
   const [anna, petra, mona] = ["anna", "petra", "mona"].map((token) => connect(url, token));
   if (!anna || !petra || !mona) throw new Error("three clients connect");
 
@@ -55,7 +55,6 @@ it("the example of a team starts as it is: its tool, its rules, its actors, its 
   const demo = runFile("examples/demo/demo.ts", [
     `--url=${url}`,
     "--token=anna",
-    "--template=writer",
     `--workspace=${join(folder, "workspace")}`,
     "--message=count the words of notes.md",
     "--yes",

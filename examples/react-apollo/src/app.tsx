@@ -1,84 +1,81 @@
-import { skipToken, useMutation, useQuery, useSubscription } from "@apollo/client/react";
-import { useReducer, useState, type ReactNode } from "react";
-import type { ResumeStatus } from "@triplane/client";
+import { skipToken, useMutation, useQuery } from "@apollo/client/react";
+import { useState, type ReactNode } from "react";
+import { useTimeline } from "@triplane/client/apollo/react";
 import {
-  after,
+  accepted,
   AgentDocument,
-  Conversation,
+  BeginningDocument,
+  ConversationScreen,
   CreateAgentDocument,
   DecideApprovalDocument,
-  EMPTY,
   forgetAgent,
   InterruptAgentDocument,
+  keyOf,
   knownAgent,
   rememberAgent,
   SendMessageDocument,
-  WatchDocument,
 } from "@triplane/example-react-shared";
 
-type Refusals = readonly { readonly message: string }[] | undefined;
+type Refusals = readonly { readonly message: string }[];
 
-export function App({ status }: { readonly status: ResumeStatus | null }): ReactNode {
+/** A payload that the server always answers without errors of its own. */
+const NO_ANSWER: Refusals = [{ message: "the server answered nothing" }];
+
+export function App(): ReactNode {
   const [agentId, setAgentId] = useState(knownAgent);
-  const [view, take] = useReducer(after, EMPTY);
   const [problem, setProblem] = useState<string | null>(null);
+  const { view, status, error } = useTimeline(agentId);
+  const beginning = useQuery(BeginningDocument);
   const { data } = useQuery(AgentDocument, agentId === null ? skipToken : { variables: { id: agentId } });
   const [create] = useMutation(CreateAgentDocument);
   const [send] = useMutation(SendMessageDocument);
   const [decide] = useMutation(DecideApprovalDocument);
   const [interrupt] = useMutation(InterruptAgentDocument);
 
-  useSubscription(WatchDocument, {
-    variables: { agentId: agentId ?? "", since: "0" },
-    skip: agentId === null,
-    // The pages are events, not the state of objects: the view keeps what they amount to.
-    fetchPolicy: "no-cache",
-    // Two components that watch the same would share one stream, and the second miss what came before.
-    context: { queryDeduplication: false },
-    ignoreResults: true,
-    onData: ({ data: result }) => {
-      if (result.data) take(result.data.timeline);
-    },
-    onError: (error) => setProblem(error.message),
-  });
-
   /** Refusals come as data. True if there is none. */
   const attempt = async (work: Promise<Refusals>): Promise<boolean> => {
-    const refusals = await work.catch((error: unknown) => [{ message: String(error) }]);
-    setProblem(refusals?.map(({ message }) => message).join("; ") || null);
-    return refusals === undefined || refusals.length === 0;
+    const refusals = await work.catch((failure: unknown) => [{ message: String(failure) }]);
+    setProblem(refusals.map(({ message }) => message).join("; ") || null);
+    return refusals.length === 0;
   };
-  const sendTo = async (text: string): Promise<Refusals> => {
-    let id = agentId;
-    if (id === null) {
-      const input = { templateId: "assistant", workspace: "examples/workspace" };
-      const created = (await create({ variables: { input } })).data?.createAgent;
-      id = created?.agent?.id ?? null;
-      if (id === null) return created?.userErrors;
-      rememberAgent(id);
-      setAgentId(id);
-    }
-    return (await send({ variables: { input: { agentId: id, text } } })).data?.sendMessage.userErrors;
+  const createOf = async (templateId: string): Promise<{ readonly id: string | null; readonly refusals: Refusals }> => {
+    const intent = `create ${templateId}`;
+    const input = { templateId, workspace: "examples/workspace", idempotencyKey: keyOf(intent) };
+    const created = (await create({ variables: { input } })).data?.createAgent;
+    accepted(intent);
+    return { id: created?.agent?.id ?? null, refusals: created?.userErrors ?? NO_ANSWER };
+  };
+  const sendTo = async (text: string, templateId: string): Promise<Refusals> => {
+    const { id, refusals } = agentId === null ? await createOf(templateId) : { id: agentId, refusals: [] };
+    if (id === null) return refusals;
+    rememberAgent(id);
+    setAgentId(id);
+    const intent = `send ${id} ${text}`;
+    const sent = await send({ variables: { input: { agentId: id, text, idempotencyKey: keyOf(intent) } } });
+    accepted(intent);
+    return sent.data?.sendMessage.userErrors ?? NO_ANSWER;
   };
 
   return (
-    <Conversation
+    <ConversationScreen
       title={`Triplane with Apollo Client${data?.agent ? `: ${data.agent.model}` : ""}`}
+      beginning={beginning.data ?? null}
+      hasAgent={agentId !== null}
       view={view}
       status={status}
-      problem={problem}
+      problem={problem ?? error?.message ?? beginning.error?.message ?? null}
       actions={{
-        send: (text) => attempt(sendTo(text)),
+        send: (text, templateId) => attempt(sendTo(text, templateId)),
         decide: (approvalId, decision, inputHash) =>
           void attempt(
             decide({ variables: { input: { approvalId, decision, inputHash } } }).then(
-              (answer) => answer.data?.decideApproval.userErrors,
+              (answer) => answer.data?.decideApproval.userErrors ?? NO_ANSWER,
             ),
           ),
         interrupt: () =>
           void attempt(
             interrupt({ variables: { input: { agentId: agentId ?? "" } } }).then(
-              (answer) => answer.data?.interruptAgent.userErrors,
+              (answer) => answer.data?.interruptAgent.userErrors ?? NO_ANSWER,
             ),
           ),
         begin: () => {

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
-import type { ApprovalDecision, ApprovalKind } from "./generated/documents.ts";
-import type { Item, View } from "./view.ts";
+import type { ApprovalKind, Conversation, ConversationItem } from "@triplane/client/conversation";
+import type { ApprovalDecision, BeginningQuery } from "./generated/documents.ts";
 
 /** What can be said to each kind of question. */
 const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: ApprovalDecision; readonly label: string }[]>> = {
@@ -21,38 +21,50 @@ const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: Appro
 /** What a person can do. */
 export type Actions = {
   /** False if it could not be sent: the text stays. */
-  readonly send: (text: string) => Promise<boolean>;
+  readonly send: (text: string, templateId: string) => Promise<boolean>;
   readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string | null) => void;
   readonly interrupt: () => void;
   readonly begin: () => void;
 };
 
 /** A conversation with an agent: it knows nothing of the GraphQL client. */
-export function Conversation({
+export function ConversationScreen({
   title,
+  beginning,
+  hasAgent,
   view,
   status,
   problem,
   actions,
 }: {
   readonly title: string;
-  readonly view: View;
+  /** Who asks, and what they can make agents of; null until the server has said it. */
+  readonly beginning: BeginningQuery | null;
+  readonly hasAgent: boolean;
+  readonly view: Conversation;
   readonly status: ResumeStatus | null;
   readonly problem: string | null;
   readonly actions: Actions;
 }): ReactNode {
   const [draft, setDraft] = useState("");
+  const [chosen, choose] = useState<string | null>(null);
+  const templates = beginning?.templates.map(({ templateId }) => templateId) ?? [];
+  const template = chosen ?? templates.find((id) => id === "assistant") ?? templates[0] ?? "";
+  const refusal = hasAgent
+    ? null
+    : (beginning?.viewer.abilities.find(({ action }) => action === "CREATE_AGENTS")?.reason ?? null);
   const [isSending, setSending] = useState(false);
   return (
     <main>
       <header>
         <h1>{title}</h1>
-        <p role="status">{statusText(status, view)}</p>
+        <p>{beginning === null ? "" : viewerText(beginning.viewer)}</p>
+        <p role="status">{hasAgent ? statusText(status, view) : "no agent yet"}</p>
         <button type="button" onClick={actions.begin}>
           New agent
         </button>
       </header>
-      {problem === null ? null : <p role="alert">{problem}</p>}
+      {problem === null && refusal === null ? null : <p role="alert">{problem ?? refusal}</p>}
       <ol aria-label="Conversation">
         {view.items.map((item) => (
           <li key={item.key} className={item.kind}>
@@ -65,19 +77,26 @@ export function Conversation({
           event.preventDefault();
           if (draft.trim() === "" || isSending) return;
           setSending(true);
-          void actions.send(draft).then((isSent) => {
+          void actions.send(draft, template).then((isSent) => {
             if (isSent) setDraft("");
             setSending(false);
           });
         }}
       >
+        {hasAgent || templates.length < 2 ? null : (
+          <select aria-label="Template" value={template} onChange={(event) => choose(event.target.value)}>
+            {templates.map((id) => (
+              <option key={id}>{id}</option>
+            ))}
+          </select>
+        )}
         <input
           aria-label="Message"
           placeholder="Find every TODO and make a todo for each."
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
         />
-        <button type="submit" disabled={isSending}>
+        <button type="submit" disabled={isSending || (!hasAgent && template === "")}>
           Send
         </button>
         <button type="button" disabled={!view.isWorking} onClick={actions.interrupt}>
@@ -88,7 +107,7 @@ export function Conversation({
   );
 }
 
-function Shown({ item, decide }: { readonly item: Item; readonly decide: Actions["decide"] }): ReactNode {
+function Shown({ item, decide }: { readonly item: ConversationItem; readonly decide: Actions["decide"] }): ReactNode {
   switch (item.kind) {
     case "message":
       return <p>{item.text}</p>;
@@ -141,7 +160,11 @@ function Shown({ item, decide }: { readonly item: Item; readonly decide: Actions
   }
 }
 
-function statusText(status: ResumeStatus | null, view: View): string {
+function viewerText({ actor, roles, tenant }: BeginningQuery["viewer"]): string {
+  return `${actor.name ?? actor.actorId} (${roles.join(", ").toLowerCase()}) of ${tenant}`;
+}
+
+function statusText(status: ResumeStatus | null, view: Conversation): string {
   switch (status?.kind) {
     case undefined:
     case "connecting":

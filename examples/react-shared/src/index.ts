@@ -1,4 +1,4 @@
-export { Conversation, type Actions } from "./conversation.tsx";
-export { after, EMPTY, type Page, type View } from "./view.ts";
+export { ConversationScreen, type Actions } from "./conversation.tsx";
+export { accepted, keyOf } from "./intents.ts";
 export { forgetAgent, knownAgent, rememberAgent } from "./remembered.ts";
 export * from "./generated/documents.ts";

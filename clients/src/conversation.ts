@@ -1,13 +1,16 @@
-import type { WatchSubscription } from "./generated/documents.ts";
+import { CONVERSATION_DOCUMENT, type ConversationSubscription } from "./generated/conversation.ts";
+import type { TimelineView } from "./timeline-view.ts";
 
-/** A page of the timeline, as the operation `Watch` asks for it. */
-export type Page = WatchSubscription["timeline"];
-type WatchedEvent = Page["events"][number];
+export type { ApprovalKind } from "./generated/conversation.ts";
+
+/** A page of the timeline, as CONVERSATION asks for it. */
+export type ConversationPage = ConversationSubscription["timeline"];
+type WatchedEvent = ConversationPage["events"][number];
 type Call = Extract<WatchedEvent, { readonly __typename: "ToolStart" }>["call"];
 type Request = Extract<WatchedEvent, { readonly __typename: "PermissionRequired" }>["request"];
 
 /** One thing that people see in a conversation. */
-export type Item =
+export type ConversationItem =
   | { readonly kind: "message"; readonly key: string; readonly text: string; readonly by: string }
   | { readonly kind: "text"; readonly key: string; readonly text: string; readonly state: "streaming" | "kept" | "aborted" }
   | { readonly kind: "tool"; readonly key: string; readonly call: Call }
@@ -20,18 +23,19 @@ export type Item =
     }
   | { readonly kind: "end"; readonly key: string; readonly reason: string };
 
-/** What the events so far amount to. */
-export type View = { readonly items: readonly Item[]; readonly isWorking: boolean; readonly caughtUp: boolean };
+/** What the events of an agent amount to, as people see them: its items in order. */
+export type Conversation = {
+  readonly items: readonly ConversationItem[];
+  readonly isWorking: boolean;
+  readonly caughtUp: boolean;
+};
 
-/** Before any event. */
-export const EMPTY: View = { items: [], isWorking: false, caughtUp: false };
-
-/** The view after one more page. Pure: the same pages make the same view, live or after a reload. */
-export function after(view: View, page: Page): View {
+/** The conversation after one more page. Pure: the same pages make the same conversation, live or after a reload. */
+export function conversation(view: Conversation, page: ConversationPage): Conversation {
   return { ...page.events.reduce(afterEvent, view), caughtUp: page.caughtUp };
 }
 
-function afterEvent(view: View, event: WatchedEvent): View {
+function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
   switch (event.__typename) {
     case "MessageReceived":
       return {
@@ -82,13 +86,13 @@ function afterEvent(view: View, event: WatchedEvent): View {
       return event.reason === "COMPLETED" ? ended : put(ended, { kind: "end", key: event.cursor, reason: event.reason });
     }
     default:
-      // Kinds that this app does not show, and those of a newer server.
+      // Kinds that a conversation does not show, and those of a newer server.
       return view;
   }
 }
 
 /** After the end of a turn nothing of it can be decided. */
-function closed(item: Item): Item {
+function closed(item: ConversationItem): ConversationItem {
   return item.kind === "approval" && item.decision === null ? { ...item, decision: "closed with the turn" } : item;
 }
 
@@ -97,11 +101,18 @@ function blockKey({ step, block }: { readonly step: number; readonly block: numb
 }
 
 /** In the place of the item with its key, or at the end. */
-function put(view: View, item: Item): View {
+function put(view: Conversation, item: ConversationItem): Conversation {
   const place = view.items.findIndex(({ key }) => key === item.key);
   return { ...view, items: place < 0 ? [...view.items, item] : view.items.with(place, item) };
 }
 
-function change(view: View, key: string, next: (item: Item) => Item): View {
+function change(view: Conversation, key: string, next: (item: ConversationItem) => ConversationItem): Conversation {
   return { ...view, items: view.items.map((item) => (item.key === key ? next(item) : item)) };
 }
+
+/** The timeline of an agent as a conversation. */
+export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
+  document: CONVERSATION_DOCUMENT,
+  empty: { items: [], isWorking: false, caughtUp: false },
+  after: conversation,
+};

@@ -1,0 +1,138 @@
+/* eslint-disable */
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What a person says about an approval. */
+export type ApprovalDecision =
+  /** It may run. */
+  | 'ALLOW'
+  /** It may not run. */
+  | 'DENY'
+  /** Of an outcome that is unknown: it is done, with this result. */
+  | 'DONE'
+  /** Of an outcome that is unknown: it has failed. */
+  | 'FAIL'
+  /** Of an outcome that is unknown: run it again. */
+  | 'RETRY';
+
+/** What is asked. */
+export type ApprovalKind =
+  /** May it spend more than its budget? Not asked yet. */
+  | 'BUDGET'
+  /** May it reach this host? Not asked yet. */
+  | 'NETWORK_HOST'
+  /** The server died while this call ran: what came of it? */
+  | 'OUTCOME_UNKNOWN'
+  /** May this call run? */
+  | 'TOOL_CALL';
+
+/** What became of an approval. */
+export type ApprovalState =
+  /** As many people as it needs have allowed it. */
+  | 'ALLOWED'
+  /** Somebody denied it. */
+  | 'DENIED'
+  /** Nobody decided in time. */
+  | 'EXPIRED'
+  /** It waits for people. */
+  | 'PENDING'
+  /** Somebody said what came of a call whose outcome was unknown. */
+  | 'RESOLVED'
+  /** Its turn ended before anybody decided. */
+  | 'SEALED'
+  /** Something else would run by now: a newer approval asks again. */
+  | 'STALE';
+
+/** How a turn ended. */
+export type DoneReason =
+  /** The model has said all that it had to say. */
+  | 'COMPLETED'
+  /** It could not go on: an ERROR says why. */
+  | 'ERROR'
+  /** Somebody interrupted it. */
+  | 'INTERRUPTED'
+  /** It took as many steps as its template allows. */
+  | 'MAX_STEPS';
+
+/** How much a call could change. */
+export type Risk =
+  /** What it changes may be lost. */
+  | 'HIGH'
+  /** It only reads. */
+  | 'LOW'
+  /** It changes something that can be seen and mended. */
+  | 'MEDIUM';
+
+/** How far a tool call has come. */
+export type ToolCallState =
+  /** A person must decide on it, or say what came of it. */
+  | 'APPROVAL_REQUIRED'
+  /** A person allowed it, and it has not begun. */
+  | 'APPROVED'
+  /** Final: it has its result. */
+  | 'COMPLETED'
+  /** Final: a rule, a hook or a person denied it, or nobody decided in time. */
+  | 'DENIED'
+  /** It runs, or ran when its server died. */
+  | 'EXECUTING'
+  /** Final: it could not run, or did not end well. */
+  | 'FAILED'
+  /** The model asked for it. */
+  | 'PENDING'
+  /** Final: it was closed without a result of its own. */
+  | 'SEALED';
+
+export type ConversationSubscriptionVariables = Exact<{
+  agentId: string | number;
+  since?: string | null | undefined;
+}>;
+
+
+export type ConversationSubscription = { timeline: { cursor: string, caughtUp: boolean, outage: { since: string, bufferedEvents: number } | null, events: Array<
+      | { __typename: 'AgentArchived', cursor: string }
+      | { __typename: 'AgentCreated', cursor: string }
+      | { __typename: 'AgentRenamed', cursor: string }
+      | { __typename: 'AgentResumed', cursor: string }
+      | { __typename: 'AgentUnarchived', cursor: string }
+      | { __typename: 'AllowRuleRevoked', cursor: string }
+      | { __typename: 'AllowRuleStored', cursor: string }
+      | { __typename: 'BreakpointChanged', cursor: string }
+      | { __typename: 'ConfigurationChanged', cursor: string }
+      | { __typename: 'DelegationEnded', cursor: string }
+      | { __typename: 'DelegationStarted', cursor: string }
+      | { __typename: 'Done', reason: DoneReason, cursor: string }
+      | { __typename: 'ErrorRaised', cursor: string }
+      | { __typename: 'ExecutionAborted', cursor: string }
+      | { __typename: 'ExecutionCompleted', cursor: string }
+      | { __typename: 'ExecutionFailed', cursor: string }
+      | { __typename: 'ExecutionStarted', cursor: string }
+      | { __typename: 'InterruptRequested', cursor: string }
+      | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
+      | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
+      | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
+      | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
+      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string, risk: Risk, host: string | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'StageCompleted', cursor: string }
+      | { __typename: 'StageStarted', cursor: string }
+      | { __typename: 'StateChanged', cursor: string }
+      | { __typename: 'StepComplete', cursor: string }
+      | { __typename: 'StorageFailure', cursor: string }
+      | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
+      | { __typename: 'TextChunkEnd', step: number, block: number, text: string | null, aborted: boolean, cursor: string }
+      | { __typename: 'TextChunkStart', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunk', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunkEnd', step: number, block: number, cursor: string }
+      | { __typename: 'ThinkChunkStart', step: number, block: number, cursor: string }
+      | { __typename: 'TodoChanged', cursor: string }
+      | { __typename: 'TokensUsed', cursor: string }
+      | { __typename: 'ToolCancelRequested', cursor: string }
+      | { __typename: 'ToolCustomEvent', cursor: string }
+      | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'TurnRetryRequested', cursor: string }
+    > } };
+
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since channels:[PROGRESS CONTROL]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs}}...on PermissionRequired{request{approvalId kind inputHash reason risk host call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on Done{reason}}}}";

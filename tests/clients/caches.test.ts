@@ -1,0 +1,130 @@
+import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, gql } from "@apollo/client";
+import { Client, fetchExchange } from "@urql/core";
+import { cacheExchange } from "@urql/exchange-graphcache";
+import { buildSchema, introspectionFromSchema } from "graphql";
+import { readFile } from "node:fs/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { possibleTypes, typePolicies } from "../../clients/src/apollo.ts";
+import { keys } from "../../clients/src/urql.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+
+const AGENTS = gql`
+  query Agents($first: Int!, $after: String) {
+    agents(first: $first, after: $after, orderBy: { field: CREATED_AT, direction: ASC }) {
+      nodes {
+        id
+        title
+        usage {
+          inputTokens
+        }
+      }
+      edges {
+        cursor
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+    }
+  }
+`;
+const USAGE = gql`
+  query Usage($id: ID!) {
+    node(id: $id) {
+      ... on Agent {
+        id
+        title
+        usage {
+          outputTokens
+        }
+      }
+    }
+    viewer {
+      actor {
+        id
+        actorId
+      }
+      roles
+    }
+  }
+`;
+
+type Agents = {
+  agents: {
+    nodes: { id: string }[];
+    edges: unknown[];
+    pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string };
+  };
+};
+
+async function withAgents(count: number): Promise<{ app: TestApp; ids: string[] }> {
+  const app = await startTestApp();
+  const client = connect(app.url);
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) ids.push((await client.createAgent()).id);
+  return { app, ids };
+}
+
+it("Apollo's cache joins the pages of a connection in order, and keeps another order or filter apart", async () => {
+  const { app, ids } = await withAgents(5);
+  const cache = new InMemoryCache({ possibleTypes, typePolicies });
+  const client = new ApolloClient({ link: ApolloLink.from([new HttpLink({ uri: app.url })]), cache });
+  const watched = client.watchQuery<Agents>({ query: AGENTS, variables: { first: 2 } });
+  const { data: page } = await client.query<Agents>({ query: AGENTS, variables: { first: 2 } });
+  const subscription = watched.subscribe({});
+  onTestFinished(() => subscription.unsubscribe());
+  await watched.fetchMore({ variables: { after: page?.agents.pageInfo.endCursor } });
+  const shown = () => (watched.getCurrentResult().data as Agents).agents;
+  await expect.poll(() => shown().nodes.length).toBe(4);
+  const second = { agents: shown() };
+  expect(second.agents.nodes.map(({ id }) => id)).toEqual(ids.slice(0, 4));
+  expect(second.agents).toMatchObject({ edges: { length: 4 }, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+  await watched.fetchMore({ variables: { after: second.agents.pageInfo.endCursor } });
+  await expect.poll(() => shown().nodes.length).toBe(5);
+  const third = { agents: shown() };
+  expect(third.agents.nodes.map(({ id }) => id)).toEqual(ids);
+  expect(third.agents.pageInfo.hasNextPage).toBe(false);
+  const filtered = gql`
+    {
+      agents(first: 2, filter: { states: [WORKING] }) {
+        nodes {
+          id
+        }
+        pageInfo {
+          endCursor
+        }
+      }
+    }
+  `;
+  expect((await client.query({ query: filtered })).data).toMatchObject({ agents: { nodes: [] } });
+  expect((watched.getCurrentResult().data as Agents).agents.nodes).toHaveLength(5);
+});
+
+it("Apollo's cache knows the possible types, and joins what two queries select of an object without an id", async () => {
+  const { app, ids } = await withAgents(1);
+  const client = new ApolloClient({
+    link: new HttpLink({ uri: app.url }),
+    cache: new InMemoryCache({ possibleTypes, typePolicies }),
+  });
+  await client.query({ query: AGENTS, variables: { first: 1 } });
+  const { data } = await client.query({ query: USAGE, variables: { id: ids[0] } });
+  expect(data).toMatchObject({ node: { id: ids[0], usage: { outputTokens: 0 } }, viewer: { actor: { actorId: "local" } } });
+  const again = await client.query({ query: AGENTS, variables: { first: 1 }, fetchPolicy: "cache-only" });
+  expect(again.data).toMatchObject({ agents: { nodes: [{ id: ids[0], usage: { inputTokens: 0 } }] } });
+});
+
+it("Graphcache has a key for every object without an id, and warns of none", async () => {
+  const { app, ids } = await withAgents(2);
+  const warnings: string[] = [];
+  const schema = introspectionFromSchema(buildSchema(await readFile("schema.graphql", "utf8")));
+  const cache = cacheExchange({ schema, keys, logger: (kind, message) => (kind === "debug" ? 0 : warnings.push(message)) });
+  const client = new Client({ url: app.url, preferGetMethod: false, exchanges: [cache, fetchExchange] });
+  const query = `{ agents(first: 2) { nodes { id usage { inputTokens } todos { todoId } } pageInfo { hasNextPage } } viewer { roles abilities { action } } rateLimit { limit } templates { id tools { name } } }`;
+  const { data, error } = await client.query(query, {});
+  expect(error).toBeUndefined();
+  expect(data).toMatchObject({ agents: { nodes: ids.toReversed().map((id) => ({ id })) } });
+  expect(warnings).toEqual([]);
+});

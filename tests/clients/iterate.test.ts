@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { iterate, type Request, type ResumeStatus, type Transport } from "../../clients/src/index.ts";
+import { onWire } from "../../clients/src/transport.ts";
+
+const WATCH = "subscription($since: Cursor) { timeline(since: $since) { cursor caughtUp } }";
+
+type Numbered = { readonly timeline: { readonly cursor: string; readonly caughtUp: boolean } };
+
+/** A server that sends the pages after `since` as fast as it can, up to the last, and then ends the stream. */
+function fastServer(last: number) {
+  const attempts: Request[] = [];
+  let sent = 0;
+  const transport: Transport = {
+    subscribe(request, sink) {
+      attempts.push(request);
+      let isOver = false;
+      let page = Number(request.variables?.["since"] ?? 0);
+      const send = (): void => {
+        if (isOver) return;
+        if (page === last) return sink.complete();
+        page += 1;
+        sent += 1;
+        sink.next({ data: { timeline: { cursor: String(page), caughtUp: false } } });
+        setImmediate(send);
+      };
+      setImmediate(send);
+      return () => {
+        isOver = true;
+      };
+    },
+    dispose: () => {},
+  };
+  return { transport, attempts, sent: () => sent };
+}
+
+describe("iterate", () => {
+  it("keeps a bounded number of results for a loop that takes none, and loses and repeats nothing (invariants 2 and 10)", async () => {
+    const server = fastServer(1_000);
+    const seen: string[] = [];
+    let most = 0;
+    for await (const { data } of iterate<Numbered>(
+      server.transport,
+      { query: WATCH, variables: { since: "0" } },
+      { mostKept: 8 },
+    )) {
+      seen.push(data?.timeline.cursor ?? "");
+      // A consumer that is slower than the server by far.
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, server.sent() - seen.length);
+    }
+    expect(seen).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index + 1)));
+    expect(most).toBeLessThanOrEqual(8);
+    expect(server.attempts.length).toBeGreaterThan(50);
+  });
+
+  it("ends the subscription when the loop breaks off", async () => {
+    const server = fastServer(1_000);
+    for await (const { data } of iterate<Numbered>(server.transport, { query: WATCH })) if (data?.timeline.cursor === "5") break;
+    const sent = server.sent();
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(server.sent()).toBe(sent);
+  });
+
+  it("asks for a document by its id, and then cannot know if the document resumes", async () => {
+    const server = fastServer(3);
+    const statuses: ResumeStatus[] = [];
+    const request = { documentId: "watch", variables: { since: "0" } };
+    const pages = iterate<Numbered>(server.transport, request, { onStatus: (status) => statuses.push(status) });
+    const cursors: (string | undefined)[] = [];
+    for await (const { data } of pages) cursors.push(data?.timeline.cursor);
+    expect(cursors).toEqual(["1", "2", "3"]);
+    expect(statuses.at(-1)).toEqual({ kind: "ended", cursor: "3", error: null });
+    expect(onWire(request)).toEqual({
+      query: "",
+      operationName: null,
+      variables: { since: "0" },
+      extensions: { documentId: "watch" },
+    });
+  });
+});
