@@ -163,6 +163,12 @@ export const Approval = builder.prismaNode("Approval", {
       select: { quorum: true },
       resolve: ({ quorum }) => quorum ?? 1,
     }),
+    missingDecisions: t.int({
+      description: "How many people must still allow it; 0 once nothing is left to decide.",
+      select: { state: true, quorum: true, _count: { select: { decisions: true } } },
+      // One that denies it decides it: the decisions on what is pending allow it.
+      resolve: ({ state, quorum, _count }) => (state === "PENDING" ? (quorum ?? 1) - _count.decisions : 0),
+    }),
     decisions: t.relation("decisions", {
       query: { orderBy: { decidedAt: "asc" } },
       description: "All that was said, in order; as many as must allow it, at most.",

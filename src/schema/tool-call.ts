@@ -23,6 +23,7 @@ import {
 } from "./enums.ts";
 import { ToolCallExplanation } from "./explained.ts";
 import { TimeRangeInput } from "./inputs/time-range.ts";
+import { Tool } from "./template.ts";
 
 export const ToolCallError = builder.objectRef<Failure>("ToolCallError").implement({
   description: "Why a call was refused or failed.",
@@ -148,6 +149,13 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     callId: t.exposeID("id", { description: "The call's own id, as logs and events name it: `toolCall(callId:)` takes it." }),
     name: t.exposeString("name", { description: "The tool." }),
     state: t.expose("state", { type: ToolCallState, description: "How far it has come." }),
+    tool: t.field({
+      type: Tool,
+      nullable: true,
+      description: "The tool as it is configured now, with the schema of its input; null if it is not any more.",
+      select: { name: true },
+      resolve: ({ name }, _args, { services }) => services.tools.get(name) ?? null,
+    }),
     turn: t.exposeInt("turn", { description: "The turn in which it was made." }),
     step: t.exposeInt("step", { description: "The step whose answer made it." }),
     attempt: t.exposeInt("attempt", { description: "How often it began to execute." }),

@@ -1,9 +1,13 @@
+import { CloseCode } from "graphql-ws";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { createConnection } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
 import type { Sql } from "../../src/db/sql.ts";
+import { CLOSE_CODES } from "../../src/server/close-codes.ts";
+import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
@@ -29,11 +33,9 @@ function raw(
 async function closeCode(
   url: string,
   messages: readonly (object | string)[],
-  options: { protocol?: string; headers?: Record<string, string> } = {},
+  { protocols = ["graphql-transport-ws"], headers = {} }: { protocols?: string[]; headers?: Record<string, string> } = {},
 ): Promise<number> {
-  const socket = new WebSocket(url.replace(/^http/, "ws"), options.protocol ?? "graphql-transport-ws", {
-    headers: options.headers ?? {},
-  });
+  const socket = new WebSocket(url.replace(/^http/, "ws"), protocols, { headers });
   onTestFinished(() => socket.terminate());
   const closed = once(socket, "close") as Promise<[number]>;
   closed.catch(() => {});
@@ -168,14 +170,28 @@ describe("a page that cannot be answered", () => {
 });
 
 describe("WebSocket", () => {
-  it("closes with the codes of the protocol", async () => {
-    const { url } = await startTestApp();
+  it("closes with the codes of the protocol, which docs/graphql.md lists", async () => {
+    const { url } = await startTestApp({ config: NEIGHBOURS });
     const subscribe = { id: "1", type: "subscribe", payload: { query: "subscription { control { cursor } }" } };
-    expect(await closeCode(url, [subscribe])).toBe(4401);
-    expect(await closeCode(url, ["{"])).toBe(4400);
-    expect(await closeCode(url, [{ type: "connection_init" }, { type: "connection_init" }])).toBe(4429);
-    expect(await closeCode(url, [{ type: "connection_init" }, subscribe, subscribe])).toBe(4409);
-    await expect(closeCode(url, [], { protocol: "graphql-ws" })).rejects.toThrow();
+    const init = { type: "connection_init", payload: { authorization: "Bearer anna-token" } };
+    const stranger = { type: "connection_init", payload: { authorization: "Bearer nobody" } };
+    const late = closeCode(url, []);
+    const codes: readonly (readonly [CloseCode, Promise<number>])[] = [
+      [CloseCode.Unauthorized, closeCode(url, [subscribe])],
+      [CloseCode.BadRequest, closeCode(url, ["{"])],
+      [CloseCode.TooManyInitialisationRequests, closeCode(url, [init, init])],
+      [CloseCode.SubscriberAlreadyExists, closeCode(url, [init, subscribe, subscribe])],
+      [CloseCode.Forbidden, closeCode(url, [stranger])],
+      [CloseCode.SubprotocolNotAcceptable, closeCode(url, [], { protocols: [] })],
+      [CloseCode.ConnectionInitialisationTimeout, late],
+    ];
+    const documented = await readFile(new URL("../../docs/graphql.md", import.meta.url), "utf8");
+    for (const [code, closed] of codes) {
+      expect(await closed).toBe(code);
+      expect(documented).toContain(String(code));
+    }
+    for (const code of Object.values(CLOSE_CODES)) expect(documented).toContain(String(code));
+    await expect(closeCode(url, [], { protocols: ["graphql-ws"] })).rejects.toThrow();
   });
 
   it("a message that is too large closes with 1009, and is a line of the log without a stack", async () => {
