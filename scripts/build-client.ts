@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 
@@ -12,6 +12,7 @@ type Description = { readonly exports: Readonly<Record<string, string>>; readonl
 await buildClient(resolve(process.argv[2] ?? join(CLIENT, "dist")));
 
 async function buildClient(folder: string): Promise<void> {
+  await refuseOthers(folder);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const compiler = resolve(CLIENT, "../node_modules/typescript/bin/tsc");
@@ -22,6 +23,15 @@ async function buildClient(folder: string): Promise<void> {
   await copyFile(join(CLIENT, "README.md"), join(folder, "README.md"));
   await copyFile(join(CLIENT, "../LICENSE"), join(folder, "LICENSE"));
   console.log(`wrote ${folder}`);
+}
+
+/** Throws if the folder has something in it that is no build of this package: it would be removed. */
+async function refuseOthers(folder: string): Promise<void> {
+  const names: readonly string[] = await readdir(folder).catch(() => []);
+  const known: unknown = JSON.parse(await readFile(join(folder, "package.json"), "utf8").catch(() => "{}"));
+  const isBuild = names.includes("index.d.ts") && JSON.stringify(known).includes('"@triplane/client"');
+  if (names.length > 0 && !isBuild)
+    throw new Error(`${folder} has other files in it: name an empty folder, or one that is not there`);
 }
 
 /** The module and its types that a source file becomes. */

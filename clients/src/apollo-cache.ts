@@ -1,5 +1,5 @@
 import type { FieldPolicy, TypePolicies } from "@apollo/client/cache";
-import { CONNECTIONS, KEYLESS, POSSIBLE_TYPES } from "./generated/schema.ts";
+import { CONNECTIONS, POSSIBLE_TYPES } from "./generated/schema.ts";
 
 /** The types that each interface and union of the contract stands for: `new InMemoryCache({ possibleTypes, typePolicies })`. */
 export const possibleTypes: Record<string, string[]> = POSSIBLE_TYPES;
@@ -10,19 +10,24 @@ type Page = {
   readonly pageInfo?: Readonly<Record<string, unknown>>;
 };
 
-const PAGING = new Set(["first", "after", "last", "before"]);
-
-/** Pages of one connection under one key. A page that goes on where the kept ones end is joined to them; any other stands for itself. */
+/**
+ * The pages of a connection, joined by `fetchMore`: one that begins where the kept ones end, or ends where they begin. One
+ * that came before already changes nothing, and one without a cursor takes the place of what was kept.
+ */
 const CONNECTION: FieldPolicy<Page> = {
-  keyArgs: (args) => Object.keys(args ?? {}).filter((name) => !PAGING.has(name)),
+  keyArgs: (args) =>
+    Object.keys(args ?? {})
+      .filter((name) => name !== "after" && name !== "before")
+      .toSorted(),
   merge: (kept, page, { args }) => {
-    const { startCursor, hasPreviousPage, endCursor, hasNextPage } = kept?.pageInfo ?? {};
-    if (kept === undefined || page.pageInfo === undefined) return page;
-    if (typeof args?.["after"] === "string" && args["after"] === endCursor)
+    const { after = null, before = null } = args ?? {};
+    if (kept?.pageInfo === undefined || page.pageInfo === undefined || (after === null && before === null)) return page;
+    const { startCursor, hasPreviousPage, endCursor, hasNextPage } = kept.pageInfo;
+    if (after !== null && after === endCursor)
       return { ...joined(kept, page, page), pageInfo: { ...page.pageInfo, startCursor, hasPreviousPage } };
-    if (typeof args?.["before"] === "string" && args["before"] === startCursor)
+    if (before !== null && before === startCursor)
       return { ...joined(page, kept, page), pageInfo: { ...page.pageInfo, endCursor, hasNextPage } };
-    return page;
+    return kept;
   },
 };
 
@@ -34,16 +39,16 @@ function joined(earlier: Page, later: Page, page: Page): Page {
   };
 }
 
-/** How the cache keeps the contract's types: objects without an id belong to the object that has them, pages of a connection are joined. */
+/** Objects without an id of which there is one for the object that has them: what two queries select of them is joined. */
+const PARTS = ["AgentUsage", "RateLimit", "Viewer"];
+
+/** The ways in which the cache keeps the contract's types: pages of a connection are joined, and so are parts of one object. */
 export const typePolicies: TypePolicies = {
-  ...Object.fromEntries(KEYLESS.map((name) => [name, { merge: true }])),
+  ...Object.fromEntries(PARTS.map((name) => [name, { merge: true }])),
   ...Object.fromEntries(
     Object.entries(CONNECTIONS).map(([name, fields]) => [
       name,
-      {
-        ...(KEYLESS.includes(name) ? { merge: true } : {}),
-        fields: Object.fromEntries(fields.map((field) => [field, CONNECTION])),
-      },
+      { fields: Object.fromEntries(fields.map((field) => [field, CONNECTION])) },
     ]),
   ),
 };

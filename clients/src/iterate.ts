@@ -9,23 +9,51 @@ export type IterateOptions = ResumeOptions & {
 
 /**
  * A subscription that resumes, as an async iterable of its results. It ends if the server ends it, and throws what
- * `resume` fails with. What comes while nobody asks is kept, in order. If too much is kept, the subscription is ended, and
- * goes on from there when all that was kept is taken: nothing is lost, and memory is bounded.
+ * `resume` fails with; `return()` ends it at once, also while a result is waited for. What comes while nobody asks is kept,
+ * in order. If too much is kept, the subscription is ended, and goes on from there when all that was kept is taken: nothing
+ * is lost, and memory is bounded.
  */
-export async function* iterate<Data>(
+export function iterate<Data>(
   transport: Transport,
   request: Request,
-  { mostKept = 64, ...options }: IterateOptions = {},
+  options: IterateOptions = {},
+): AsyncGenerator<Result<Data>, void, undefined> {
+  const leaving = new AbortController();
+  const results = resultsOf<Data>(transport, request, options, leaving.signal);
+  return {
+    next: () => results.next(),
+    return: (value) => {
+      leaving.abort();
+      return results.return(value);
+    },
+    throw: (error) => {
+      leaving.abort();
+      return results.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async [Symbol.asyncDispose]() {
+      await this.return();
+    },
+  };
+}
+
+async function* resultsOf<Data>(
+  transport: Transport,
+  request: Request,
+  { mostKept = 64, ...options }: IterateOptions,
+  leaving: AbortSignal,
 ): AsyncGenerator<Result<Data>, void, undefined> {
   const { sinceVariable = "since" } = options;
   const kept: Said<Data>[] = [];
-  let wake = (): void => {};
+  let wake: (() => void) | null = null;
   let end = (): void => {};
   let isFull = false;
   let from = request;
   const say = (said: Said<Data>): void => {
     kept.push(said);
-    wake();
+    wake?.();
   };
   const begin = (): void => {
     isFull = false;
@@ -34,9 +62,11 @@ export async function* iterate<Data>(
       from,
       {
         next: (result) => {
+          // What somebody waits for is not kept.
+          const isWaitedFor = wake !== null && kept.length === 0;
           say({ kind: "result", result });
           const cursor = cursorOf(result.data);
-          if (kept.length < mostKept || cursor === null) return;
+          if (isWaitedFor || kept.length < mostKept || cursor === null) return;
           from = { ...request, variables: { ...request.variables, [sinceVariable]: cursor } };
           isFull = true;
           end();
@@ -47,15 +77,23 @@ export async function* iterate<Data>(
       options,
     );
   };
+  const leave = (): void => wake?.();
+  leaving.addEventListener("abort", leave);
   begin();
   try {
-    for (;;) {
+    while (!leaving.aborted) {
       const said = kept.shift();
       if (said?.kind === "result") yield said.result;
       else if (said?.kind === "failed") throw said.error;
       else if (said?.kind === "complete") return;
-      else if (isFull) begin();
-      else await new Promise<void>((resolve) => (wake = resolve));
+      else if (isFull) {
+        // The transport has let go of the attempt before, and of the socket that nobody needed.
+        await new Promise((resolve) => setTimeout(resolve));
+        begin();
+      } else {
+        await new Promise<void>((resolve) => (wake = resolve));
+        wake = null;
+      }
     }
   } finally {
     end();

@@ -1,4 +1,4 @@
-import { useEffect, useReducer } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { isCursorCode, ResumeError } from "./errors.ts";
 import type { ResumeStatus } from "./resume.ts";
 import type { TimelineView } from "./timeline-view.ts";
@@ -8,11 +8,11 @@ export type Timeline<View> = {
   readonly view: View;
   /** The state of the subscription; null without an agent. */
   readonly status: ResumeStatus | null;
-  /** Why nothing comes any more: a ResumeError, or the server's refusal. Null while it goes on, and after its end. */
+  /** Why nothing comes any more: a ResumeError, the server's refusal, or what the view's own code threw. Null while it goes on, and after its end. */
   readonly error: Error | null;
 };
 
-/** What a subscription tells the hook. */
+/** The listener of one subscription. */
 export type TimelineListener<Page> = {
   /** The one field that the document selects. */
   readonly data: (data: Readonly<Record<string, Page>>) => void;
@@ -20,11 +20,12 @@ export type TimelineListener<Page> = {
   readonly failed: (error: Error) => void;
 };
 
-type Change<Page> =
-  | { readonly kind: "begun" }
-  | { readonly kind: "pages"; readonly pages: readonly Page[] }
-  | { readonly kind: "status"; readonly status: ResumeStatus }
-  | { readonly kind: "failed"; readonly error: Error };
+/** Subscribes with a client; returns the end of it. */
+type Follow<Page> = (
+  document: string,
+  variables: { readonly agentId: string; readonly since: string },
+  listener: TimelineListener<Page>,
+) => () => void;
 
 /**
  * The hook of both clients: follows the agent from its first event while the component is there, and makes the view of the
@@ -32,49 +33,68 @@ type Change<Page> =
  */
 export function useFollowed<Page, View>(
   agentId: string | null,
-  { document, empty, after }: TimelineView<Page, View>,
+  view: TimelineView<Page, View>,
   client: object,
-  follow: (
-    document: string,
-    variables: { readonly agentId: string; readonly since: string },
-    listener: TimelineListener<Page>,
-  ) => () => void,
+  follow: Follow<Page>,
 ): Timeline<View> {
-  const begun: Timeline<View> = { view: empty, status: null, error: null };
-  const [timeline, change] = useReducer((before: Timeline<View>, next: Change<Page>): Timeline<View> => {
-    switch (next.kind) {
-      case "begun":
-        return begun;
-      case "pages":
-        return { ...before, view: next.pages.reduce(after, before.view) };
-      case "status":
-        return { ...before, status: next.status };
-      case "failed":
-        return { ...before, error: next.error };
-    }
-  }, begun);
+  const { document } = view;
+  const begun: Timeline<View> = { view: view.empty, status: null, error: null };
+  // The subscription that is meant: what another one has said is not shown.
+  const meant = useMemo(() => ({ agentId, document, client }), [agentId, document, client]);
+  const [said, say] = useState({ of: meant, timeline: begun });
   useEffect(() => {
-    change({ kind: "begun" });
-    if (agentId === null) return;
-    let end = (): void => {};
-    const begin = (): void => {
+    if (meant.agentId === null) return;
+    return followed(meant.agentId, view, follow, (timeline) => say({ of: meant, timeline }));
+    // `view` and `follow` may be other objects each time: the document and the client say if they would do something else.
+  }, [meant]);
+  return said.of === meant ? said.timeline : begun;
+}
+
+function followed<Page, View>(
+  agentId: string,
+  { document, empty, after }: TimelineView<Page, View>,
+  follow: Follow<Page>,
+  say: (timeline: Timeline<View>) => void,
+): () => void {
+  let now: Timeline<View>;
+  let end = (): void => {};
+  const change = (part: Partial<Timeline<View>>): void => {
+    now = { ...now, ...part };
+    say(now);
+  };
+  const failed = (error: Error): void => {
+    if (!(error instanceof ResumeError && isCursorCode(error.code))) return change({ error });
+    end();
+    begin();
+  };
+  const begin = (): void => {
+    now = { view: empty, status: null, error: null };
+    change({});
+    try {
       end = follow(
         document,
         { agentId, since: "0" },
         {
-          data: (data) => change({ kind: "pages", pages: Object.values(data) }),
-          status: (status) => change({ kind: "status", status }),
-          failed: (error) => {
-            if (!(error instanceof ResumeError && isCursorCode(error.code))) return change({ kind: "failed", error });
-            change({ kind: "begun" });
-            begin();
+          data: (data) => {
+            try {
+              change({ view: Object.values(data).reduce(after, now.view) });
+            } catch (error) {
+              end();
+              change({ error: errorOf(error) });
+            }
           },
+          status: (status) => change({ status }),
+          failed,
         },
       );
-    };
-    begin();
-    return () => end();
-    // `follow` is another function each time and does the same: the client and the document say if it would be another subscription.
-  }, [agentId, document, client]);
-  return timeline;
+    } catch (error) {
+      change({ error: errorOf(error) });
+    }
+  };
+  begin();
+  return () => end();
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

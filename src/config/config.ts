@@ -57,7 +57,7 @@ export const CONFIG_SETTINGS = {
   /** The limits of what each actor may ask of one server. 500,000 points a minute and 1,000 subscriptions if omitted. */
   rateLimit: withDefault(closed(RATE_LIMIT_SETTINGS), {}),
   /** Things that one tenant has besides, by tenant: all else here is everybody's. None if omitted. */
-  tenants: withDefault(named(closed(TENANT_SETTINGS), 0), {}),
+  tenants: withDefault(named(closed(TENANT_SETTINGS), 0, TEXT), {}),
   /** Folders in which agents may work, from the configuration's folder. With actors of several tenants, or `authenticate`, each tenant names its own in `tenants`. Must be given if actors of one tenant may connect; any folder if omitted. */
   workspaceRoots: withDefault(Type.Immutable(Type.Array(TEXT, { minItems: 1 })), null),
   /** The folder in which agents work for whom none is named, from the configuration's folder. With several tenants, as `workspaceRoots`. An empty one of each agent's own if omitted. */

@@ -25,11 +25,14 @@ export function configurationParts(config: TriplaneConfig): (tenant: string) => 
       actors.filter((actor) => actor.tenant === tenant),
       ({ id }) => id,
     );
-    return { ...shared, ...offered(tenants[tenant] ?? {}), ...digests("actors.", Object.fromEntries(own)) };
+    const besides = Object.hasOwn(tenants, tenant) ? (tenants[tenant] ?? {}) : {};
+    const roots = [...(config.workspaceRoots ?? []), ...(besides.workspaceRoots ?? [])];
+    const folders = roots.length === 0 ? besides : { ...besides, workspaceRoots: roots };
+    return { ...shared, ...offered(folders), ...digests("actors.", Object.fromEntries(own)) };
   };
 }
 
-/** What everybody is offered, or a tenant besides. Names of both are apart, and the tenant's folders are in the place of everybody's. */
+/** What everybody is offered, or a tenant besides. Names of both are apart. */
 function offered({ templates, tools, workspaceRoots, defaultWorkspace }: Written<typeof TENANT_SETTINGS>): ConfigurationParts {
   return {
     ...digests("", { workspaceRoots, defaultWorkspace }),

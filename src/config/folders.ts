@@ -34,6 +34,16 @@ export function refuseNested(path: string, tenants: ReadonlyMap<string, TenantFo
         );
 }
 
+/** Throws ConfigurationError if a folder lies in the data folder, in which agents of every tenant have folders of their own. */
+export function refuseData(place: string, dataFolder: string, { workspaceRoots, defaultWorkspace }: TenantFolders): void {
+  const folders = [...(workspaceRoots ?? []), ...(defaultWorkspace === null ? [] : [defaultWorkspace])];
+  const inside = folders.find((folder) => isInside(dataFolder, folder));
+  if (inside !== undefined)
+    throw new ConfigurationError(
+      `${place}: ${inside} is in the data folder ${dataFolder}, which is all tenants': name another folder`,
+    );
+}
+
 async function realFolderOf(field: string, folder: string): Promise<string> {
   const real = await realpath(folder).catch((error: unknown) => {
     throw new ConfigurationError(`${field}: ${folder} is not a folder that can be read (${messageOf(error)})`);

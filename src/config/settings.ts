@@ -148,15 +148,14 @@ function quorumNotes(tenants: Tenants, authentication: Authentication): string[]
   );
   const most = (tenant: string): number => new Set(deciders.get(tenant)?.map(({ id }) => id)).size;
   const present = [...new Set(authentication.actors.map(({ tenant }) => tenant))];
-  const templates = new Map(present.flatMap((tenant) => [...tenantOf(tenants, tenant).templates]));
-  return [...templates.values()].flatMap((template) => {
-    const able = Math.max(
-      0,
-      ...present.filter((tenant) => tenantOf(tenants, tenant).templates.get(template.id) === template).map(most),
-    );
-    return template.approvalQuorum > able
+  const offered = present.flatMap((tenant) =>
+    [...tenantOf(tenants, tenant).templates.values()].map((template) => ({ tenant, template })),
+  );
+  return [...Map.groupBy(offered, ({ template }) => template)].flatMap(([{ id, approvalQuorum }, offers]) => {
+    const able = Math.max(...offers.map(({ tenant }) => most(tenant)));
+    return approvalQuorum > able
       ? [
-          `templates.${template.id} asks for ${template.approvalQuorum} who allow a call, and no tenant has more than ${able} who may decide: nothing is ever allowed.`,
+          `templates.${id} asks for ${approvalQuorum} who allow a call, and no tenant has more than ${able} who may decide: nothing is ever allowed.`,
         ]
       : [];
   });

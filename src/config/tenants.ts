@@ -3,8 +3,9 @@ import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { closed, complete, named, TEXT, withDefault, type Complete } from "../lib/setting.ts";
 import type { Authentication } from "../server/authenticate.ts";
+import { realFolder } from "./closed-folders.ts";
 import { ConfigurationError } from "./environment.ts";
-import { foldersOf, refuseNested, type TenantFolders, type WrittenFolders } from "./folders.ts";
+import { foldersOf, refuseData, refuseNested, type TenantFolders, type WrittenFolders } from "./folders.ts";
 import { MODEL } from "./models.ts";
 import { offerOf, type Offer, type OfferSource } from "./offers.ts";
 import { TEMPLATE_SETTINGS } from "./templates.ts";
@@ -71,6 +72,7 @@ export async function tenantsOf(
     const place = `tenants.${tenant}.`;
     const offer = await offerOf(source, place, config, shared);
     const folders = await foldersOf(`${path}: ${place}`, folder, config);
+    refuseData(`${path}: tenants.${tenant}`, realFolder(source.environment.dataFolder), folders);
     notes.push(...offer.notes);
     own.set(tenant, {
       ...offer,

@@ -55,12 +55,14 @@ export function milliseconds(maximum: number) {
   return Type.Integer({ minimum: 1, maximum });
 }
 
+const NAME = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$", problem: "must be 1 to 64 letters, digits, _ or -" });
+
 /** Values by the names that the operator gives them. */
-export function named<Schema extends TSchema>(value: Schema, minProperties: number) {
+export function named<Schema extends TSchema>(value: Schema, minProperties: number, names: TSchema = NAME) {
   return Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({
     type: "object",
     minProperties,
-    propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$", problem: "must be 1 to 64 letters, digits, _ or -" },
+    propertyNames: names,
     additionalProperties: value,
   });
 }

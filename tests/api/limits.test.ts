@@ -158,6 +158,35 @@ describe("how much runs at once", () => {
     expect(app.services.slots.load).toEqual({ running: 0, waiting: 0 });
   });
 
+  it("who has a place of a tenant always waits for one of the server, and no longer than the tenant's calls may wait", async () => {
+    const server = new ToolSlots({ running: 1, waiting: 0, waitMs: 60_000 });
+    const tenant = new ToolSlots({ running: 2, waiting: 8, waitMs: 60_000 }, server);
+    const hasty = new ToolSlots({ running: 2, waiting: 8, waitMs: 1 }, server);
+    const { signal } = new AbortController();
+    const others = server.tryTake();
+    expect(tenant.tryTake()).toBeNull();
+    const taken = [tenant.take(signal), tenant.take(signal), tenant.take(signal)];
+    expect(await hasty.take(signal)).toBeNull();
+    expect(await server.take(signal)).toBeNull();
+    expect(server.load).toEqual({ running: 1, waiting: 3 });
+    expect(tenant.load).toEqual({ running: 2, waiting: 1 });
+    others?.release();
+    for (const place of taken) {
+      const permit = await place;
+      expect(server.load.running).toBe(1);
+      permit?.release();
+      permit?.release();
+    }
+    expect([server.load, tenant.load, hasty.load]).toEqual(Array.from({ length: 3 }, () => ({ running: 0, waiting: 0 })));
+    const leaving = new AbortController();
+    const last = server.tryTake();
+    const left = tenant.take(leaving.signal);
+    leaving.abort();
+    expect(await left).toBeNull();
+    last?.release();
+    expect(server.load).toEqual({ running: 0, waiting: 0 });
+  });
+
   it("places are given in order, once each, and not to more than may wait", async () => {
     const slots = new ToolSlots({ running: 1, waiting: 2, waitMs: 60_000 });
     const { signal } = new AbortController();

@@ -103,6 +103,32 @@ it("Apollo's cache joins the pages of a connection in order, and keeps another o
   expect((watched.getCurrentResult().data as Agents).agents.nodes).toHaveLength(5);
 });
 
+it("Apollo's cache keeps a list that is asked to go on twice, and asks the server for other pages than it has", async () => {
+  const { app, ids } = await withAgents(6);
+  let requests = 0;
+  const counted = new ApolloLink((operation, forward) => {
+    requests += 1;
+    return forward(operation);
+  });
+  const link = ApolloLink.from([counted, new HttpLink({ uri: app.url })]);
+  const client = new ApolloClient({ link, cache: new InMemoryCache({ possibleTypes, typePolicies }) });
+  const { data: page } = await client.query<Agents>({ query: AGENTS, variables: { first: 2 } });
+  const watched = client.watchQuery<Agents>({ query: AGENTS, variables: { first: 2 } });
+  const subscription = watched.subscribe({});
+  onTestFinished(() => subscription.unsubscribe());
+  const more = { variables: { after: page?.agents.pageInfo.endCursor } };
+  await Promise.all([watched.fetchMore(more), watched.fetchMore(more)]);
+  const shown = () => (watched.getCurrentResult().data as Agents).agents.nodes.map(({ id }) => id);
+  await expect.poll(shown).toEqual(ids.slice(0, 4));
+  await watched.fetchMore(more);
+  expect(shown()).toEqual(ids.slice(0, 4));
+  const before = requests;
+  const five = await client.query<Agents>({ query: AGENTS, variables: { first: 5 } });
+  expect(five.data?.agents.nodes.map(({ id }) => id)).toEqual(ids.slice(0, 5));
+  expect(requests).toBe(before + 1);
+  expect(shown()).toEqual(ids.slice(0, 4));
+});
+
 it("Apollo's cache knows the possible types, and joins what two queries select of an object without an id", async () => {
   const { app, ids } = await withAgents(1);
   const client = new ApolloClient({

@@ -61,6 +61,33 @@ describe("iterate", () => {
     expect(server.sent()).toBe(sent);
   });
 
+  it("ends at once when it is left while it waits for a result", async () => {
+    let isOpen = false;
+    const silent: Transport = {
+      subscribe: () => {
+        isOpen = true;
+        return () => {
+          isOpen = false;
+        };
+      },
+      dispose: () => {},
+    };
+    const pages = iterate<Numbered>(silent, { query: WATCH });
+    const waiting = pages.next();
+    expect(isOpen).toBe(true);
+    await pages.return();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(isOpen).toBe(false);
+  });
+
+  it("keeps the subscription while every result is waited for, however few are kept", async () => {
+    const server = fastServer(50);
+    let count = 0;
+    for await (const _ of iterate<Numbered>(server.transport, { query: WATCH }, { mostKept: 1 })) count += 1;
+    expect(count).toBe(50);
+    expect(server.attempts).toHaveLength(1);
+  });
+
   it("asks for a document by its id, and then cannot know if the document resumes", async () => {
     const server = fastServer(3);
     const statuses: ResumeStatus[] = [];

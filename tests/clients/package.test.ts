@@ -90,6 +90,14 @@ it("the client package installs from its archive, type-checks, and runs in an em
   );
 });
 
+it("the client package is not built over a folder with other files in it", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "notes.txt"), "mine");
+  const building = run(process.execPath, ["scripts/bootstrap.mjs", "scripts/build-client.ts", folder], { cwd: ROOT });
+  await expect(building).rejects.toThrow(/has other files in it: name an empty folder/);
+  expect(await readFile(join(folder, "notes.txt"), "utf8")).toBe("mine");
+});
+
 it("the core of the client package is 3 KB at most, minified and compressed", async () => {
   const bundle = await rolldown({ input: join(ROOT, "clients/src/index.ts"), external: /^[^./]/ });
   const { output } = await bundle.generate({ format: "esm", minify: true });

@@ -16,10 +16,10 @@ const ACTORS = [tokenActor("anna", ["user"]).actor, tokenActor("zoe", ["user"], 
 /** The settings of a configuration in a folder with the folders `acme`, `acme/inner`, `other` and the file `file`. */
 async function settingsOf(config: Partial<TriplaneConfig>): Promise<Settings> {
   const folder = await temporaryFolder();
-  await Promise.all(["acme/inner", "other"].map((name) => mkdir(join(folder, name), { recursive: true })));
+  await Promise.all(["acme/inner", "other", "data/workspaces"].map((name) => mkdir(join(folder, name), { recursive: true })));
   await writeFile(join(folder, "file"), "");
   const database = { kind: "embedded", folder } as const;
-  const places = { port: 0, host: "127.0.0.1", database, dataFolder: folder, configPath: "test", folder };
+  const places = { port: 0, host: "127.0.0.1", database, dataFolder: join(folder, "data"), configPath: "test", folder };
   return makeSettings({ ...places, anthropic: null, openai: null }, join(folder, "triplane.config.ts"), {
     models: { m: MODEL },
     templates: { t: TEMPLATE },
@@ -64,6 +64,35 @@ describe("tenants of the configuration (invariant 12)", () => {
     expect(tenantOf(both.tenants, "local").workspaceRoots).toHaveLength(2);
   });
 
+  it("may have any name that actors have", async () => {
+    const actors = [
+      ...ACTORS,
+      tokenActor("tom", ["user"], "acme.com & Sons").actor,
+      tokenActor("pro", ["user"], "__proto__").actor,
+    ];
+    const { tenants, partsOf } = await settingsOf({ actors, tenants: { "acme.com & Sons": { workspaceRoots: ["acme"] } } });
+    expect(tenantOf(tenants, "acme.com & Sons").workspaceRoots).toHaveLength(1);
+    expect(tenantOf(tenants, "__proto__").workspaceRoots).toEqual([]);
+    expect(partsOf("acme.com & Sons")).toHaveProperty("workspaceRoots");
+    expect(partsOf("__proto__")).not.toHaveProperty("workspaceRoots");
+  });
+
+  it("say a change of everybody's folders also if they have folders of their own (invariant 15)", async () => {
+    const tenants = { local: { workspaceRoots: ["acme"] } };
+    const digests = async (workspaceRoots: string[]) => (await settingsOf({ workspaceRoots, tenants })).partsOf("local");
+    expect((await digests(["other"]))["workspaceRoots"]).not.toBe((await digests(["."]))["workspaceRoots"]);
+  });
+
+  it("with too few who decide are a note, though another tenant has a template of the same name", async () => {
+    const review = { ...TEMPLATE, approvalQuorum: 2 };
+    const actors = ["paul", "petra"].map((id) => tokenActor(id, ["approver"], "other").actor);
+    const { notes } = await settingsOf({
+      actors: [...actors, tokenActor("ada", ["approver"]).actor],
+      tenants: { acme: { templates: { review } }, other: { templates: { review } } },
+    });
+    expect(notes).toEqual([expect.stringMatching(/templates\.review asks for 2 .* no tenant has more than 1 /)]);
+  });
+
   it("that nobody is of are a note", async () => {
     const { notes } = await settingsOf({ actors: ACTORS, tenants: { amce: { workspaceRoots: ["acme"] } } });
     expect(notes).toContain("tenants.amce: no actor is of this tenant; those that are known are acme, other.");
@@ -89,6 +118,11 @@ describe("tenants of the configuration (invariant 12)", () => {
       "a folder of one tenant inside of another's",
       { actors: ACTORS, tenants: { acme: { workspaceRoots: ["acme"] }, other: { defaultWorkspace: "acme/inner" } } },
       /: tenants\.acme may work in .*\/acme, in which .*\/acme\/inner of tenants\.other lies: give each tenant folders apart/,
+    ],
+    [
+      "a folder in the data folder, where agents of every tenant have their own",
+      { actors: ACTORS, tenants: { acme: { defaultWorkspace: "data/workspaces" } } },
+      /: tenants\.acme: .*\/data\/workspaces is in the data folder .*name another folder$/,
     ],
     [
       "a root that is a file",

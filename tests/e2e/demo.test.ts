@@ -21,7 +21,7 @@ describe("npm run demo", () => {
     expect(allowed.output).toMatch(/\[fs_grep\] COMPLETED in [\d.]+ ms/);
     expect(allowed.output).toContain("→ allowed");
     expect(allowed.output).toContain("The list has 3 todos");
-    expect(allowed.output).toContain("STATE_CHANGED WORKING → PAUSED");
+    expect(allowed.output).toContain("STATE_CHANGED WORKING → READY");
 
     const denied = await run("--no");
     expect(denied.code, denied.output).toBe(0);

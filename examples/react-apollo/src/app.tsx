@@ -2,7 +2,6 @@ import { skipToken, useMutation, useQuery } from "@apollo/client/react";
 import { useState, type ReactNode } from "react";
 import { useTimeline } from "@triplane/client/apollo/react";
 import {
-  accepted,
   AgentDocument,
   BeginningDocument,
   ConversationScreen,
@@ -10,7 +9,6 @@ import {
   DecideApprovalDocument,
   forgetAgent,
   InterruptAgentDocument,
-  keyOf,
   knownAgent,
   rememberAgent,
   SendMessageDocument,
@@ -38,21 +36,20 @@ export function App(): ReactNode {
     setProblem(refusals.map(({ message }) => message).join("; ") || null);
     return refusals.length === 0;
   };
-  const createOf = async (templateId: string): Promise<{ readonly id: string | null; readonly refusals: Refusals }> => {
-    const intent = `create ${templateId}`;
-    const input = { templateId, workspace: "examples/workspace", idempotencyKey: keyOf(intent) };
+  const createOf = async (
+    templateId: string,
+    idempotencyKey: string,
+  ): Promise<{ readonly id: string | null; readonly refusals: Refusals }> => {
+    const input = { templateId, workspace: "examples/workspace", idempotencyKey };
     const created = (await create({ variables: { input } })).data?.createAgent;
-    accepted(intent);
     return { id: created?.agent?.id ?? null, refusals: created?.userErrors ?? NO_ANSWER };
   };
-  const sendTo = async (text: string, templateId: string): Promise<Refusals> => {
-    const { id, refusals } = agentId === null ? await createOf(templateId) : { id: agentId, refusals: [] };
+  const sendTo = async (text: string, templateId: string, idempotencyKey: string): Promise<Refusals> => {
+    const { id, refusals } = agentId === null ? await createOf(templateId, idempotencyKey) : { id: agentId, refusals: [] };
     if (id === null) return refusals;
     rememberAgent(id);
     setAgentId(id);
-    const intent = `send ${id} ${text}`;
-    const sent = await send({ variables: { input: { agentId: id, text, idempotencyKey: keyOf(intent) } } });
-    accepted(intent);
+    const sent = await send({ variables: { input: { agentId: id, text, idempotencyKey } } });
     return sent.data?.sendMessage.userErrors ?? NO_ANSWER;
   };
 
@@ -65,7 +62,7 @@ export function App(): ReactNode {
       status={status}
       problem={problem ?? error?.message ?? beginning.error?.message ?? null}
       actions={{
-        send: (text, templateId) => attempt(sendTo(text, templateId)),
+        send: (text, templateId, idempotencyKey) => attempt(sendTo(text, templateId, idempotencyKey)),
         decide: (approvalId, decision, inputHash) =>
           void attempt(
             decide({ variables: { input: { approvalId, decision, inputHash } } }).then(

@@ -20,8 +20,8 @@ const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: Appro
 
 /** What a person can do. */
 export type Actions = {
-  /** False if it could not be sent: the text stays. */
-  readonly send: (text: string, templateId: string) => Promise<boolean>;
+  /** False if it could not be sent: the text stays. The key is that of the draft: to send it again after a lost answer does it once. */
+  readonly send: (text: string, templateId: string, idempotencyKey: string) => Promise<boolean>;
   readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string | null) => void;
   readonly interrupt: () => void;
   readonly begin: () => void;
@@ -46,7 +46,7 @@ export function ConversationScreen({
   readonly problem: string | null;
   readonly actions: Actions;
 }): ReactNode {
-  const [draft, setDraft] = useState("");
+  const [{ draft, key }, setDraft] = useState(() => newDraft(""));
   const [chosen, choose] = useState<string | null>(null);
   const templates = beginning?.templates.map(({ templateId }) => templateId) ?? [];
   const template = chosen ?? templates.find((id) => id === "assistant") ?? templates[0] ?? "";
@@ -77,8 +77,8 @@ export function ConversationScreen({
           event.preventDefault();
           if (draft.trim() === "" || isSending) return;
           setSending(true);
-          void actions.send(draft, template).then((isSent) => {
-            if (isSent) setDraft("");
+          void actions.send(draft, template, key).then((isSent) => {
+            if (isSent) setDraft(newDraft(""));
             setSending(false);
           });
         }}
@@ -94,7 +94,7 @@ export function ConversationScreen({
           aria-label="Message"
           placeholder="Find every TODO and make a todo for each."
           value={draft}
-          onChange={(event) => setDraft(event.target.value)}
+          onChange={(event) => setDraft(newDraft(event.target.value))}
         />
         <button type="submit" disabled={isSending || (!hasAgent && template === "")}>
           Send
@@ -158,6 +158,11 @@ function Shown({ item, decide }: { readonly item: ConversationItem; readonly dec
     case "end":
       return <p>The turn ended: {item.reason}</p>;
   }
+}
+
+/** Another text is another intent. */
+function newDraft(draft: string): { readonly draft: string; readonly key: string } {
+  return { draft, key: crypto.randomUUID() };
 }
 
 function viewerText({ actor, roles, tenant }: BeginningQuery["viewer"]): string {

@@ -1,7 +1,6 @@
 import { useState, type ReactNode } from "react";
 import { useTimeline } from "@triplane/client/urql/react";
 import {
-  accepted,
   AgentDocument,
   BeginningDocument,
   ConversationScreen,
@@ -9,7 +8,6 @@ import {
   DecideApprovalDocument,
   forgetAgent,
   InterruptAgentDocument,
-  keyOf,
   knownAgent,
   rememberAgent,
   SendMessageDocument,
@@ -37,23 +35,18 @@ export function App(): ReactNode {
     setProblem(problems.join("; ") || null);
     return problems.length === 0;
   };
-  const createOf = async (templateId: string): Promise<string | null> => {
-    const intent = `create ${templateId}`;
-    const creating = create({ input: { templateId, workspace: "examples/workspace", idempotencyKey: keyOf(intent) } });
+  const createOf = async (templateId: string, idempotencyKey: string): Promise<string | null> => {
+    const creating = create({ input: { templateId, workspace: "examples/workspace", idempotencyKey } });
     await attempt(creating, ({ createAgent }) => createAgent.userErrors);
     const { data: created } = await creating;
-    if (created) accepted(intent);
     return created?.createAgent.agent?.id ?? null;
   };
-  const sendTo = async (text: string, templateId: string): Promise<boolean> => {
-    const id = agentId ?? (await createOf(templateId));
+  const sendTo = async (text: string, templateId: string, idempotencyKey: string): Promise<boolean> => {
+    const id = agentId ?? (await createOf(templateId, idempotencyKey));
     if (id === null) return false;
     rememberAgent(id);
     setAgentId(id);
-    const intent = `send ${id} ${text}`;
-    const sending = send({ input: { agentId: id, text, idempotencyKey: keyOf(intent) } });
-    if ((await sending).data) accepted(intent);
-    return attempt(sending, ({ sendMessage }) => sendMessage.userErrors);
+    return attempt(send({ input: { agentId: id, text, idempotencyKey } }), ({ sendMessage }) => sendMessage.userErrors);
   };
 
   return (

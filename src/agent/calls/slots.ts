@@ -20,23 +20,26 @@ export type ToolPermit = { release(): void };
 
 /**
  * The places for running tools of a server, or of a tenant within a server: who has one of the tenant's waits for one of the
- * server's. So the calls of a tenant that wait for the server are never more than the tenant may run. Calls wait in the
- * order in which they came.
+ * server's. So the calls of a tenant that wait for the server are never more than the tenant may run, and the server's own
+ * limit of waiting calls does not count them. Calls wait in the order in which they came.
  */
 export class ToolSlots {
   readonly #limits: ToolLimits;
   readonly #within: ToolSlots | null;
+  readonly #inner: ToolSlots[] = [];
   readonly #waiting = new Set<() => void>();
   #running = 0;
 
   constructor(limits: ToolLimits, within: ToolSlots | null = null) {
     this.#limits = limits;
     this.#within = within;
+    if (within !== null) within.#inner.push(this);
   }
 
-  /** The number of tools that run, and of calls that wait. */
+  /** The number of tools that run, and of calls that wait, also of those that wait for a place of their tenant. */
   get load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running, waiting: this.#waiting.size };
+    const inner = this.#inner.reduce((sum, { load }) => sum + load.waiting, 0);
+    return { running: this.#running, waiting: this.#waiting.size + inner };
   }
 
   /** A place at once, or null if there is none, or others came before. */
@@ -50,9 +53,10 @@ export class ToolSlots {
 
   /** A place as soon as there is one; null if too many wait, the time is up, or `signal` aborts. */
   async take(signal: AbortSignal): Promise<ToolPermit | null> {
-    const own = await this.#takeOwn(signal);
+    const until = performance.now() + this.#limits.waitMs;
+    const own = this.#tryOwn() ?? (this.#waiting.size < this.#limits.waiting ? await this.#wait(signal, until) : null);
     if (own === null || this.#within === null) return own;
-    const outer = await this.#within.take(signal);
+    const outer = this.#within.#tryOwn() ?? (await this.#within.#wait(signal, until));
     if (outer === null) own.release();
     return outer === null ? null : both(own, outer);
   }
@@ -61,9 +65,8 @@ export class ToolSlots {
     return this.#running < this.#limits.running && this.#waiting.size === 0 ? this.#take() : null;
   }
 
-  async #takeOwn(signal: AbortSignal): Promise<ToolPermit | null> {
-    const permit = this.#tryOwn();
-    if (permit !== null || signal.aborted || this.#waiting.size >= this.#limits.waiting) return permit;
+  async #wait(signal: AbortSignal, until: number): Promise<ToolPermit | null> {
+    if (signal.aborted) return null;
     return new Promise((resolve) => {
       const end = (given: ToolPermit | null): void => {
         this.#waiting.delete(wake);
@@ -73,7 +76,7 @@ export class ToolSlots {
       };
       const wake = (): void => end(this.#take());
       const give = (): void => end(null);
-      const timer = setTimeout(give, this.#limits.waitMs);
+      const timer = setTimeout(give, Math.max(0, until - performance.now()));
       signal.addEventListener("abort", give, { once: true });
       this.#waiting.add(wake);
     });
