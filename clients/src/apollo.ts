@@ -4,7 +4,8 @@ import { Observable } from "rxjs";
 import { optionsFor, resume, type ManyResumeOptions, type StatusContext } from "./resume.ts";
 import type { Result, Transport } from "./transport.ts";
 
-export { possibleTypes, typePolicies } from "./apollo-cache.ts";
+export { typePolicies } from "./apollo-cache.ts";
+export { possibleTypes } from "./possible-types.ts";
 
 /** The options of a ResumeLink: how its subscriptions resume. */
 export type ResumeLinkOptions = ManyResumeOptions<ApolloLink.Operation>;

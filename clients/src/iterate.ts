@@ -51,6 +51,8 @@ async function* resultsOf<Data>(
   let end = (): void => {};
   let isFull = false;
   let from = request;
+  // Of the newest result that is kept or taken; null if it has none.
+  let cursor: string | null = null;
   const say = (said: Said<Data>): void => {
     kept.push(said);
     wake?.();
@@ -62,14 +64,14 @@ async function* resultsOf<Data>(
       from,
       {
         next: (result) => {
-          // What somebody waits for is not kept.
-          const isWaitedFor = wake !== null && kept.length === 0;
+          // One that does not fit is asked for again: the kept ones may be the last, and then the server says so.
+          if (kept.length >= mostKept && cursor !== null) {
+            from = { ...request, variables: { ...request.variables, [sinceVariable]: cursor } };
+            isFull = true;
+            return end();
+          }
+          cursor = cursorOf(result.data);
           say({ kind: "result", result });
-          const cursor = cursorOf(result.data);
-          if (isWaitedFor || kept.length < mostKept || cursor === null) return;
-          from = { ...request, variables: { ...request.variables, [sinceVariable]: cursor } };
-          isFull = true;
-          end();
         },
         error: (error) => say({ kind: "failed", error }),
         complete: () => say({ kind: "complete" }),

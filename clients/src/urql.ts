@@ -2,6 +2,7 @@ import { subscriptionExchange, type Exchange, type Operation } from "@urql/core"
 import { optionsFor, resume, type ManyResumeOptions, type StatusContext } from "./resume.ts";
 import type { Transport } from "./transport.ts";
 
+export { possibleTypes } from "./possible-types.ts";
 export { keys } from "./urql-cache.ts";
 
 /** The options of a resumeExchange: how its subscriptions resume. */

@@ -21,7 +21,7 @@ type WrittenOffer = {
   readonly tools: readonly Tool[];
 };
 
-/** The parts of a configuration that hold for each offer. */
+/** The parts of a configuration that hold for each offer: templates among them, which each offer makes of its own tools and models. */
 export type OfferSource = {
   readonly path: string;
   /** The configuration's folder. */
@@ -29,29 +29,33 @@ export type OfferSource = {
   readonly environment: Environment;
   readonly hooks: HooksConfig;
   readonly modes: ReadonlyMap<string, CustomMode>;
+  /** The templates that are everybody's. */
+  readonly templates: Readonly<Record<string, TemplateConfig>>;
 };
 
 /**
- * An offer with all that is in another one, and notes for the operator. `place` stands before its names in messages, as in
+ * An offer: what is written besides what is shared, and notes for the operator. Templates that are everybody's are made for
+ * each offer: a rule in them speaks of the offer's own tools too. `place` stands before its names in messages, as in
  * `tenants.acme.`. Throws ConfigurationError if something is wrong, or has the name of something that is there already.
  */
 export async function offerOf(
-  { path, folder, environment, hooks, modes }: OfferSource,
+  { path, folder, environment, hooks, modes, templates }: OfferSource,
   place: string,
   written: WrittenOffer,
-  shared: Offer,
+  shared: Omit<Offer, "templates">,
 ): Promise<Offer & { readonly notes: readonly string[] }> {
-  refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), shared.templates);
+  refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates)));
   refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models);
   const tools = toolsOf(`${path}: ${place}tools`, written.tools, shared.tools);
   const own = await modelsOf(`${path}: ${place}models`, folder, written.models, environment);
   const models = new Map([...shared.models, ...own.models]);
   const vocabulary = { tools, modes };
-  const made = Object.entries(written.templates).map(([id, config]) => [
-    id,
-    templateOf({ path, id, place: `${place}templates.${id}`, config, hooks, models, vocabulary }),
-  ]) satisfies [string, Template][];
-  return { templates: new Map([...shared.templates, ...made]), models, tools, notes: own.notes };
+  const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): [string, Template][] =>
+    Object.entries(configs).map(([id, config]) => [
+      id,
+      templateOf({ path, id, place: `${from}templates.${id}`, config, hooks, models, vocabulary }),
+    ]);
+  return { templates: new Map([...made("", templates), ...made(place, written.templates)]), models, tools, notes: own.notes };
 }
 
 function toolsOf(field: string, own: readonly Tool[], shared: ReadonlyMap<string, Tool>): Map<string, Tool> {
@@ -64,7 +68,7 @@ function toolsOf(field: string, own: readonly Tool[], shared: ReadonlyMap<string
   return tools;
 }
 
-function refuseTaken(field: string, names: readonly string[], taken: ReadonlyMap<string, unknown>): void {
+function refuseTaken(field: string, names: readonly string[], taken: { has(name: string): boolean }): void {
   const name = names.find((own) => taken.has(own));
   if (name !== undefined) throw new ConfigurationError(`${field}.${name} is named as one that is everybody's: rename it`);
 }

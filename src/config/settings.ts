@@ -22,15 +22,14 @@ import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { trustedDocumentsOf } from "./documents.ts";
 import { ConfigurationError, type Environment } from "./environment.ts";
 import { agentHooksOf } from "./hooks.ts";
-import { offerOf, type Offer } from "./offers.ts";
+import { offerOf } from "./offers.ts";
 import { resolvePackageName } from "./package-name.ts";
 import { RETENTION_SETTINGS, retentionOf } from "./retention.ts";
 import { TENANT_SETTINGS, tenantOf, tenantsOf, type Tenants } from "./tenants.ts";
 import { webhookOf } from "./webhooks.ts";
 
-/** The tools that every configuration has. */
-const NOTHING_OWN: Offer = {
-  templates: new Map(),
+/** The models and tools that every configuration has. */
+const BUILTIN = {
   models: new Map(),
   tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])),
 };
@@ -89,8 +88,9 @@ export async function makeSettings(environment: Environment, path: string, writt
   const config = complete(CONFIG_SETTINGS, written);
   const folder = dirname(path);
   const modes = modesOf(path, config.permissionModes);
-  const source = { path, folder, environment, hooks: config.hooks, modes };
-  const everybodys = await offerOf(source, "", config, NOTHING_OWN);
+  const { hooks, templates } = config;
+  const source = { path, folder, environment, hooks, modes, templates };
+  const everybodys = await offerOf(source, "", { ...config, templates: {} }, BUILTIN);
   const authentication = authenticationOf(path, config.actors, config.authenticate);
   if (authentication.kind === "local" && !isLoopback(environment.host)) {
     throw new ConfigurationError(
@@ -98,10 +98,11 @@ export async function makeSettings(environment: Environment, path: string, writt
     );
   }
   const { workspaceRoots, defaultWorkspace } = config;
+  const toolLimits = complete(TOOL_LIMIT_SETTINGS, config.toolLimits);
   const tenants = await tenantsOf(
     source,
     authentication,
-    { ...everybodys, workspaceRoots, defaultWorkspace },
+    { ...everybodys, workspaceRoots, defaultWorkspace, toolLimits },
     Object.fromEntries(Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)])),
   );
   return {
@@ -113,7 +114,7 @@ export async function makeSettings(environment: Environment, path: string, writt
     retention: retentionOf(complete(RETENTION_SETTINGS, config.retention)),
     webhooks: Object.entries(config.webhooks).map(([name, webhook]) => webhookOf(`${path}: webhooks.${name}`, name, webhook)),
     agentLimit: config.agentLimit,
-    toolLimits: complete(TOOL_LIMIT_SETTINGS, config.toolLimits),
+    toolLimits,
     rateLimit: complete(RATE_LIMIT_SETTINGS, config.rateLimit),
     allowedOrigins: config.allowedOrigins,
     authentication,
@@ -151,7 +152,14 @@ function quorumNotes(tenants: Tenants, authentication: Authentication): string[]
   const offered = present.flatMap((tenant) =>
     [...tenantOf(tenants, tenant).templates.values()].map((template) => ({ tenant, template })),
   );
-  return [...Map.groupBy(offered, ({ template }) => template)].flatMap(([{ id, approvalQuorum }, offers]) => {
+  const written = ({ tenant, template: { id } }: (typeof offered)[number]): string =>
+    tenants.everybody.templates.has(id) ? id : `${id} of ${tenant}`;
+  return [...Map.groupBy(offered, written).values()].flatMap((offers) => {
+    const [
+      {
+        template: { id, approvalQuorum },
+      },
+    ] = offers as [(typeof offered)[number]];
     const able = Math.max(...offers.map(({ tenant }) => most(tenant)));
     return approvalQuorum > able
       ? [

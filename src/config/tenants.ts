@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { TOOL_LIMIT_SETTINGS, type ToolLimits } from "../agent/calls/slots.ts";
 import type { Tool } from "../agent/tools/tool.ts";
-import { closed, complete, named, TEXT, withDefault, type Complete } from "../lib/setting.ts";
+import { closed, named, TEXT, withDefault, type Complete, type Written } from "../lib/setting.ts";
 import type { Authentication } from "../server/authenticate.ts";
 import { realFolder } from "./closed-folders.ts";
 import { ConfigurationError } from "./environment.ts";
@@ -28,7 +28,7 @@ export const TENANT_SETTINGS = {
   models: withDefault(named(MODEL, 0), {}),
   /** Tools of the tenant: templates that name no tools have them too. None if omitted. */
   tools: withDefault(TOOLS, []),
-  /** The limits of the tool calls that the tenant's agents together may run on one server, within those of the server. Those of the server if omitted. */
+  /** The limits of the tool calls that the tenant's agents together may run on one server, within those of the server. Those of the server if omitted, also one by one. */
   toolLimits: withDefault(closed(TOOL_LIMIT_SETTINGS), null),
 };
 
@@ -52,7 +52,7 @@ export function tenantOf({ everybody, named: own }: Tenants, tenant: string): Te
 export async function tenantsOf(
   source: OfferSource,
   authentication: Authentication,
-  shared: Offer & WrittenFolders,
+  shared: Offer & WrittenFolders & { readonly toolLimits: ToolLimits },
   written: Readonly<Record<string, Complete<typeof TENANT_SETTINGS>>>,
 ): Promise<Tenants> {
   const { path, folder } = source;
@@ -78,7 +78,7 @@ export async function tenantsOf(
       ...offer,
       workspaceRoots: joined(common.workspaceRoots, folders.workspaceRoots) ?? everybody.workspaceRoots,
       defaultWorkspace: folders.defaultWorkspace ?? common.defaultWorkspace,
-      toolLimits: config.toolLimits && complete(TOOL_LIMIT_SETTINGS, config.toolLimits),
+      toolLimits: config.toolLimits && limitsOf(config.toolLimits, shared.toolLimits),
     });
   }
   refuseNested(path, own);
@@ -124,6 +124,15 @@ function strangeTenants(authentication: Authentication, written: readonly string
 
 function tenantsIn({ actors }: Extract<Authentication, { kind: "tokens" }>): string[] {
   return [...new Set(actors.map(({ tenant }) => tenant))];
+}
+
+/** Limits of a tenant: those that are not written are the server's. */
+function limitsOf(written: Written<typeof TOOL_LIMIT_SETTINGS>, { running, waiting, waitMs }: ToolLimits): ToolLimits {
+  return {
+    running: written.running ?? running,
+    waiting: written.waiting ?? waiting,
+    waitMs: written.waitMs ?? waitMs,
+  };
 }
 
 function joined<Value>(some: readonly Value[] | null, more: readonly Value[] | null): readonly Value[] | null {

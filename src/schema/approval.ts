@@ -165,9 +165,12 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     missingDecisions: t.int({
       description: "How many people must still allow it; 0 once nothing is left to decide.",
-      select: { state: true, quorum: true, _count: { select: { decisions: true } } },
-      // One that denies it decides it: the decisions on what is pending allow it.
-      resolve: ({ state, quorum, _count }) => (state === "PENDING" ? (quorum ?? 1) - _count.decisions : 0),
+      select: { id: true },
+      resolve: async ({ id }, _args, { loaders }) => {
+        const approval = await loaders.approvals.load(id);
+        // One that denies it decides it: the decisions on what is pending allow it.
+        return approval?.state === "PENDING" ? approval.quorum - approval.decisions.length : 0;
+      },
     }),
     decisions: t.relation("decisions", {
       query: { orderBy: { decidedAt: "asc" } },

@@ -13,7 +13,7 @@ export const Model = builder.objectRef<NamedModel>("Model").implement({
 });
 
 export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
-  description: "A tool of the server.",
+  description: "A tool that agents may have.",
   fields: (t) => ({
     name: t.exposeString("name", { description: "The name by which models and rules call it." }),
     description: t.exposeString("description", { description: "What it does, as models read it." }),
@@ -42,7 +42,7 @@ builder.node(Template, {
   fields: (t) => ({
     templateId: t.exposeID("templateId", { description: "Its id in the configuration: `createAgent` takes it." }),
     isConfigured: t.boolean({
-      description: "Whether the server still has it. The other fields are null or empty where it has not.",
+      description: "Whether the tenant still has it. The other fields are null or empty where it has not.",
       resolve: ({ configured }) => configured !== null,
     }),
     model: t.field({
@@ -78,7 +78,7 @@ builder.node(Template, {
 builder.queryField("templates", (t) =>
   t.field({
     type: [Template],
-    description: "What agents can be made from: all templates of the configuration.",
+    description: "What agents can be made from: the templates that the tenant of who asks has, everybody's and its own.",
     resolve: (_root, _args, context) => templates(context),
   }),
 );
@@ -86,7 +86,7 @@ builder.queryField("templates", (t) =>
 builder.queryField("tools", (t) =>
   t.field({
     type: [Tool],
-    description: "All tools of the server: its own, and those of the configuration.",
+    description: "The tools that the tenant of who asks has: the server's, everybody's of the configuration, and its own.",
     resolve: (_root, _args, context) => tools(context),
   }),
 );
@@ -94,7 +94,7 @@ builder.queryField("tools", (t) =>
 builder.queryField("models", (t) =>
   t.field({
     type: [Model],
-    description: "All models of the configuration.",
+    description: "The models that the tenant of who asks has, everybody's and its own.",
     resolve: (_root, _args, context) => models(context),
   }),
 );

@@ -159,32 +159,43 @@ describe("how much runs at once", () => {
   });
 
   it("who has a place of a tenant always waits for one of the server, and no longer than the tenant's calls may wait", async () => {
-    const server = new ToolSlots({ running: 1, waiting: 0, waitMs: 60_000 });
-    const tenant = new ToolSlots({ running: 2, waiting: 8, waitMs: 60_000 }, server);
+    const server = new ToolSlots({ running: 2, waiting: 1, waitMs: 60_000 });
+    const tenant = new ToolSlots({ running: 9, waiting: 8, waitMs: 60_000 }, server);
     const hasty = new ToolSlots({ running: 2, waiting: 8, waitMs: 1 }, server);
     const { signal } = new AbortController();
-    const others = server.tryTake();
+    const others = [server.tryTake(), server.tryTake()];
     expect(tenant.tryTake()).toBeNull();
     const taken = [tenant.take(signal), tenant.take(signal), tenant.take(signal)];
     expect(await hasty.take(signal)).toBeNull();
+    // Those of a tenant do not take the room of calls that are of none, nor stand in line without end.
+    taken.push(server.take(signal));
     expect(await server.take(signal)).toBeNull();
-    expect(server.load).toEqual({ running: 1, waiting: 3 });
+    expect(server.load).toEqual({ running: 2, waiting: 4 });
     expect(tenant.load).toEqual({ running: 2, waiting: 1 });
-    others?.release();
-    for (const place of taken) {
-      const permit = await place;
-      expect(server.load.running).toBe(1);
+    for (const permit of others) permit?.release();
+    for (const index of [0, 1, 3, 2]) {
+      const permit = await taken[index];
+      expect(permit).not.toBeNull();
       permit?.release();
       permit?.release();
     }
     expect([server.load, tenant.load, hasty.load]).toEqual(Array.from({ length: 3 }, () => ({ running: 0, waiting: 0 })));
     const leaving = new AbortController();
-    const last = server.tryTake();
+    const last = [server.tryTake(), server.tryTake()];
     const left = tenant.take(leaving.signal);
     leaving.abort();
     expect(await left).toBeNull();
-    last?.release();
+    for (const permit of last) permit?.release();
     expect(server.load).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it("a call of a tenant waits for the server no longer than the server lets calls wait", async () => {
+    const server = new ToolSlots({ running: 1, waiting: 0, waitMs: 1 });
+    const tenant = new ToolSlots({ running: 1, waiting: 8, waitMs: 60_000 }, server);
+    const other = server.tryTake();
+    expect(await tenant.take(new AbortController().signal)).toBeNull();
+    expect(tenant.load).toEqual({ running: 0, waiting: 0 });
+    other?.release();
   });
 
   it("places are given in order, once each, and not to more than may wait", async () => {

@@ -5,7 +5,7 @@ import { buildSchema, introspectionFromSchema } from "graphql";
 import { readFile } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { possibleTypes, typePolicies } from "../../clients/src/apollo.ts";
-import { keys } from "../../clients/src/urql.ts";
+import { keys, possibleTypes as possibleTypesOfUrql } from "../../clients/src/urql.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
@@ -129,6 +129,73 @@ it("Apollo's cache keeps a list that is asked to go on twice, and asks the serve
   expect(shown()).toEqual(ids.slice(0, 4));
 });
 
+/** A cache that is written as the server would answer pages, of rows that are their own cursors; and what it has. */
+function pagesInCache() {
+  const cache = new InMemoryCache({ possibleTypes, typePolicies });
+  const query = gql`
+    query Agents($first: Int, $after: String, $last: Int, $before: String) {
+      agents(first: $first, after: $after, last: $last, before: $before) {
+        asOf
+        nodes {
+          id
+        }
+        pageInfo {
+          hasNextPage
+          hasPreviousPage
+          startCursor
+          endCursor
+        }
+      }
+    }
+  `;
+  const write = (variables: Record<string, string | number>, rows: string, asOf = "1"): void => {
+    const nodes = rows.split("").map((id) => ({ __typename: "Agent", id }));
+    const [startCursor, endCursor] = [nodes[0]?.id ?? null, nodes.at(-1)?.id ?? null];
+    const pageInfo = {
+      __typename: "PageInfo",
+      hasNextPage: !rows.endsWith("f"),
+      hasPreviousPage: !rows.startsWith("a"),
+      startCursor,
+      endCursor,
+    };
+    cache.writeQuery({ query, variables, data: { agents: { __typename: "QueryAgentsConnection", asOf, nodes, pageInfo } } });
+  };
+  const read = (variables: Record<string, string | number>) => {
+    const agents = cache.readQuery<{ agents: Agents["agents"] & { asOf: string } }>({ query, variables })?.agents;
+    return agents && { ...agents, nodes: agents.nodes.map(({ id }) => id).join("") };
+  };
+  return { write, read };
+}
+
+it("Apollo's cache joins what is contiguous, of any size and on both sides, and never pages with a hole between them", () => {
+  const { write, read } = pagesInCache();
+  write({ first: 2 }, "cd", "7");
+  write({ first: 1, after: "d" }, "e", "9");
+  write({ last: 2, before: "c" }, "ab", "9");
+  expect(read({ first: 2 })).toMatchObject({
+    asOf: "7",
+    nodes: "abcde",
+    pageInfo: { startCursor: "a", endCursor: "e", hasNextPage: true, hasPreviousPage: false },
+  });
+  write({ last: 1, after: "e" }, "z");
+  write({ first: 1, before: "a" }, "0");
+  expect(read({ first: 2 })?.nodes).toBe("abcde");
+  write({ first: 1, after: "e" }, "");
+  expect(read({ first: 2 })).toMatchObject({ nodes: "abcde", pageInfo: { endCursor: "e" } });
+  write({ first: 2 }, "xy");
+  expect(read({ first: 2 })?.nodes).toBe("xy");
+});
+
+it("Apollo's cache answers a page that a query's own variables ask for with that page, and asks the server if it has none", () => {
+  const { write, read } = pagesInCache();
+  write({ first: 2, after: "b" }, "cd");
+  expect(read({ first: 2 })).toBeUndefined();
+  expect(read({ first: 2, after: "b" })?.nodes).toBe("cd");
+  write({ first: 2 }, "ab");
+  expect(read({ first: 2, after: "b" })?.nodes).toBe("cd");
+  expect(read({ first: 2, after: "d" })).toBeUndefined();
+});
+
 it("Apollo's cache knows the possible types, and joins what two queries select of an object without an id", async () => {
   const { app, ids } = await withAgents(1);
   const client = new ApolloClient({
@@ -153,4 +220,17 @@ it("Graphcache has a key for every object without an id, and warns of none", asy
   expect(error).toBeUndefined();
   expect(data).toMatchObject({ agents: { nodes: ids.toReversed().map((id) => ({ id })) } });
   expect(warnings).toEqual([]);
+});
+
+it("Graphcache without a schema knows the types behind an interface", async () => {
+  const { app, ids } = await withAgents(1);
+  const turn = connect(app.url);
+  await turn.turn(ids[0] ?? "", "hello");
+  const cache = cacheExchange({ possibleTypes: possibleTypesOfUrql, keys, logger: () => 0 });
+  const client = new Client({ url: app.url, preferGetMethod: false, exchanges: [cache, fetchExchange] });
+  const query = `query ($agentIds: [ID!]!) { timeline(agentIds: $agentIds, last: 100) { events { kind ... on BlockEvent { block } } } }`;
+  const { data, error } = await client.query(query, { agentIds: ids });
+  expect(error).toBeUndefined();
+  const events = (data as { timeline: { events: { kind: string; block?: number }[] } }).timeline.events;
+  expect(events.find(({ kind }) => kind === "TEXT_CHUNK_END")).toHaveProperty("block");
 });

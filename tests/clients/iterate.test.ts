@@ -6,20 +6,24 @@ const WATCH = "subscription($since: Cursor) { timeline(since: $since) { cursor c
 
 type Numbered = { readonly timeline: { readonly cursor: string; readonly caughtUp: boolean } };
 
-/** A server that sends the pages after `since` as fast as it can, up to the last, and then ends the stream. */
-function fastServer(last: number) {
+/**
+ * A server that sends the pages after `since` as fast as it can, up to the last, and then ends the stream. One that waits
+ * ends it as `until` does: after the last page, but not if it is asked to go on from there.
+ */
+function fastServer(last: number, afterLast: "completes" | "waits" = "completes") {
   const attempts: Request[] = [];
-  let sent = 0;
+  let furthest = 0;
   const transport: Transport = {
     subscribe(request, sink) {
       attempts.push(request);
       let isOver = false;
       let page = Number(request.variables?.["since"] ?? 0);
+      if (page === last && afterLast === "waits") return () => {};
       const send = (): void => {
         if (isOver) return;
         if (page === last) return sink.complete();
         page += 1;
-        sent += 1;
+        furthest = Math.max(furthest, page);
         sink.next({ data: { timeline: { cursor: String(page), caughtUp: false } } });
         setImmediate(send);
       };
@@ -30,7 +34,7 @@ function fastServer(last: number) {
     },
     dispose: () => {},
   };
-  return { transport, attempts, sent: () => sent };
+  return { transport, attempts, furthest: () => furthest };
 }
 
 describe("iterate", () => {
@@ -46,19 +50,29 @@ describe("iterate", () => {
       seen.push(data?.timeline.cursor ?? "");
       // A consumer that is slower than the server by far.
       for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-      most = Math.max(most, server.sent() - seen.length);
+      most = Math.max(most, server.furthest() - seen.length);
     }
     expect(seen).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index + 1)));
-    expect(most).toBeLessThanOrEqual(8);
+    // One more tells that there is no room: it is not kept, and asked for again.
+    expect(most).toBeLessThanOrEqual(8 + 1);
     expect(server.attempts.length).toBeGreaterThan(50);
+  });
+
+  it.each([1, 5, 6, 7, 8])("ends with the page that ends the stream, although %i pages fill what is kept", async (mostKept) => {
+    const server = fastServer(6, "waits");
+    const pages = iterate<Numbered>(server.transport, { query: WATCH, variables: { since: "0" } }, { mostKept });
+    const seen: (string | undefined)[] = [(await pages.next()).value?.data?.timeline.cursor];
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for await (const { data } of pages) seen.push(data?.timeline.cursor);
+    expect(seen).toEqual(["1", "2", "3", "4", "5", "6"]);
   });
 
   it("ends the subscription when the loop breaks off", async () => {
     const server = fastServer(1_000);
     for await (const { data } of iterate<Numbered>(server.transport, { query: WATCH })) if (data?.timeline.cursor === "5") break;
-    const sent = server.sent();
+    const sent = server.furthest();
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    expect(server.sent()).toBe(sent);
+    expect(server.furthest()).toBe(sent);
   });
 
   it("ends at once when it is left while it waits for a result", async () => {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tenantOf } from "../../src/config/tenants.ts";
 import { makeSettings, type Settings } from "../../src/config/settings.ts";
-import type { TriplaneConfig } from "../../src/triplane.ts";
+import { deniesPath } from "../../src/agent/policy/rule.ts";
+import { defineTool, type TriplaneConfig } from "../../src/triplane.ts";
 import { tokenActor } from "../support/actors.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { ownTool } from "../support/tools.ts";
@@ -31,6 +32,7 @@ describe("tenants of the configuration (invariant 12)", () => {
   it("have what is everybody's and what is their own, and a tenant that is not named has what is everybody's", async () => {
     const { tenants } = await settingsOf({
       actors: ACTORS,
+      toolLimits: { waiting: 5 },
       tenants: {
         acme: {
           workspaceRoots: ["acme"],
@@ -46,7 +48,7 @@ describe("tenants of the configuration (invariant 12)", () => {
     expect([...(acme?.templates.keys() ?? [])]).toEqual(["t", "own"]);
     expect([...(acme?.models.keys() ?? [])]).toEqual(["m", "own"]);
     expect(acme?.tools.has("own_tool")).toBe(true);
-    expect(acme).toMatchObject({ toolLimits: { running: 2, waiting: 256 }, defaultWorkspace: null });
+    expect(acme).toMatchObject({ toolLimits: { running: 2, waiting: 5, waitMs: 180_000 }, defaultWorkspace: null });
     expect(acme?.workspaceRoots).toEqual([expect.stringMatching(/\/acme$/)]);
     expect(other).toMatchObject({ workspaceRoots: [], defaultWorkspace: expect.stringMatching(/\/other$/), toolLimits: null });
     for (const tenant of [other, third]) {
@@ -91,6 +93,30 @@ describe("tenants of the configuration (invariant 12)", () => {
       tenants: { acme: { templates: { review } }, other: { templates: { review } } },
     });
     expect(notes).toEqual([expect.stringMatching(/templates\.review asks for 2 .* no tenant has more than 1 /)]);
+  });
+
+  it("have everybody's templates with rules that speak of the tenant's own tools (invariant 8)", async () => {
+    const opening = (name: string, use: "read" | "write") =>
+      defineTool<{ file: string }>({
+        name,
+        description: "Opens a file.",
+        readOnly: use === "read",
+        inputSchema: { type: "object", required: ["file"], properties: { file: { type: "string" } } },
+        paths: { file: use },
+        run: answers,
+      });
+    const { tenants } = await settingsOf({
+      actors: ACTORS,
+      tools: [opening("put_file", "write")],
+      templates: { t: { ...TEMPLATE, permission: { mode: "auto", deny: ["*_file(file:secret)"] } } },
+      tenants: { acme: { tools: [opening("show_file", "read")] } },
+    });
+    const closesReading = (tenant: string): boolean | undefined => {
+      const rule = tenantOf(tenants, tenant).templates.get("t")?.permission.deny[0];
+      return rule && deniesPath(rule, ["secret"], "read");
+    };
+    expect(closesReading("other")).toBe(false);
+    expect(closesReading("acme")).toBe(true);
   });
 
   it("that nobody is of are a note", async () => {

@@ -5,9 +5,10 @@ import WebSocket from "ws";
 import { boundReaders, endOfReads, readFor } from "../../src/db/reader-limits.ts";
 import { ExpensiveReads } from "../../src/resolvers/expensive-reads.ts";
 import { AgentDocument } from "../generated/documents.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
+import { ask, SCRIPT } from "../support/office.ts";
 
 const STATISTICS = "{ toolCallStats { tools { tool calls } } }";
 
@@ -22,9 +23,9 @@ async function connected(url: string): Promise<pg.Client> {
 const SOON = { timeout: 1_500 };
 
 /** A server, how many of its readers' statements wait for a lock now, and the lock on a table that makes them wait. */
-async function lockable() {
+async function lockable(options: TestAppOptions = {}) {
   const url = await testDatabaseUrl();
-  const app = await startTestApp({ database: { kind: "postgres", url, connections: 6 } });
+  const app = await startTestApp({ ...options, database: { kind: "postgres", url, connections: 6 } });
   const [other, looking] = [await connected(url), await connected(url)];
   const waiting = async (): Promise<number> => {
     const { rows } = await looking.query(
@@ -32,7 +33,7 @@ async function lockable() {
     );
     return rows[0].count;
   };
-  const lock = async (table: "event" | "tool_call" | "message" | "todo"): Promise<void> => {
+  const lock = async (table: "event" | "tool_call" | "message" | "todo" | "decision"): Promise<void> => {
     await other.query("BEGIN");
     await other.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
   };
@@ -42,7 +43,7 @@ async function lockable() {
 /** The connections whose statements wait for a lock. */
 const WAITING = {
   name: "waiting",
-  text: "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  text: "SELECT pid, query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
 };
 
 /** Lets the server meet a row with a value that it does not know. */
@@ -144,6 +145,19 @@ describe("readers (invariant 13)", () => {
     await expect.poll(waiting, SOON).toBe(1);
     await unlock();
     expect((await kept).value).toMatchObject({ data: { toolCalls: { nodes: [] } } });
+  });
+
+  it("the missing decisions of an inbox are counted of its approvals, not of all that there are", async () => {
+    const { app, lock, unlock } = await lockable({ script: SCRIPT });
+    await ask(connect(app.url));
+    await lock("decision");
+    const asked = createClient({ url: app.url.replace("http", "ws"), webSocketImpl: WebSocket });
+    onTestFinished(() => asked.dispose());
+    const answer = asked.iterate({ query: "{ approvals(first: 1) { nodes { missingDecisions } } }" }).next();
+    const reading = (): Promise<{ query: string }[]> => app.database.sql.query<{ query: string }>(WAITING, []);
+    await expect.poll(reading).toMatchObject([{ query: expect.stringContaining("d.approval_id = p.id") }]);
+    await unlock();
+    expect((await answer).value).toMatchObject({ data: { approvals: { nodes: [{ missingDecisions: 1 }] } } });
   });
 
   it("one expensive read of a tenant is under way at a time, some wait, and more are refused; other tenants do not notice", async () => {

@@ -84,7 +84,14 @@ export function ConversationScreen({
         }}
       >
         {hasAgent || templates.length < 2 ? null : (
-          <select aria-label="Template" value={template} onChange={(event) => choose(event.target.value)}>
+          <select
+            aria-label="Template"
+            value={template}
+            onChange={(event) => {
+              choose(event.target.value);
+              setDraft(newDraft(draft));
+            }}
+          >
             {templates.map((id) => (
               <option key={id}>{id}</option>
             ))}

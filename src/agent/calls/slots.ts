@@ -19,19 +19,22 @@ export type ToolLimits = Complete<typeof TOOL_LIMIT_SETTINGS>;
 export type ToolPermit = { release(): void };
 
 /**
- * The places for running tools of a server, or of a tenant within a server: who has one of the tenant's waits for one of the
- * server's. So the calls of a tenant that wait for the server are never more than the tenant may run, and the server's own
- * limit of waiting calls does not count them. Calls wait in the order in which they came.
+ * The places for running tools of a server, or of a tenant within a server: a call takes one of the tenant, then one of the
+ * server. All wait for the server in one line, in the order in which they came. Its limit of waiting calls counts those that
+ * have no places of a tenant: the others are no more than their tenants may run, and no tenant may run more than the server.
  */
 export class ToolSlots {
   readonly #limits: ToolLimits;
   readonly #within: ToolSlots | null;
   readonly #inner: ToolSlots[] = [];
   readonly #waiting = new Set<() => void>();
+  /** The calls in line that have no place of a tenant. */
+  #direct = 0;
   #running = 0;
 
   constructor(limits: ToolLimits, within: ToolSlots | null = null) {
-    this.#limits = limits;
+    const most = within === null ? limits.running : within.#limits.running;
+    this.#limits = { ...limits, running: Math.min(limits.running, most) };
     this.#within = within;
     if (within !== null) within.#inner.push(this);
   }
@@ -51,10 +54,10 @@ export class ToolSlots {
     return outer === null ? null : both(own, outer);
   }
 
-  /** A place as soon as there is one; null if too many wait, the time is up, or `signal` aborts. */
+  /** A place as soon as there is one; null if too many wait, the time is up that the tenant or the server gives, or `signal` aborts. */
   async take(signal: AbortSignal): Promise<ToolPermit | null> {
     const until = performance.now() + this.#limits.waitMs;
-    const own = this.#tryOwn() ?? (this.#waiting.size < this.#limits.waiting ? await this.#wait(signal, until) : null);
+    const own = this.#tryOwn() ?? (await this.#waitDirectly(signal, until));
     if (own === null || this.#within === null) return own;
     const outer = this.#within.#tryOwn() ?? (await this.#within.#wait(signal, until));
     if (outer === null) own.release();
@@ -65,8 +68,19 @@ export class ToolSlots {
     return this.#running < this.#limits.running && this.#waiting.size === 0 ? this.#take() : null;
   }
 
+  async #waitDirectly(signal: AbortSignal, until: number): Promise<ToolPermit | null> {
+    if (this.#direct >= this.#limits.waiting) return null;
+    this.#direct += 1;
+    try {
+      return await this.#wait(signal, until);
+    } finally {
+      this.#direct -= 1;
+    }
+  }
+
   async #wait(signal: AbortSignal, until: number): Promise<ToolPermit | null> {
     if (signal.aborted) return null;
+    const waitMs = Math.min(this.#limits.waitMs, Math.max(0, until - performance.now()));
     return new Promise((resolve) => {
       const end = (given: ToolPermit | null): void => {
         this.#waiting.delete(wake);
@@ -76,7 +90,7 @@ export class ToolSlots {
       };
       const wake = (): void => end(this.#take());
       const give = (): void => end(null);
-      const timer = setTimeout(give, Math.max(0, until - performance.now()));
+      const timer = setTimeout(give, waitMs);
       signal.addEventListener("abort", give, { once: true });
       this.#waiting.add(wake);
     });
