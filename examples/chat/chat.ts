@@ -3,7 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
-import { Conversation, type Question } from "./conversation.ts";
+import { Conversation, elsewhereText, type Question } from "./conversation.ts";
 import type { ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
 
@@ -78,8 +78,8 @@ class Chat {
       else this.#goOn();
     });
     process.stdin.on("keypress", (key: string) => this.#pressed(key));
-    for (const { id, toolCall, ...asked } of agent.pendingApprovals)
-      this.#ask({ approvalId: id, tool: toolCall?.name ?? "it", ...asked, inputText: asked.inputText ?? "" });
+    for (const { id, toolCall, viewerCannotDecideReasons: reasons, ...asked } of agent.pendingApprovals)
+      this.#ask({ approvalId: id, tool: toolCall?.name ?? "it", ...asked, inputText: asked.inputText ?? "" }, reasons);
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
@@ -127,7 +127,8 @@ class Chat {
         const { request, approval } = event;
         const tool = request.call?.name ?? "it";
         this.#tools.set(request.approvalId, tool);
-        if (approval?.state === "PENDING") this.#ask({ ...request, tool, inputText: approval.inputText ?? "" });
+        if (approval?.state === "PENDING")
+          this.#ask({ ...request, tool, inputText: approval.inputText ?? "" }, approval.viewerCannotDecideReasons);
         return;
       }
       case "PermissionDecided": {
@@ -157,9 +158,11 @@ class Chat {
     }
   }
 
-  #ask(question: Question): void {
+  /** Asks who may decide; tells who may not, for these reasons, that somebody else must. */
+  #ask(question: Question, cannotDecide: readonly string[]): void {
     this.#tools.set(question.approvalId, question.tool);
-    this.#questions.set(question.approvalId, question);
+    if (cannotDecide.length > 0) this.#screen.line(elsewhereText(question, cannotDecide));
+    else this.#questions.set(question.approvalId, question);
     this.#showQuestion();
     this.#goOn();
   }
@@ -254,7 +257,7 @@ class Chat {
       await this.#conversation.decide(question, isAllowed);
     } catch (error) {
       this.#shown = null;
-      this.#ask(question);
+      this.#ask(question, []);
       throw error;
     }
   }

@@ -24,6 +24,11 @@ export type Question = {
   readonly inputText: string;
 };
 
+/** The words for who may not decide on what is asked. */
+export function elsewhereText({ tool, reason }: Pick<Question, "tool" | "reason">, cannotDecide: readonly string[]): string {
+  return `${tool} waits for somebody else to decide (${reason}). You may not: ${cannotDecide.join(", ")}.`;
+}
+
 /** The next events; `caughtUp` if they were the last for now. */
 type Page = { readonly events: readonly ChatEvent[]; readonly caughtUp: boolean };
 

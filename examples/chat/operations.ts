@@ -6,7 +6,7 @@ export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
       id model workspace state cursor
-      pendingApprovals { id kind inputHash reason inputText toolCall { name } }
+      pendingApprovals { id kind inputHash reason inputText viewerCannotDecideReasons toolCall { name } }
     }
   }
 `;
@@ -31,7 +31,7 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
         ... on ErrorRaised { severity message }
@@ -54,6 +54,7 @@ export type ChatAgent = {
     readonly inputHash: string | null;
     readonly reason: string;
     readonly inputText: string | null;
+    readonly viewerCannotDecideReasons: readonly string[];
     readonly toolCall: { readonly name: string } | null;
   }[];
 };
@@ -77,7 +78,11 @@ export type ChatEvent =
         readonly reason: string;
         readonly call: Pick<Call, "name"> | null;
       };
-      readonly approval: { readonly state: string; readonly inputText: string | null } | null;
+      readonly approval: {
+        readonly state: string;
+        readonly inputText: string | null;
+        readonly viewerCannotDecideReasons: readonly string[];
+      } | null;
     }
   | {
       readonly __typename: "PermissionDecided";

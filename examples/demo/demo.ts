@@ -140,6 +140,11 @@ async function decide(
   client: Client,
   options: Options,
 ): Promise<void> {
+  const reasons = approval?.viewerCannotDecideReasons ?? [];
+  if (reasons.length > 0)
+    return console.log(
+      `${request.call.name} waits for somebody else to decide (${request.reason}). You may not: ${reasons.join(", ")}.\n`,
+    );
   console.log(`May ${request.call.name} run? (${request.reason})\n${approval?.inputText ?? ""}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
   await mutate(client, DECIDE, {

@@ -38,7 +38,7 @@ export const WATCH = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { inputText } }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { inputText viewerCannotDecideReasons } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
@@ -84,7 +84,7 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
         readonly reason: string;
         readonly call: Pick<Call, "name" | "inputPreview">;
       };
-      readonly approval: { readonly inputText: string } | null;
+      readonly approval: { readonly inputText: string; readonly viewerCannotDecideReasons: readonly string[] } | null;
     }
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
   | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }

@@ -65,7 +65,7 @@ export function describe(error: unknown): string {
   if (error instanceof Error) return error.message;
   if (typeof error === "object" && error !== null && "code" in error && "reason" in error) {
     return error.code === 4403
-      ? "the server does not admit you: give a valid --token"
+      ? `the server does not admit you (${String(error.reason)}): give a valid --token`
       : `the connection closed (${String(error.code)} ${String(error.reason)})`;
   }
   if (Array.isArray(error)) return error.map((item: { message?: string }) => item.message).join("; ");

@@ -1,10 +1,7 @@
 import { maySee, readsTenant } from "../agent/actors/actor.ts";
-import { actorOfGlobalId, ROW_ID, type NodeType } from "../lib/global-id.ts";
+import { actorOfGlobalId, ROW_ID, type NodeId, type NodeType } from "../lib/global-id.ts";
 import type { Context } from "./context.ts";
 import { clientError } from "./errors.ts";
-
-/** A Relay id in its parts. */
-type NodeId = { readonly typename: string; readonly id: string };
 
 /** The most objects that `nodes` answers at once. */
 export const MOST_NODES = 100;
@@ -16,21 +13,21 @@ export async function readNode(context: Context, id: NodeId, resolve: () => unkn
 }
 
 /**
- * The objects of the ids, in their order; null for each that the actor may not read. `resolve` resolves all ids of the field, whatever
- * it is given (`@pothos/plugin-relay` 4.8): what may not be read is left out by its place.
+ * The objects of the ids, in their order; null for each that does not exist or that the actor may not read. `resolve` is
+ * given the others.
  */
 export async function readNodes(
   context: Context,
   ids: readonly NodeId[],
-  resolve: () => Promise<readonly unknown[]>,
+  resolve: (readable: readonly NodeId[]) => Promise<readonly unknown[]>,
 ): Promise<unknown[]> {
   if (ids.length > MOST_NODES)
     throw clientError("BAD_USER_INPUT", `at most ${MOST_NODES} \`ids\` are asked for at once, not ${ids.length}`);
   await context.snapshot();
-  const readable = await Promise.all(ids.map(async (id) => mayReadNode(context, id)));
-  if (!readable.includes(true)) return readable.map(() => null);
-  const found = await resolve();
-  return readable.map((isReadable, index) => (isReadable ? (found[index] ?? null) : null));
+  const mayRead = await Promise.all(ids.map(async (id) => mayReadNode(context, id)));
+  const readable = ids.filter((_id, index) => mayRead[index]);
+  const found = new Map((await resolve(readable)).map((node, index) => [readable[index], node]));
+  return ids.map((id) => found.get(id) ?? null);
 }
 
 /** True if the actor may read this node. */

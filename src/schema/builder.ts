@@ -1,7 +1,8 @@
 import SchemaBuilder from "@pothos/core";
 import ComplexityPlugin from "@pothos/plugin-complexity";
 import PrismaPlugin from "@pothos/plugin-prisma";
-import RelayPlugin from "@pothos/plugin-relay";
+import RelayPlugin, { resolveNodes } from "@pothos/plugin-relay";
+import { nodeIdOf } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
 import type { Context } from "../resolvers/context.ts";
@@ -31,6 +32,7 @@ export const builder = new SchemaBuilder<{
   relay: {
     clientMutationId: "omit",
     cursorType: "String",
+    decodeGlobalID: nodeIdOf,
     edgesFieldOptions: {
       nullable: { list: false, items: false },
       description: "The entries of the page, each with its place in the list.",
@@ -52,7 +54,9 @@ export const builder = new SchemaBuilder<{
       description:
         "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
       args: { ids: { description: "The `id`s of any objects." } },
-      resolve: async (_root, { ids }, context, _info, resolveNodes) => readNodes(context, ids, () => resolveNodes(ids)),
+      // Pothos' own resolver (4.8) would resolve all ids of the field, and one that does not exist would fail them all.
+      resolve: async (_root, { ids }, context, info): Promise<unknown[]> =>
+        readNodes(context, ids, (readable) => resolveNodes(builder, context, info, [...readable])),
     },
     pageInfoTypeOptions: {
       description: "Where a page stands in its list.",

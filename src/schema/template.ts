@@ -78,7 +78,8 @@ builder.node(Template, {
 builder.queryField("templates", (t) =>
   t.field({
     type: [Template],
-    description: "What agents can be made from: the templates that the tenant of who asks has, everybody's and its own.",
+    description:
+      "What agents can be made from: all templates of the configuration that the tenant of who asks has, everybody's and its own.",
     resolve: (_root, _args, context) => templates(context),
   }),
 );
@@ -86,7 +87,7 @@ builder.queryField("templates", (t) =>
 builder.queryField("tools", (t) =>
   t.field({
     type: [Tool],
-    description: "The tools that the tenant of who asks has: the server's, everybody's of the configuration, and its own.",
+    description: "All tools that the tenant of who asks has: the server's, everybody's of the configuration, and its own.",
     resolve: (_root, _args, context) => tools(context),
   }),
 );
@@ -94,7 +95,7 @@ builder.queryField("tools", (t) =>
 builder.queryField("models", (t) =>
   t.field({
     type: [Model],
-    description: "The models that the tenant of who asks has, everybody's and its own.",
+    description: "All models of the configuration that the tenant of who asks has, everybody's and its own.",
     resolve: (_root, _args, context) => models(context),
   }),
 );

@@ -37,7 +37,7 @@ export const ToolCallError = builder.objectRef<Failure>("ToolCallError").impleme
     }),
     recommendations: t.stringList({
       description: "What the model, or a person, can do about it.",
-      resolve: ({ type }) => [...recommendationsOf(type)],
+      resolve: (error) => [...recommendationsOf(error)],
     }),
   }),
 });

@@ -102,6 +102,14 @@ export function whyNobody(authorization: string | null): string {
     : "The token is not admitted: it is wrong, was taken back, or belongs to another server. Ask the operator for one.";
 }
 
+/** The same as the reason of a close frame, which has room for 123 bytes. */
+export function whyClosed(authorization: unknown): string {
+  if (authorization === undefined) return "Forbidden: no token was given";
+  return bearerToken(authorization) === null
+    ? "Forbidden: `authorization` is not of the form `Bearer <token>`"
+    : "Forbidden: the token is not admitted";
+}
+
 /** The token of an Authorization header or of the field of that name in connectionParams. */
 export function bearerToken(authorization: unknown): string | null {
   if (typeof authorization !== "string") return null;

@@ -10,7 +10,7 @@ import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken, type Identify } from "./authenticate.ts";
+import { authenticate, bearerToken, whyClosed, type Identify } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
@@ -91,6 +91,7 @@ export function serveWebSocket(
         extra.identify = () => authenticate(access.authentication, bearerToken(authorization), headers);
         const isAdmitted = (await extra.identify()) !== null;
         if (isAdmitted) admitted.add(extra.socket);
+        else extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         return isAdmitted;
       },
       onSubscribe: async (context, id, payload) => {
@@ -107,7 +108,7 @@ export function serveWebSocket(
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
         if (errors === undefined) return;
         if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
-          extra.socket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden");
+          extra.socket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is not admitted any more");
         return { ...(data === undefined ? {} : { data }), errors: errors.map(formatted) };
       },
     },

@@ -100,6 +100,7 @@ describe("cancelToolCall", () => {
     expect(await cancelled(client, callId)).toMatchObject({
       state: "FAILED",
       output: expect.stringContaining("It was not run"),
+      details: { recommendations: ["It was not run: do as its message says."] },
       error: { type: "ABORTED", stage: "CONFIRMATION" },
       approvals: [{ state: "SEALED" }],
     });

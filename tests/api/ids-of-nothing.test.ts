@@ -12,7 +12,35 @@ import { globalId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
 describe("ids that name nothing", () => {
+  it("are null at `node` and in `nodes`, and leave the others of a list as they are", async () => {
+    const app = await startTestApp();
+    const { id } = await connect(app.url).createAgent();
+    const none = [
+      "nonsense",
+      "",
+      "Zebra",
+      globalId("Agent", "a\0b"),
+      ...["Zebra:1", "ActorRef:USER:a\0b", "Template:"].map(base64),
+    ];
+    const query = `query ($ids: [ID!]!, ${none.map((_, index) => `$n${index}: ID!`).join(", ")}) {
+      nodes(ids: $ids) { id } ${none.map((_, index) => `n${index}: node(id: $n${index}) { id }`).join(" ")} }`;
+    const variables = { ids: [id, ...none, id], ...Object.fromEntries(none.map((text, index) => [`n${index}`, text])) };
+    const response = await fetch(app.url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ query, variables }),
+    });
+    expect(await response.json()).toEqual({
+      data: {
+        nodes: [{ id }, ...none.map(() => null), { id }],
+        ...Object.fromEntries(none.map((_, index) => [`n${index}`, null])),
+      },
+    });
+  });
+
   it("are answered with NOT_FOUND, each at its field", async () => {
     const client = connect((await startTestApp()).url);
     const agentId = globalId("Agent", "11111111-1111-4111-8111-111111111111");

@@ -207,6 +207,19 @@ describe("tools that misbehave (invariant 9)", () => {
     ]);
   });
 
+  it("one that obeys its signal at its timeout is FAILED, and no late result is counted", async () => {
+    const ended = Promise.withResolvers<void>();
+    const tool = ownTool("obeys", (_input, { signal }) => {
+      const run = new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+      run.catch(() => ended.resolve());
+      return run;
+    });
+    const { app, calls } = await turnWith([{ tool: "obeys" }], { config: { tools: [tool] }, template: { toolTimeoutMs: 60 } });
+    expect(calls).toMatchObject([{ state: "FAILED", error: { type: "TIMEOUT" } }]);
+    await ended.promise;
+    expect(app.services.lateResults.count).toBe(0);
+  });
+
   it("one that never ends and ignores its signal is FAILED with timeout at once, and its late result is dropped and counted (features.md A3)", async () => {
     const late = Promise.withResolvers<{ output: string; details: null }>();
     const tool = ownTool("hangs", () => late.promise);

@@ -4,7 +4,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
-import { AgentsDocument, CreateAgentDocument } from "../generated/documents.ts";
+import { AgentsDocument, ApprovalsDocument, CreateAgentDocument } from "../generated/documents.ts";
 import { temporaryFolder } from "../support/app.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
 import { testDatabaseUrl } from "../support/database.ts";
@@ -61,4 +61,26 @@ it("the example of a team starts as it is: its tool, its rules, its actors, its 
   ]);
   expect(await demo.exited, demo.output()).toBe(0);
   expect(demo.output()).toContain("notes.md has 7 words.");
-});
+
+  // Who may not decide is told so and not asked, and the turn goes on when somebody else has decided.
+  const workspace = join(folder, "workspace");
+  const waiting = [
+    runFile("examples/demo/demo.ts", [
+      `--url=${url}`,
+      "--token=anna",
+      `--workspace=${workspace}`,
+      "--message=write a.md",
+      "--yes",
+    ]),
+    runFile("examples/chat/chat.ts", ["--url", url, "--token", "anna", "--workspace", workspace]),
+  ];
+  waiting[1]?.child.stdin?.end("write b.md\n");
+  for (const process of waiting) await process.says("fs_write waits for somebody else to decide");
+  for (const { id, inputHash } of (await petra.get(ApprovalsDocument, { filter: { states: ["PENDING"] } })).approvals.nodes)
+    await petra.decide({ approvalId: id, inputHash, decision: "ALLOW" });
+  for (const process of waiting) {
+    expect(await process.exited, process.output()).toBe(0);
+    expect(process.output()).toContain("You may not: NO_ROLE");
+    expect(process.output()).not.toContain("May fs_write run?");
+  }
+}, 60_000);

@@ -29,15 +29,15 @@ function raw(
   });
 }
 
-/** A raw socket, and with which code it closes after what was sent. */
-async function closeCode(
+/** The code and the reason with which a raw socket closes after what was sent. */
+async function closeOf(
   url: string,
   messages: readonly (object | string)[],
   { protocols = ["graphql-transport-ws"], headers = {} }: { protocols?: string[]; headers?: Record<string, string> } = {},
-): Promise<number> {
+): Promise<{ readonly code: number; readonly reason: string }> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), protocols, { headers });
   onTestFinished(() => socket.terminate());
-  const closed = once(socket, "close") as Promise<[number]>;
+  const closed = once(socket, "close") as Promise<[number, Buffer]>;
   closed.catch(() => {});
   await once(socket, "open");
   for (const message of messages) {
@@ -45,8 +45,11 @@ async function closeCode(
     if (typeof message === "object" && "type" in message && message.type === "connection_init")
       await Promise.race([once(socket, "message"), closed]);
   }
-  return (await closed)[0];
+  const [code, reason] = await closed;
+  return { code, reason: reason.toString() };
 }
+
+const closeCode = async (...given: Parameters<typeof closeOf>): Promise<number> => (await closeOf(...given)).code;
 
 describe("where requests come from", () => {
   it("a foreign Host or Origin is refused over HTTP and WebSocket, the own one and allowed ones are not", async () => {
@@ -170,6 +173,14 @@ describe("a page that cannot be answered", () => {
 });
 
 describe("WebSocket", () => {
+  it("tells a wrong token apart from none, and from a header of another form", async () => {
+    const { url } = await startTestApp({ config: NEIGHBOURS });
+    const says = async (payload: object): Promise<string> => (await closeOf(url, [{ type: "connection_init", payload }])).reason;
+    expect(await says({})).toBe("Forbidden: no token was given");
+    expect(await says({ authorization: "anna-token" })).toBe("Forbidden: `authorization` is not of the form `Bearer <token>`");
+    expect(await says({ authorization: "Bearer nobody" })).toBe("Forbidden: the token is not admitted");
+  });
+
   it("closes with the codes of the protocol, which docs/graphql.md lists", async () => {
     const { url } = await startTestApp({ config: NEIGHBOURS });
     const subscribe = { id: "1", type: "subscribe", payload: { query: "subscription { control { cursor } }" } };

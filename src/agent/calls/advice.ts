@@ -1,4 +1,4 @@
-import type { ToolCallErrorType } from "../../events/event.ts";
+import type { ToolCallError, ToolCallErrorType } from "../../events/event.ts";
 
 /** The advice to models and people on a call that was refused or failed, by the kind of refusal. */
 const ADVICE: Readonly<
@@ -27,7 +27,8 @@ export function isRetryable(type: ToolCallErrorType): boolean {
   return ADVICE[type].isRetryable;
 }
 
-/** The advice on such a refusal, a sentence each. */
-export function recommendationsOf(type: ToolCallErrorType): readonly string[] {
+/** The advice on such a refusal, a sentence each. One that was broken off before it ran has no effects. */
+export function recommendationsOf({ type, stage }: Pick<ToolCallError, "type" | "stage">): readonly string[] {
+  if (type === "aborted" && stage !== "execution") return ["It was not run: do as its message says."];
   return ADVICE[type].recommendations;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from "../../lib/log.ts";
 
-/** Counts and logs tools that end after their calls: at a timeout or an interrupt a call ends at once, and what its tool still does is dropped. */
+/** Counts and logs tools that answer after their calls: at a timeout or an interrupt a call ends at once, and what its tool still answers is dropped. */
 export class LateResults {
   readonly #logger: Logger;
   #count = 0;
@@ -14,9 +14,9 @@ export class LateResults {
     return this.#count;
   }
 
-  /** The tool of a call that has ended before has ended now. */
+  /** The tool of a call that has ended before has answered now. */
   tell(callId: string, tool: string): void {
     this.#count += 1;
-    this.#logger.warn(`${tool} ended after its call ${callId} had: what it answered is dropped`);
+    this.#logger.warn(`${tool} answered after its call ${callId} had ended: the answer is dropped`);
   }
 }

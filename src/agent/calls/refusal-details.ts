@@ -6,8 +6,8 @@ import { ISSUES, toolCallError, type Refusal } from "./refusal.ts";
 
 /** The details of a refusal, for programs: its kind, the advice on it, and the fields that its kind has besides. */
 export function refusalDetails(refusal: Refusal): Json {
-  const { type } = toolCallError(refusal);
-  const common = { errorType: type, retryable: isRetryable(type), recommendations: recommendationsOf(type) };
+  const error = toolCallError(refusal);
+  const common = { errorType: error.type, retryable: isRetryable(error.type), recommendations: recommendationsOf(error) };
   return bounded({ ...ownDetails(refusal), ...common });
 }
 

@@ -20,7 +20,7 @@ export type ExecutionScope = {
   readonly agent: HookAgent;
   readonly timeoutMs: number;
   readonly interrupt: AbortSignal;
-  /** Is told that the tool has ended after its call: its result is dropped. */
+  /** Is told that the tool has answered after its call had ended: its result is dropped. */
   readonly onLate: () => void;
   readonly context: Omit<ToolContext, "signal">;
 };
@@ -41,8 +41,13 @@ export async function execute(
   let hasEnded = false;
   try {
     signal.throwIfAborted();
+    const told = (result: Result<Executed, Refusal>): Result<Executed, Refusal> => {
+      // A tool that obeys its signal fails: it has no result that is dropped.
+      if (hasEnded && result.ok) onLate();
+      return result;
+    };
     const running = run(call, { ...context, signal }, { around, agent }, stopReason);
-    return await Promise.race([stopped.promise, running.finally(() => (hasEnded ? onLate() : undefined))]);
+    return await Promise.race([stopped.promise, running.then(told)]);
   } catch (error) {
     if (!signal.aborted) throw error;
     return refused(reasonOf(interrupt, timeoutMs));
