@@ -27,11 +27,11 @@ export function useTimeline(
     const operation = client.createRequestOperation<Record<string, never>>("subscription", own, {
       onResumeStatus: listener.status,
     });
-    let last: Readonly<Record<string, never>> | null = null;
-    const { unsubscribe } = client.executeRequestOperation(operation).subscribe(({ data, error }) => {
+    const { unsubscribe } = client.executeRequestOperation(operation).subscribe(({ data, error, hasNext }) => {
       const { networkError } = error ?? {};
       if (error !== undefined) listener.failed(networkError ?? error);
-      else if (data !== undefined && data !== null && data !== last) listener.data((last = data));
+      // With its end a stream says its last page again, without its lists.
+      else if (data !== undefined && data !== null && hasNext) listener.data(data);
     });
     return unsubscribe;
   });
