@@ -123,20 +123,23 @@ export class Tail {
   }
 
   #join(scope: Scope, waiter: Waiter): void {
+    const key = scopeKey(scope);
     for (const whose of whosesOf(scope)) {
       const groups = this.#waiters.get(whose) ?? new Map<string, Group>();
-      const group = groups.get(scopeKey(scope)) ?? { scope, waiters: new Set() };
-      group.waiters.add(waiter);
-      this.#waiters.set(whose, groups.set(scopeKey(scope), group));
+      if (groups.size === 0) this.#waiters.set(whose, groups);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { scope, waiters: new Set([waiter]) });
+      else group.waiters.add(waiter);
     }
   }
 
   #leave(scope: Scope, waiter: Waiter): void {
+    const key = scopeKey(scope);
     for (const whose of whosesOf(scope)) {
       const groups = this.#waiters.get(whose);
-      const group = groups?.get(scopeKey(scope));
+      const group = groups?.get(key);
       group?.waiters.delete(waiter);
-      if (group?.waiters.size === 0) groups?.delete(scopeKey(scope));
+      if (group?.waiters.size === 0) groups?.delete(key);
       if (groups?.size === 0) this.#waiters.delete(whose);
     }
   }
@@ -288,10 +291,16 @@ export class Tail {
 
 const EVERYBODY = "everybody";
 
+const whoses = new WeakMap<Scope, readonly string[]>();
+
 /** Whose events a scope is about: those who wait are looked for by that. */
-function whosesOf({ agentIds, createdBy }: Scope): readonly string[] {
-  if (agentIds !== null) return agentIds.map((id) => `agent ${id}`);
-  return [createdBy === null ? EVERYBODY : `creator ${createdBy}`];
+function whosesOf(scope: Scope): readonly string[] {
+  const known = whoses.get(scope);
+  if (known !== undefined) return known;
+  const { agentIds, createdBy } = scope;
+  const found = agentIds?.map((id) => `agent ${id}`) ?? [createdBy === null ? EVERYBODY : `creator ${createdBy}`];
+  whoses.set(scope, found);
+  return found;
 }
 
 /** About how much an event holds in memory, in bytes. */

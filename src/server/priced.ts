@@ -2,7 +2,7 @@ import { GraphQLError, type ExecutionArgs, type ExecutionResult } from "graphql"
 import { isAsyncIterable, type Plugin } from "graphql-yoga";
 import type { Context } from "../resolvers/context.ts";
 import { priceOf } from "./price.ts";
-import type { Subscribe } from "./subscribe-pages.ts";
+import type { Subscribe, SubscribePages } from "./subscribe-pages.ts";
 
 /** Charges queries and mutations before they run; what is too dear is refused. */
 export const pricedOperations: Plugin<Partial<Context>> = {
@@ -16,7 +16,7 @@ export const pricedOperations: Plugin<Partial<Context>> = {
 };
 
 /** Charges subscriptions by what a page of them asks for, and counts those that are open. */
-export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
+export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
   return async (args) => {
     const { room, operationEnded, request } = contextOf(args);
     if (request !== undefined && operationEnded === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
@@ -31,7 +31,7 @@ export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
     } catch (error) {
       return refusal(error);
     }
-    const answers = await subscribe(args).catch((error: unknown) => {
+    const answers = await subscribe(args, end).catch((error: unknown) => {
       end();
       throw error;
     });
@@ -39,11 +39,10 @@ export function pricedSubscriptions(subscribe: Subscribe): Subscribe {
       end();
       return answers;
     }
-    const counted = untilEnded(answers, end);
-    const leave = (): void => void counted.return?.();
+    const leave = (): void => void answers.return?.();
     if (hasLeft) leave();
     else left?.addEventListener("abort", leave, { once: true });
-    return counted;
+    return answers;
   };
 }
 
@@ -75,23 +74,4 @@ function charge(args: ExecutionArgs): void {
 function refusal(error: unknown): ExecutionResult {
   if (error instanceof GraphQLError) return { errors: [error] };
   throw error;
-}
-
-/** The same answers; `end` is called after the last of them, and when the reader leaves. */
-function untilEnded(answers: AsyncIterableIterator<ExecutionResult>, end: () => void): AsyncIterableIterator<ExecutionResult> {
-  return {
-    async next() {
-      const next = await answers.next();
-      if (next.done === true) end();
-      return next;
-    },
-    async return() {
-      end();
-      await answers.return?.();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }

@@ -19,8 +19,14 @@ import { boundedAnswer } from "./errors.ts";
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 type Answer = Promise<ExecutionResult>;
 
+/** The answers of a subscription, or why there are none. */
+export type Subscribed = Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>>;
+
 /** The function that subscribes, on every transport. */
-export type Subscribe = (args: ExecutionArgs) => Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>>;
+export type Subscribe = (args: ExecutionArgs) => Subscribed;
+
+/** Subscribes, and calls `ended` when nothing more comes of the answers, or nobody reads on. */
+export type SubscribePages = (args: ExecutionArgs, ended: () => void) => Subscribed;
 
 /**
  * A page in the place of one that needs rows while the database is away: a page that says so, null if there is no
@@ -40,15 +46,22 @@ const TRIES = 20;
  * subscription ends after it: going on would skip that page silently, since the client has no cursor of it, and would
  * take the next one for its continuation (invariant 2). Errors are shown as `mask` makes them.
  */
-export function subscribePages(mask: (error: unknown) => GraphQLError, waitWhileUnavailable: WaitWhileUnavailable): Subscribe {
-  return async (args) => {
+export function subscribePages(
+  mask: (error: unknown) => GraphQLError,
+  waitWhileUnavailable: WaitWhileUnavailable,
+): SubscribePages {
+  return async (args, ended) => {
     const validated = validateSubscriptionArgs(args);
     if (!("schema" in validated)) return { errors: validated };
     const context = args.contextValue as Context;
     const source = await readAsOne(context, () => createSourceEventStream(validated));
     if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
-    return answers(source[Symbol.asyncIterator](), executing(args, validated, mask), mask, (page) =>
-      waitWhileUnavailable(context, page),
+    return answers(
+      source[Symbol.asyncIterator](),
+      executing(args, validated, mask),
+      mask,
+      (page) => waitWhileUnavailable(context, page),
+      ended,
     );
   };
 }
@@ -67,12 +80,18 @@ function answers(
   execute: (page: object) => Answer,
   mask: (error: unknown) => GraphQLError,
   waitWhileUnavailable: (page: object) => ReturnType<WaitWhileUnavailable>,
+  ended: () => void,
 ): AsyncIterableIterator<ExecutionResult> {
   let hasFailed = false;
   /** A page whose answer needs the database, which is away. */
   let held: { readonly page: object; readonly tries: number; readonly isTold: boolean } | null = null;
-  const fail = (value: ExecutionResult): IteratorYieldResult<ExecutionResult> => {
+  const leave = async (): Promise<void> => {
+    ended();
+    await source.return?.();
+  };
+  const fail = async (value: ExecutionResult): Promise<IteratorYieldResult<ExecutionResult>> => {
     hasFailed = true;
+    await leave();
     return { done: false, value };
   };
   return {
@@ -81,7 +100,10 @@ function answers(
       try {
         for (;;) {
           const next: IteratorResult<object> = held === null ? await source.next() : { done: false, value: held.page };
-          if (next.done === true) return { done: true, value: undefined };
+          if (next.done === true) {
+            ended();
+            return { done: true, value: undefined };
+          }
           const page = next.value;
           const value = await execute(page);
           const { tries, isTold } = held ?? { tries: 0, isTold: false };
@@ -94,16 +116,14 @@ function answers(
           }
           held = null;
           if (!isFailed(value)) return { done: false, value };
-          await source.return?.();
-          return fail({ data: null, errors: value.errors?.slice(0, 1) ?? [] });
+          return await fail({ data: null, errors: value.errors?.slice(0, 1) ?? [] });
         }
       } catch (error) {
-        await source.return?.();
         return fail({ errors: [mask(error)] });
       }
     },
     async return() {
-      await source.return?.();
+      await leave();
       return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {

@@ -42,7 +42,7 @@ function subscriberOf(app: TestApp) {
       variableValues: { ...variables },
       contextValue: makeContext(shared, actor, () => Promise.resolve(actor)),
     };
-    const pages = await subscribe(args);
+    const pages = await subscribe(args, () => {});
     if (!(Symbol.asyncIterator in pages)) throw new Error(JSON.stringify(pages));
     onTestFinished(async () => void (await pages.return?.()));
     const next = async (): Promise<ExecutionResult> => {
