@@ -99,7 +99,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -138,7 +138,7 @@ BEGIN
   END IF;
 
   -- A fork begins with what the agent it was forked from had up to a message that both share: the transcript, the steps
-  -- and calls of its answers, and the todos as the last of those calls wrote them. Copies name the original: nothing has happened, or was paid for, twice.
+  -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
   IF v_change.fork IS NOT NULL THEN
     INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
     SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
@@ -151,8 +151,10 @@ BEGIN
     FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step WHERE t.agent_id = v_change.fork ->> 'from';
     INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
     SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
-    FROM (SELECT effective_input FROM tool_call WHERE agent_id = p_agent AND name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL
-          ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.effective_input -> 'todos') WITH ORDINALITY AS w(todo, place);
+    -- Calls of before do not keep the list that they left: of those, todo_write has it in its input.
+    FROM (SELECT coalesce(todos, effective_input -> 'todos') AS todos FROM tool_call
+          WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
+          ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -207,12 +209,13 @@ BEGIN
 
   IF v_change.wake THEN
     -- The column has milliseconds: one that was rounded up would lie in the future, and not be claimed yet.
-    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = greatest(last_activity_at, p_ats[1]) WHERE id = p_agent;
+    UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = CASE WHEN v_change.received IS NULL AND v_change.decision IS NULL AND v_change."approvalTransitions" IS NULL THEN last_activity_at ELSE greatest(last_activity_at, p_ats[1]) END WHERE id = p_agent;
   END IF;
 
   IF v_change.interrupt IS NOT NULL THEN
     UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
-                     interrupt_note = coalesce(interrupt_note, v_change.interrupt ->> 'note')
+                     -- Each person's note is told, if several interrupt.
+                     interrupt_note = CASE WHEN position(v_change.interrupt ->> 'note' IN interrupt_note) > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
     WHERE id = p_agent;
   END IF;
 
@@ -348,6 +351,7 @@ BEGIN
   IF v_change.todos IS NOT NULL THEN
     DELETE FROM todo WHERE agent_id = p_agent;
     INSERT INTO todo SELECT * FROM json_populate_recordset(null::todo, v_change.todos);
+    UPDATE tool_call SET todos = v_change.todos WHERE id = v_change."todosBy" AND agent_id IS NOT DISTINCT FROM p_agent;
   END IF;
 
   RETURN QUERY

@@ -1,14 +1,13 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { buildSchema } from "graphql";
-import { breakingChanges, RELEASED, releasedSchema } from "./schema-changes.ts";
+import { writeFile } from "node:fs/promises";
+import { printSchema } from "graphql";
+import { schema } from "../src/schema/index.ts";
+import { breakingChanges, RELEASED, releasedSchema, releaseOf } from "./schema-changes.ts";
 
 /**
- * `npm run release:schema`: what schema.graphql says is the contract from now on. Refuses what breaks clients of the one before;
+ * `npm run release:schema`: the contract as it is now is the contract from now on. Refuses what breaks clients of the one before;
  * `--breaking` does it all the same, for a new major version.
  */
-const text = await readFile("schema.graphql", "utf8");
-const before = await releasedSchema();
-const changes = before === null ? [] : breakingChanges(before, buildSchema(text));
+const changes = breakingChanges(await releasedSchema(), schema);
 for (const { description } of changes) console.error(description);
 if (changes.length > 0 && !process.argv.includes("--breaking")) {
   console.error(
@@ -16,5 +15,5 @@ if (changes.length > 0 && !process.argv.includes("--breaking")) {
   );
   process.exit(1);
 }
-await writeFile(RELEASED, text);
+await writeFile(RELEASED, releaseOf(`${printSchema(schema)}\n`));
 console.log(`released: ${RELEASED}`);

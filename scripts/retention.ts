@@ -19,7 +19,8 @@ await command(async () => {
   const { retention, webhooks, listeners, environment } = await loadSettings(readEnvironment(process.env));
   const consumers = [...knownListeners(listeners), ...webhooks.map(webhookConsumer)];
   const now = new Date();
-  const days = (keptMs: number | null): string => (keptMs === null ? "for ever" : `for ${keptMs / DAY_MS} days`);
+  const days = (keptMs: number | null): string =>
+    keptMs === null ? "for ever" : `for ${Number((keptMs / DAY_MS).toPrecision(3))} days`;
   console.error(
     `Events are kept ${days(retention.eventsMs)}, deltas ${days(retention.deltasMs)}, whole outputs ${days(retention.outputsMs)}. What would go now:`,
   );

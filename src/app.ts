@@ -22,7 +22,7 @@ import { Consumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
-import { Tails } from "./events/tails.ts";
+import { Tails } from "./events/following/tails.ts";
 import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";

@@ -4,7 +4,7 @@ import type { Transcripts } from "./agent/conversation/transcript.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { EventLog } from "./events/log.ts";
-import type { Tails } from "./events/tails.ts";
+import type { Tails } from "./events/following/tails.ts";
 import { forgottenCount } from "./forgotten.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
 

@@ -20,7 +20,14 @@ export {
 export type { ToolResult } from "./agent/tools/tool-result.ts";
 export type { HookCall, PostToolUse, PreToolUse, PreToolUseAnswer } from "./agent/tools/tool-hooks.ts";
 export type { Around } from "./agent/calls/hooks.ts";
-export type { HookAnswer, HookStep, MessagesChanged, PostModel, PreModel } from "./agent/conversation/model-hooks.ts";
+export type {
+  HookAnswer,
+  HookedAgent,
+  HookStep,
+  MessagesChanged,
+  PostModel,
+  PreModel,
+} from "./agent/conversation/model-hooks.ts";
 export type { Script } from "./agent/models/script.ts";
 export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
 export type { PermissionSource } from "./agent/policy/permission-source.ts";

@@ -107,9 +107,9 @@ export function resume<Data>(
     tell({ kind: "ended", cursor, error });
     sink.error(error);
   };
-  const again = (error: unknown): void => {
+  const again = (error: unknown, atLeastMs = 0): void => {
     failures += 1;
-    const wait = waitMs(failures);
+    const wait = Math.max(atLeastMs, waitMs(failures));
     tell({ kind: "lost", cursor, error, waitMs: wait });
     if (isOver) return;
     const timer = setTimeout(attempt, wait);
@@ -119,7 +119,7 @@ export function resume<Data>(
     const code = codeOf(errors);
     if (isCursorCode(code)) return fail(new ResumeError(code, errors[0]?.message ?? code, cursor, errors));
     if (!PASSING_CODES.has(code)) serverFailures += 1;
-    if (!FINAL_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors);
+    if (!FINAL_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors, retryAfterMsOf(errors));
     end();
     tell({ kind: "ended", cursor, error: errors });
     guarded(() => sink.next({ errors }));
@@ -223,6 +223,12 @@ function mayResume(request: Request, name: string): boolean {
 /** The cursor of a page; null if the data is no page. */
 export function cursorOf(data: unknown): string | null {
   return pageOf(data)?.cursor ?? null;
+}
+
+/** The time after which the server takes the operation again, in ms; 0 if it does not say. */
+function retryAfterMsOf(errors: readonly ServerError[]): number {
+  const asked = errors[0]?.extensions?.["retryAfterMs"];
+  return typeof asked === "number" ? asked : 0;
 }
 
 type Page = { readonly cursor: string; readonly caughtUp: boolean; readonly outage: Outage | null };

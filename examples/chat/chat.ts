@@ -116,12 +116,12 @@ class Chat {
       case "ThinkChunkEnd":
         return screen.stopped("thinking");
       case "ToolStart":
-        return screen.started(event.call.callId, `${event.call.name} ${event.call.inputPreview}`);
+        return screen.started(event.call.callId, `${event.call.name} ${event.call.inputPreview ?? ""}`);
       case "ToolEnd": {
         const { callId, name, inputPreview, state, durationMs, error } = event.call;
         screen.stopped(callId);
         const time = durationMs === null ? "" : ` in ${durationMs.toFixed(0)} ms`;
-        return screen.line(`[${name}] ${inputPreview} ${state}${time}${error === null ? "" : `: ${error.message}`}`);
+        return screen.line(`[${name}] ${inputPreview ?? ""} ${state}${time}${error === null ? "" : `: ${error.message ?? ""}`}`);
       }
       case "PermissionRequired": {
         const { request, approval } = event;
@@ -173,7 +173,9 @@ class Chat {
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
     const asked = question.kind === "OUTCOME_UNKNOWN" ? `Shall ${question.tool} run again?` : `May ${question.tool} run?`;
-    this.#screen.line(`${asked} (${question.reason})\n${question.inputText}\n${question.tool}: [y/n]`);
+    this.#screen.line(
+      `${asked} (${question.reason ?? "why is no longer known"})\n${question.inputText}\n${question.tool}: [y/n]`,
+    );
   }
 
   #answered(approvalId: string): void {

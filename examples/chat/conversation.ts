@@ -20,13 +20,13 @@ export type Question = {
   readonly kind: string;
   readonly inputHash: string | null;
   readonly tool: string;
-  readonly reason: string;
+  readonly reason: string | null;
   readonly inputText: string;
 };
 
 /** The words for who may not decide on what is asked. */
 export function elsewhereText({ tool, reason }: Pick<Question, "tool" | "reason">, cannotDecide: readonly string[]): string {
-  return `${tool} waits for somebody else to decide (${reason}). You may not: ${cannotDecide.join(", ")}.`;
+  return `${tool} waits for somebody else to decide (${reason ?? "why is no longer known"}). You may not: ${cannotDecide.join(", ")}.`;
 }
 
 /** The next events; `caughtUp` if they were the last for now. */

@@ -52,7 +52,7 @@ export type ChatAgent = {
     readonly id: string;
     readonly kind: string;
     readonly inputHash: string | null;
-    readonly reason: string;
+    readonly reason: string | null;
     readonly inputText: string | null;
     readonly viewerCannotDecideReasons: readonly string[];
     readonly toolCall: { readonly name: string } | null;
@@ -75,7 +75,7 @@ export type ChatEvent =
         readonly approvalId: string;
         readonly kind: string;
         readonly inputHash: string | null;
-        readonly reason: string;
+        readonly reason: string | null;
         readonly call: Pick<Call, "name"> | null;
       };
       readonly approval: {

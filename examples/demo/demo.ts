@@ -117,7 +117,7 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       console.log(event.aborted ? " … (aborted)\n" : "\n");
       return;
     case "ToolStart":
-      console.log(`[${event.call.name}] ${event.call.inputPreview}`);
+      console.log(`[${event.call.name}] ${event.call.inputPreview ?? ""}`);
       return;
     case "ToolEnd":
       console.log(
@@ -143,9 +143,9 @@ async function decide(
   const reasons = approval?.viewerCannotDecideReasons ?? [];
   if (reasons.length > 0)
     return console.log(
-      `${request.call.name} waits for somebody else to decide (${request.reason}). You may not: ${reasons.join(", ")}.\n`,
+      `${request.call.name} waits for somebody else to decide (${request.reason ?? "why is no longer known"}). You may not: ${reasons.join(", ")}.\n`,
     );
-  console.log(`May ${request.call.name} run? (${request.reason})\n${approval?.inputText ?? ""}`);
+  console.log(`May ${request.call.name} run? (${request.reason ?? "why is no longer known"})\n${approval?.inputText ?? ""}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
   await mutate(client, DECIDE, {
     approvalId: request.approvalId,

@@ -66,9 +66,9 @@ export type Beginning = {
 export type Call = {
   readonly name: string;
   readonly state: string;
-  readonly inputPreview: string;
+  readonly inputPreview: string | null;
   readonly durationMs: number | null;
-  readonly error: { readonly message: string } | null;
+  readonly error: { readonly message: string | null } | null;
 };
 
 /** What the demo reads of an event. */
@@ -81,7 +81,7 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
       readonly request: {
         readonly approvalId: string;
         readonly inputHash: string;
-        readonly reason: string;
+        readonly reason: string | null;
         readonly call: Pick<Call, "name" | "inputPreview">;
       };
       readonly approval: { readonly inputText: string; readonly viewerCannotDecideReasons: readonly string[] } | null;
@@ -92,7 +92,7 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "TokensUsed"; readonly inputTokens: number; readonly outputTokens: number }
   | {
       readonly __typename: "TodoChanged";
-      readonly todos: readonly { readonly todoId: string; readonly title: string; readonly status: string }[];
+      readonly todos: readonly { readonly todoId: string; readonly title: string | null; readonly status: string }[];
     }
   | { readonly __typename: "ErrorRaised"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }

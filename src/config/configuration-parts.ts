@@ -6,14 +6,17 @@ import type { Written } from "../lib/setting.ts";
 import type { TriplaneConfig } from "./config.ts";
 import type { TENANT_SETTINGS } from "./tenants.ts";
 
-/** A digest of each part of the configuration that has a say in rights, by its place: `templates.assistant`, `actors.petra`. */
+/**
+ * A digest of each part of the configuration that has a say in rights, or in how long events are kept, by its place:
+ * `templates.assistant`, `actors.petra`. Listeners (`on`) are among them, since they may decide.
+ */
 export type ConfigurationParts = Readonly<Record<string, string>>;
 
 /** The parts as they hold for a tenant: of the actors, those of the tenant. */
 export function configurationParts(config: TriplaneConfig): (tenant: string) => ConfigurationParts {
-  const { hooks, authenticate, operations } = config;
+  const { hooks, on, authenticate, operations, retention } = config;
   const shared = {
-    ...digests("", { hooks, authenticate, operations }),
+    ...digests("", { hooks, on, authenticate, operations, retention }),
     ...digests("agentHooks.", config.agentHooks ?? {}),
     ...digests("permissionModes.", config.permissionModes ?? {}),
     ...offered(config),
@@ -53,9 +56,9 @@ function digests(prefix: string, parts: Readonly<Record<string, unknown>>): Conf
   return Object.fromEntries(given.map(([name, value]) => [`${prefix}${name}`, digestOf(written(value))]));
 }
 
-/** The declaration of a tool: rules and people judge its calls by it. */
-function declared({ name, description, inputSchema, readOnly, idempotent, risk, paths }: Tool): object {
-  return { name, description, inputSchema, readOnly, idempotent, risk, paths };
+/** The declaration of a tool: rules and people judge its calls by it, and its hooks may deny them. */
+function declared({ name, description, inputSchema, readOnly, idempotent, risk, paths, hooks }: Tool): object {
+  return { name, description, inputSchema, readOnly, idempotent, risk, paths, hooks };
 }
 
 /** The value as JSON: the operator's own code by its text. */

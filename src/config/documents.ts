@@ -1,14 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { GraphQLError, parse, validate } from "graphql";
+import { GraphQLError, validate } from "graphql";
 import { isJsonObject, type Json } from "../lib/json.ts";
 import { messageOf } from "../lib/text.ts";
 import { schema } from "../schema/index.ts";
+import { parseBounded } from "../server/documents.ts";
 import { TrustedDocuments, type RoleOperations } from "../server/trusted-documents.ts";
 import { ConfigurationError } from "./environment.ts";
 
 /**
  * Reads the operator's documents, and who may send others. The file is JSON: `{ id: text }`, as Relay and codegen write it, or
- * Apollo's manifest. A document that does not fit the schema is refused, so that it fails here and not at a user.
+ * Apollo's manifest. A document that does not fit the schema, or is larger than documents may be, is refused, so that it fails here and not at a user.
  */
 export async function trustedDocumentsOf(
   path: string,
@@ -61,7 +62,7 @@ function textsOf(manifest: Json): Map<string, string> | null {
 
 function problemsOf(text: string): readonly GraphQLError[] {
   try {
-    return validate(schema, parse(text));
+    return validate(schema, parseBounded(text));
   } catch (error) {
     if (error instanceof GraphQLError) return [error];
     throw error;

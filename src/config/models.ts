@@ -88,17 +88,23 @@ export const MODEL = Type.Unsafe<ModelConfig>({
 /** Models by name, and notes for the operator at the start. */
 type Models = { readonly models: ReadonlyMap<string, Model>; readonly notes: readonly string[] };
 
-/** The models configured at `field`, checked. Scripts are named from `folder`. Throws ConfigurationError with the place of what is wrong. */
+/** The place of models in a configuration: where they stand, from which folder scripts are named, and the tools that scripts may speak of. */
+export type ModelSource = {
+  readonly folder: string;
+  readonly environment: Environment;
+  readonly tools: { has(name: string): boolean };
+};
+
+/** The models configured at `field`, checked. Throws ConfigurationError with the place of what is wrong. */
 export async function modelsOf(
   field: string,
-  folder: string,
   configs: Readonly<Record<string, ModelConfig>>,
-  environment: Environment,
+  source: ModelSource,
 ): Promise<Models> {
   const models = new Map<string, Model>();
   const notes: string[] = [];
   for (const [name, config] of Object.entries(configs)) {
-    const made = await modelOf(`${field}.${name}`, folder, config, environment);
+    const made = await modelOf(`${field}.${name}`, config, source);
     models.set(name, made.model);
     notes.push(...made.notes);
   }
@@ -107,21 +113,22 @@ export async function modelsOf(
 
 type Made = { readonly model: Model; readonly notes: readonly string[] };
 
-async function modelOf(field: string, folder: string, config: ModelConfig, environment: Environment): Promise<Made> {
+async function modelOf(field: string, config: ModelConfig, source: ModelSource): Promise<Made> {
+  const { environment } = source;
   switch (config.provider) {
     case "scripted":
-      return { model: await scripted(field, folder, config.script), notes: [] };
+      return scripted(field, config.script, source);
     case "anthropic": {
       const { model, maxTokens, thinking, stopSequences } = complete(ANTHROPIC_SETTINGS, config);
       if (thinking !== null && thinking !== "adaptive" && thinking.budgetTokens >= maxTokens)
         throw new ConfigurationError(`${field}.thinking.budgetTokens must be less than maxTokens (${maxTokens})`);
       const price = priceOf(config.price);
-      if (environment.anthropic === null) return withoutKey(field, folder, "ANTHROPIC_API_KEY", config);
+      if (environment.anthropic === null) return withoutKey(field, "ANTHROPIC_API_KEY", config, source);
       return { model: anthropicModel({ ...environment.anthropic, model, maxTokens, thinking, stopSequences, price }), notes: [] };
     }
     case "openai": {
       const { model, maxTokens } = complete(OPENAI_SETTINGS, config);
-      if (environment.openai === null) return withoutKey(field, folder, "OPENAI_API_KEY or OPENAI_BASE_URL", config);
+      if (environment.openai === null) return withoutKey(field, "OPENAI_API_KEY or OPENAI_BASE_URL", config, source);
       return { model: openAiModel({ ...environment.openai, model, maxTokens, price: priceOf(config.price) }), notes: [] };
     }
   }
@@ -130,29 +137,38 @@ async function modelOf(field: string, folder: string, config: ModelConfig, envir
 /** The script that stands in for a model whose provider cannot be reached. */
 async function withoutKey(
   field: string,
-  folder: string,
   missing: string,
   config: { readonly model: string; readonly withoutKey?: string },
+  source: ModelSource,
 ): Promise<Made> {
   if (config.withoutKey === undefined)
     throw new ConfigurationError(`${field} needs ${missing}: set it, or name a script to play without it in withoutKey`);
-  return {
-    model: await scripted(`${field}.withoutKey`, folder, config.withoutKey),
-    notes: [
-      `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`,
-    ],
-  };
+  const { model, notes } = await scripted(`${field}.withoutKey`, config.withoutKey, source);
+  const standsIn = `${missing} is not set: a scripted model stands in for ${config.model}. It really calls the tools, but knows only a few requests.`;
+  return { model, notes: [standsIn, ...notes] };
 }
 
 function priceOf(config: Written<typeof PRICE_SETTINGS> | undefined): TokenPrice | null {
   return config === undefined ? null : { cacheRead: config.input, cacheWrite: config.input, ...config };
 }
 
-async function scripted(field: string, folder: string, script: string | Script): Promise<Model> {
-  if (typeof script !== "string") return scriptedModel("inline", parseScript(field, JSON.stringify(script)));
+async function scripted(field: string, script: string | Script, { folder, tools }: ModelSource): Promise<Made> {
+  const made = (name: string, parsed: Script): Made => ({
+    model: scriptedModel(name, parsed),
+    notes: unheard(field, parsed, tools),
+  });
+  if (typeof script !== "string") return made("inline", parseScript(field, JSON.stringify(script)));
   const path = resolve(folder, script);
-  const source = await readFile(path, "utf8").catch((error: unknown) => {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw new ConfigurationError(`${field}: ${messageOf(error)}`);
   });
-  return scriptedModel(script, parseScript(path, source));
+  return made(script, parseScript(path, text));
+}
+
+/** A note for each result that the script waits for in vain, since no tool has the name. */
+function unheard(field: string, { replies }: Script, tools: ModelSource["tools"]): readonly string[] {
+  const names = new Set(replies.flatMap(({ when, find }) => [when.result ?? [], find?.result ?? []].flat()));
+  return [...names]
+    .filter((name) => !tools.has(name))
+    .map((name) => `${field}: the script waits for a result of ${name}, and no tool is named so`);
 }

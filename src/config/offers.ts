@@ -47,7 +47,7 @@ export async function offerOf(
   refuseTaken(`${path}: ${place}templates`, Object.keys(written.templates), new Set(Object.keys(templates)));
   refuseTaken(`${path}: ${place}models`, Object.keys(written.models), shared.models);
   const tools = toolsOf(`${path}: ${place}tools`, written.tools, shared.tools);
-  const own = await modelsOf(`${path}: ${place}models`, folder, written.models, environment);
+  const own = await modelsOf(`${path}: ${place}models`, written.models, { folder, environment, tools });
   const models = new Map([...shared.models, ...own.models]);
   const vocabulary = { tools, modes };
   const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): [string, Template][] =>

@@ -82,7 +82,10 @@ type OwnerParts = {
   readonly stepEnd?: { readonly step: number } & Patch<Omit<Prisma.StepUncheckedCreateInput, "agentId" | "step">>;
   readonly toolCalls?: readonly Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals">>[];
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
+  /** The agent's whole list. */
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
+  /** With todos: the call that wrote them. The call keeps them, for forks. */
+  readonly todosBy?: string;
 };
 
 type OutsideParts = {

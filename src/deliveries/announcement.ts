@@ -31,11 +31,15 @@ const IDS: Readonly<Record<string, NodeType>> = {
   delegationId: "Delegation",
 };
 
+/** The fields with JSON of the operator's own code and of models: nothing in them is an id of the API. */
+const OWN_JSON: ReadonlySet<string> = new Set(["eventData", "meta", "parameters"]);
+
 function withGlobalIds(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, withIds(name, value)]));
 }
 
 function withIds(name: string, value: Json): Json {
+  if (OWN_JSON.has(name)) return value;
   const type = IDS[name];
   if (type !== undefined && typeof value === "string") return globalId(type, value);
   if (Array.isArray(value)) return value.map((item: Json) => withIds(name, item));

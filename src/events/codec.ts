@@ -15,13 +15,12 @@ import {
   ERROR_PHASES,
   ERROR_SEVERITIES,
   type EventBody,
-  GATE_STAGES,
-  TOOL_CALL_ERROR_TYPES,
   type EventDraft,
   type EventKind,
   type TenantEventDraft,
   type TimelineEvent,
 } from "./event.ts";
+import { GATE_STAGES, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
 import type { Channel } from "./channel.ts";
 import { asNow } from "./older-payloads.ts";
 

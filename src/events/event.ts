@@ -1,88 +1,9 @@
-import type {
-  AgentState,
-  ApprovalDecision,
-  ApprovalKind,
-  ApprovalState,
-  Breakpoint,
-  ToolCallState,
-} from "../db/generated/enums.ts";
-import type { Json, JsonObject } from "../lib/json.ts";
+import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
+import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
 import type { ActorRef } from "./actor-ref.ts";
+import type { ApprovalSnapshot, GateStage, TodoItem, ToolCallError, ToolCallSnapshot } from "./snapshots.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
-
-/** The six stages of the gate through which every tool call goes, in order. */
-export const GATE_STAGES = ["discovery", "validation", "permission", "confirmation", "execution", "formatting"] as const;
-export type GateStage = (typeof GATE_STAGES)[number];
-
-/** The kinds of refusals and failures of tool calls. */
-export const TOOL_CALL_ERROR_TYPES = [
-  "not_found",
-  "disabled",
-  "invalid_params",
-  "permission_denied",
-  "user_rejected",
-  "approval_expired",
-  "tool_busy",
-  "execution_failed",
-  "timeout",
-  "aborted",
-] as const;
-export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
-
-/** Why a tool call was refused or failed: the stage of the gate and the kind of refusal. */
-export type ToolCallError = { readonly type: ToolCallErrorType; readonly stage: GateStage; readonly message: string };
-
-/** The outcome of the question whether a call may run. */
-export type CallApproval = {
-  readonly approvalId: string;
-  readonly state: ApprovalState;
-  readonly decision: ApprovalDecision | null;
-  readonly decidedBy: ActorRef | null;
-  readonly decidedAt: string | null;
-  readonly note: string | null;
-};
-
-/** A tool call as it stood when the event was committed. Times are ISO 8601. */
-export type ToolCallSnapshot = {
-  readonly callId: string;
-  readonly name: string;
-  readonly state: ToolCallState;
-  /** JSON text of the input, cut at 200 characters. */
-  readonly inputPreview: string;
-  readonly output: string | null;
-  readonly isError: boolean;
-  readonly error: ToolCallError | null;
-  readonly approval: CallApproval | null;
-  readonly startedAt: string | null;
-  readonly completedAt: string | null;
-  readonly durationMs: number | null;
-};
-
-/** An approval as it stood when it was asked for. What it is about stands in one of its fields; the others are null. */
-export type ApprovalSnapshot = {
-  readonly approvalId: string;
-  readonly kind: ApprovalKind;
-  readonly call: ToolCallSnapshot | null;
-  readonly host: string | null;
-  readonly inputHash: string | null;
-  readonly reason: string;
-  readonly risk: string;
-  /** The words of hooks for the people who decide; null for none. */
-  readonly meta: JsonObject | null;
-  /** The number of people who must allow it. */
-  readonly quorum: number;
-  readonly expiresAt: string | null;
-};
-
-/** One entry of the agent's todo list. */
-export type TodoItem = {
-  readonly id: string;
-  readonly title: string;
-  readonly status: "pending" | "in_progress" | "completed";
-  readonly assignee: string | null;
-  readonly notes: string | null;
-};
 
 /** The end of a turn. */
 export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
@@ -166,6 +87,12 @@ export type AgentEventBody =
       readonly createdBy: ActorRef;
       /** The agent that it was forked from; null for one that was not forked. */
       readonly forkedFrom: string | null;
+      /** The folder in which it works. Null in events of before, as are the fields below. */
+      readonly workspace: string | null;
+      /** Names of hooks of its own. */
+      readonly hooks: readonly string[] | null;
+      /** A permission of its own, with its scope; null for none, or for one that does not fit into the event. */
+      readonly permission: Json;
     }
   | {
       readonly kind: "AGENT_RENAMED";

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../lib/json.ts";
-import { TOOL_CALL_ERROR_TYPES, type GateStage, type ToolCallErrorType } from "./event.ts";
+import { TOOL_CALL_ERROR_TYPES, type GateStage, type ToolCallErrorType } from "./snapshots.ts";
 
 /** The payload of an event as this version writes it, whatever version wrote it. */
 export function asNow(kind: string, payload: JsonObject): JsonObject {
@@ -8,7 +8,7 @@ export function asNow(kind: string, payload: JsonObject): JsonObject {
 
 /** The kinds of which earlier versions wrote other payloads: fields were added, and some have other names or forms. */
 const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
-  AGENT_CREATED: (payload) => ({ forkedFrom: null, ...payload }),
+  AGENT_CREATED: (payload) => ({ forkedFrom: null, workspace: null, hooks: null, permission: null, ...payload }),
   MESSAGE_RECEIVED: (payload) => ({ images: 0, ...payload }),
   TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, isEstimated: false, ...payload }),
   PERMISSION_REQUIRED: (payload) => {

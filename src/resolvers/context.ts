@@ -3,7 +3,7 @@ import type { AgentServices } from "../agent/loop/services.ts";
 import type { PrismaReads } from "../db/database.ts";
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";
-import type { Tails } from "../events/tails.ts";
+import type { Tails } from "../events/following/tails.ts";
 import type { Loaders } from "./loaders.ts";
 import type { OperationRoom } from "./rate-limit.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";

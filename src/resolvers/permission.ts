@@ -1,4 +1,6 @@
 import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
+import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusal.ts";
+import { templateOf } from "../agent/loop/template.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
@@ -10,20 +12,34 @@ import { ROW_ID, rowId } from "../lib/global-id.ts";
 import type { ToolCallFilter } from "./tool-call.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
 
+/** An explanation, or what is wrong with the call. */
+export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
+
 /** Why a call of this agent would be allowed, asked or denied. */
 export async function explainPermission(
   context: Context,
   { agentId, tool, input }: { readonly agentId: string; readonly tool: string; readonly input: Json },
-): Promise<CallExplanation> {
+): Promise<ExplanationResult> {
   const { prisma, actor, services } = context;
   const row = await prisma.agent.findUnique({ where: { id: rowId("Agent", agentId) ?? "", AND: visibleAgents(actor) } });
   if (row === null) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
-  const template = services.templates.get(row.templateId);
-  if (template === undefined) throw clientError("NOT_FOUND", `the template ${row.templateId} of this agent is not configured`);
+  const template = templateOf(services, { templateId: row.templateId, hooks: (row.hooks as readonly string[] | null) ?? [] });
+  if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
   const permission = row.permission as OwnPermission | null;
   const explained = await explainCall(services, { ...row, permission, template }, tool, input);
-  if (!explained.ok) throw clientError("BAD_USER_INPUT", explained.refusal);
-  return explained.value;
+  return explained.ok
+    ? { explanation: explained.value, problems: [] }
+    : { explanation: null, problems: callProblems(explained.refusal) };
+}
+
+/** What is wrong with a call that does not come as far as permission, a problem a place. */
+function callProblems(refusal: Refusal): readonly UserError[] {
+  if (refusal.type !== "invalid_params") return [{ code: "INVALID", field: ["tool"], message: refusalText(refusal) }];
+  return refusal.issues.slice(0, ISSUES).map(({ path, message }) => ({
+    code: "INVALID",
+    field: ["input", ...path.split("/").filter((name) => name !== "")],
+    message,
+  }));
 }
 
 /** The request of a simulation: a proposed block, over which calls, from where on, and how many at most. */

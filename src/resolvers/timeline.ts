@@ -14,7 +14,7 @@ import {
   type LogIdentity,
 } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
-import { follow } from "../events/follow.ts";
+import { follow } from "../events/following/follow.ts";
 import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";

@@ -2,7 +2,7 @@ import type { OutputPiece } from "../agent/calls/outputs.ts";
 import { cancelToolCall as cancel } from "../agent/commands/cancel-tool-call.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";
-import type { ToolCallErrorType } from "../events/event.ts";
+import type { ToolCallErrorType } from "../events/snapshots.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
 import { actorIds, type ActorNameOrId } from "./actor.ts";
 import { checkPage, connection, type Connection, type PageArguments } from "./connection.ts";

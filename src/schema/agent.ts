@@ -1,7 +1,8 @@
 import type { ForkPoint as Point } from "../agent/commands/fork-points.ts";
 import type { AgentUsage } from "../agent/loop/usage.ts";
 import type { OpenBlock as Open } from "../events/blocks.ts";
-import { DONE_REASONS, type TodoItem as Item } from "../events/event.ts";
+import { DONE_REASONS } from "../events/event.ts";
+import { type TodoItem as Item } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
@@ -10,7 +11,7 @@ import { messagesOf } from "../resolvers/message.ts";
 import { templateNamed } from "../resolvers/template.ts";
 import { toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
-import { Approval } from "./approval.ts";
+import { Approval } from "./approvals/approval.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
 import { described } from "./described.ts";

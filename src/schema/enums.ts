@@ -2,7 +2,7 @@ import type { CannotDecideReason as CannotDecide } from "../agent/approvals/cann
 import type { CommandRefusalCode } from "../agent/actors/refusal.ts";
 import type { ROLES } from "../agent/actors/actor.ts";
 import type * as stored from "../db/generated/enums.ts";
-import type { GateStage as Stage, ToolCallErrorType as ErrorType } from "../events/event.ts";
+import type { GateStage as Stage, ToolCallErrorType as ErrorType } from "../events/snapshots.ts";
 import { builder } from "./builder.ts";
 import { described, describedLower } from "./described.ts";
 

@@ -1,6 +1,6 @@
 import type { Consideration, Explanation } from "../agent/policy/permission.ts";
 import { allowRuleByRow } from "../resolvers/allow-rule.ts";
-import { AllowRule } from "./allow-rule.ts";
+import { AllowRule } from "./approvals/allow-rule.ts";
 import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
 

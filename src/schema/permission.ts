@@ -1,6 +1,12 @@
 import type { CallExplanation } from "../agent/calls/explain.ts";
 import type { ChangedCall, VerdictChange } from "../agent/policy/simulate.ts";
-import { explainPermission, simulatePolicy, type SimulationResult, type SimulationView } from "../resolvers/permission.ts";
+import {
+  explainPermission,
+  simulatePolicy,
+  type ExplanationResult,
+  type SimulationResult,
+  type SimulationView,
+} from "../resolvers/permission.ts";
 import { toolCallByRow } from "../resolvers/tool-call.ts";
 import { builder } from "./builder.ts";
 import { PermissionVerdict } from "./enums.ts";
@@ -26,9 +32,26 @@ const PermissionExplanation = builder.objectRef<CallExplanation>("PermissionExpl
   }),
 });
 
+const ExplainPermissionResult = builder.objectRef<ExplanationResult>("ExplainPermissionResult").implement({
+  description: "An explanation, or what is wrong with the call.",
+  fields: (t) => ({
+    explanation: t.field({
+      type: PermissionExplanation,
+      nullable: true,
+      description: "The explanation; null if the call has problems.",
+      resolve: ({ explanation }) => explanation,
+    }),
+    problems: t.field({
+      type: [UserError],
+      description: "What is wrong with the call, one for each place, 20 at most: `field` says where, as in `input.path`.",
+      resolve: ({ problems }) => [...problems],
+    }),
+  }),
+});
+
 builder.queryField("explainPermission", (t) =>
   t.field({
-    type: PermissionExplanation,
+    type: ExplainPermissionResult,
     description: "What would become of a call, and why. Nothing is run or recorded.",
     args: {
       agentId: t.arg.id({ required: true, description: "Whose call." }),

@@ -1,10 +1,11 @@
 import { inputPreview } from "../agent/calls/events.ts";
+import { MOST_BYTES } from "../agent/calls/outputs.ts";
 import { isRetryable, recommendationsOf } from "../agent/calls/advice.ts";
 import type { OutputPiece as Piece } from "../agent/calls/outputs.ts";
 import type { Trail } from "../agent/calls/states.ts";
 import type { Passage } from "../agent/calls/stage-clock.ts";
 import type { Explanation } from "../agent/policy/permission.ts";
-import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/event.ts";
+import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapshot } from "../events/snapshots.ts";
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { outputPiece, toolCall, toolCalls, type ToolCallOrder as Order } from "../resolvers/tool-call.ts";
@@ -30,7 +31,7 @@ export const ToolCallError = builder.objectRef<Failure>("ToolCallError").impleme
   fields: (t) => ({
     type: t.expose("type", { type: ToolCallErrorType, description: "What went wrong." }),
     stage: t.expose("stage", { type: GateStage, description: "The stage of the gate in which it did." }),
-    message: t.exposeString("message", { description: "The same in words." }),
+    message: t.exposeString("message", { nullable: true, description: "The same in words; null where they were erased." }),
     isRetryable: t.boolean({
       description: "Whether the same call may go well later.",
       resolve: ({ type }) => isRetryable(type),
@@ -64,7 +65,10 @@ export const ToolCallSnapshot = builder.objectRef<Snapshot>("ToolCallSnapshot").
     callId: t.exposeID("callId", { description: "The call: `toolCall(callId:)` takes it." }),
     name: t.exposeString("name", { description: "The tool." }),
     state: t.expose("state", { type: ToolCallState, description: "How far it had come." }),
-    inputPreview: t.exposeString("inputPreview", { description: "JSON text of the input, cut at 200 characters." }),
+    inputPreview: t.exposeString("inputPreview", {
+      nullable: true,
+      description: "JSON text of the input, cut at 200 characters; null where it was erased.",
+    }),
     output: t.exposeString("output", { nullable: true, description: "What the model read, cut at 4 KB." }),
     isError: t.exposeBoolean("isError", { description: "Whether it has no result of its own." }),
     error: t.expose("error", { type: ToolCallError, nullable: true, description: "Why it has none." }),
@@ -127,7 +131,11 @@ const OutputPiece = builder.objectRef<Piece>("OutputPiece").implement({
 const KeptOutput = builder.objectRef<{ readonly callId: string; readonly bytes: number }>("KeptOutput").implement({
   description: "An output of which the model read only a part, in a file of the server that ran the call.",
   fields: (t) => ({
-    bytes: t.exposeInt("bytes", { description: "The size of the file; more than 64 MB of an output are not kept." }),
+    bytes: t.exposeInt("bytes", { description: "The size of the file." }),
+    isWhole: t.boolean({
+      description: "Whether the file has all of the output: more than 64 MB of one are not kept.",
+      resolve: ({ bytes }) => bytes < MOST_BYTES,
+    }),
     piece: t.field({
       type: OutputPiece,
       nullable: true,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventKind } from "../generated/documents.ts";
-import { rowId } from "../../src/lib/global-id.ts";
+import { globalId, rowId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
 
@@ -151,5 +151,16 @@ describe("the past of the timeline", () => {
         expect(await minutes(from, to), `from ${from} to ${to}`).toEqual(
           all.filter((minute) => minute >= from && minute < to).map(String),
         );
+  });
+
+  it("is of 100 agents at most", async () => {
+    const client = connect((await startTestApp()).url);
+    const agentIds = Array.from({ length: 101 }, (_, index) =>
+      globalId("Agent", `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`),
+    );
+    const { errors } = await client.post({ query: QUERY, variables: { agentIds } });
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining("at most 100 agents"), extensions: { code: "BAD_USER_INPUT" } },
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import {
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isLeafType,
   isListType,
   isObjectType,
   type GraphQLField,
@@ -72,18 +73,27 @@ describe("every part of the contract", () => {
   });
 
   it("that names an id is an ID, but for the id that an operator's own sign-in gives its actors", () => {
-    const others = TYPES.flatMap((type) => fieldsOf(type).map((field) => ({ place: `${type.name}.${field.name}`, field })))
+    const args = TYPES.flatMap((type) =>
+      fieldsOf(type).flatMap((of) =>
+        "args" in of ? of.args.map((field) => ({ place: `${type.name}.${of.name}(${field.name}:)`, field })) : [],
+      ),
+    );
+    const others = [
+      ...args,
+      ...TYPES.flatMap((type) => fieldsOf(type).map((field) => ({ place: `${type.name}.${field.name}`, field }))),
+    ]
       .filter(({ field: { name } }) => name === "id" || /(Id|Ids)$/.test(name))
       .filter(({ field: { type } }) => nameOf(type) !== "ID")
       .map(({ place }) => place);
     expect(others).toEqual(["ActorRef.actorId"]);
   });
 
-  it("that is a list of objects is a page of a connection, or says how long it can be", () => {
+  it("that is a list is a page of a connection, or says how long it can be; a list of words is as long as what it is about", () => {
     const endless = TYPES.filter((type) => isObjectType(type) || isInterfaceType(type))
       .filter(({ name }) => !name.endsWith("Connection"))
       .flatMap((type) => fieldsOf(type).map((field) => ({ place: `${type.name}.${field.name}`, field })))
-      .filter(({ field: { type } }) => isListType(getNullableType(type)) && fieldsOf(schema.getType(nameOf(type))).length > 0)
+      .filter(({ field: { type } }) => isListType(getNullableType(type)))
+      .filter(({ field: { type } }) => !isLeafType(schema.getType(nameOf(type))))
       // The problems of one input are as many as its fields.
       .filter(({ field: { name } }) => name !== "userErrors")
       .filter(({ field: { description } }) => !BOUND.test(description ?? ""))

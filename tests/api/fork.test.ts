@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ForkAgentDocument, StandstillDocument } from "../generated/documents.ts";
+import { defineTool } from "../../src/agent/tools/tool.ts";
 import { tokenActor } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
@@ -92,6 +93,39 @@ describe("forkAgent", () => {
     expect(await client.agent(fork.id)).toMatchObject({ turn: 2, stepCount: 3 });
     const again = (await client.get(ForkAgentDocument, { input: { agentId: fork.id } })).forkAgent.agent?.id ?? "";
     expect((await client.agent(again)).toolCalls.nodes).toMatchObject([{ copyOf: original.toolCalls.nodes[0]?.id }]);
+  });
+
+  it("has the todos that the tool calls up to there left, whatever tool wrote them", async () => {
+    const plans = defineTool<{ readonly title: string }>({
+      name: "plan",
+      description: "Writes a plan.",
+      readOnly: false,
+      inputSchema: { type: "object", required: ["title"], properties: { title: { type: "string" } } },
+      run: async ({ title }, { todos }) => {
+        await todos.write([{ id: "1", title, status: "pending", assignee: null, notes: null }]);
+        if (title === "second") throw new Error("it wrote its plan, and failed");
+        return { output: "planned", details: null };
+      },
+    });
+    const model = playedModel(
+      () => callsWith(["plan", { title: "first" }]),
+      () => says("First."),
+      () => callsWith(["plan", { title: "second" }]),
+      () => says("Second."),
+    );
+    const app = await startTestApp({ model, config: { tools: [plans] }, template: { permission: { mode: "auto" } } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    await client.turn(id, "one");
+    await client.turn(id, "two");
+    const { messages } = await client.agent(id);
+    const todosAt = async (text: string): Promise<unknown> => {
+      const messageId = messages.nodes.find((message) => message.text === text)?.id ?? "";
+      const { forkAgent } = await client.get(ForkAgentDocument, { input: { agentId: id, messageId } });
+      return (await client.agent(forkAgent.agent?.id ?? "")).todos;
+    };
+    expect(await todosAt("First.")).toMatchObject([{ title: "first" }]);
+    expect(await todosAt("Second.")).toMatchObject([{ title: "second" }]);
   });
 
   it("works while the other works, at its newest safe point, and once for a key", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ScriptCall } from "../../src/agent/models/script.ts";
-import { CreateAgentDocument, type EventKind } from "../generated/documents.ts";
+import { CreateAgentDocument, ExplainPermissionDocument, type EventKind } from "../generated/documents.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { ownTool } from "../support/tools.ts";
@@ -125,6 +125,25 @@ describe("hooks", () => {
       ]);
     });
 
+    it("leaves nothing of the failure that it replaces: in the call, in its events, in the alarm (invariant 11)", async () => {
+      const leaks = ownTool("leaks", () => {
+        throw Object.assign(new Error("SECRET42"), { code: "SECRET43" });
+      });
+      const { calls, events } = await turnWith([{ tool: "leaks" }], {
+        config: { tools: [leaks] },
+        template: {
+          hooks: { postToolUse: [() => ({ replace: { output: "redacted", details: null } })] },
+          permission: { mode: "auto" },
+          trace: true,
+        },
+      });
+      expect(calls).toMatchObject([
+        { state: "FAILED", output: "redacted", details: null, error: { type: "EXECUTION_FAILED", message: "redacted" } },
+      ]);
+      expect(JSON.stringify({ calls, events })).not.toMatch(/SECRET4/);
+      expect(ofType(events, "ErrorRaised")).toMatchObject([{ detail: "execution_failed", message: "leaks: redacted" }]);
+    });
+
     it("is reported if it throws or answers something else, and the result stays", async () => {
       for (const hook of [() => ({ output: "plain form", details: null }), () => ({ update: { output: 5 } })] as never[])
         expect(await run("plain", [hook])).toMatchObject({
@@ -151,6 +170,14 @@ describe("hooks", () => {
       .createAgent;
     expect(userErrors).toMatchObject([{ code: "NOT_FOUND", field: ["hooks"], message: expect.stringContaining("careful") }]);
     const agent = await client.createAgent({ hooks: ["careful"] });
+    expect(ofType(await client.until(agent.id, "AGENT_CREATED"), "AgentCreated")).toMatchObject([
+      { hooks: ["careful"], workspace: app.workspace, permission: null },
+    ]);
+    const asked = { agentId: agent.id, tool: "fs_read", input: { path: "a.txt" } };
+    expect((await client.get(ExplainPermissionDocument, asked)).explainPermission.explanation?.hooks).toEqual([
+      "templates.assistant.hooks.preToolUse.0",
+      "agentHooks.careful.preToolUse.0",
+    ]);
     expect(ofType(await client.turn(agent.id, "go"), "ToolEnd")).toMatchObject([{ call: { state: "DENIED" } }]);
     expect(order).toEqual(["template", "agent"]);
     await client.turn((await client.createAgent()).id, "go");

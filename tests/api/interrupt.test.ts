@@ -205,6 +205,38 @@ describe("interruptAgent", () => {
     expect(JSON.stringify(model.calls.at(-1)?.request.messages)).toContain("use the other folder");
   });
 
+  it("that comes while the last answer is committed interrupts nothing, and its note is read in the next turn", async () => {
+    const model = playedModel(
+      () => says("Done."),
+      () => says("Hello."),
+    );
+    let late: () => Promise<void> = async () => {};
+    const app = await startTestApp({
+      model,
+      overrides: {
+        sql: (sql) =>
+          beforeCommit(
+            sql,
+            ({ stepEnd }) => stepEnd?.state === "COMPLETED",
+            () => late(),
+          ),
+      },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    late = async () => {
+      await interrupt(client, agent.id, "use the other folder");
+      await interrupt(client, agent.id, "and the other file");
+    };
+    expect(ofType(await client.turn(agent.id, "go"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    expect(ofType(await client.turn(agent.id, "on"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    const read = JSON.stringify(model.calls.at(-1)?.request.messages);
+    expect(read).toContain("use the other folder");
+    expect(read).toContain("and the other file");
+    await client.turn(agent.id, "further");
+    expect(JSON.stringify(model.calls.at(-1)?.request.messages).split("use the other folder")).toHaveLength(2);
+  });
+
   it("without a note leaves the conversation as it is", async () => {
     const model = playedModel(
       () => hangsAfter("…"),

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { rowId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
@@ -45,6 +46,14 @@ it("an agent's last activity is a message, a question, its answer or the end of 
   await spoke.promise;
   await client.until(agent.id, "TEXT_CHUNK");
   expect(await lastActivity()).toBe(atMinute(3));
+  // Text leaves the agent's row where it lies: its versions are not counted, since there are none.
+  const row = (): Promise<unknown> => app.database.sql.query({ name: "r", text: "SELECT ctid::text, xmin::text FROM agent" }, []);
+  const before = await row();
+  const body = { kind: "TEXT_CHUNK", step: 2, block: 0, delta: "more" } as const;
+  await app.services.log.append("local", [
+    { agentId: rowId("Agent", agent.id) ?? "", createdBy: "local", events: [{ at: new Date(), body }] },
+  ]);
+  expect(await row()).toEqual(before);
   minute = 5;
   ends.resolve();
   await client.until(agent.id, "DONE");
@@ -52,6 +61,9 @@ it("an agent's last activity is a message, a question, its answer or the end of 
   minute = 2;
   await client.send(agent.id, "again");
   expect(await lastActivity()).toBe(atMinute(5));
+  minute = 9;
+  await client.post({ query: `mutation { interruptAgent(input: { agentId: ${JSON.stringify(agent.id)} }) { cursor } }` });
+  expect([atMinute(5), atMinute(9)]).toContain(await lastActivity());
 });
 
 it("a question moves an agent's last activity at the time at which it is asked", async () => {

@@ -77,8 +77,24 @@ describe("hooks round model calls", () => {
 
   it("messagesChanged is shown the conversation each time that it has grown, beside the turn", async () => {
     const lengths: number[] = [];
-    const { events } = await turn({ messagesChanged: [(_agentId, messages) => void lengths.push(messages.length)] });
+    const told: unknown[] = [];
+    const { events } = await turn({
+      messagesChanged: [
+        (agent, messages) => {
+          told.push(agent);
+          lengths.push(messages.length);
+        },
+      ],
+      preModel: [(step) => void told.push(step)],
+    });
     expect(ofType(events, "Done")).toHaveLength(1);
     await expect.poll(() => lengths).toEqual([1, 2, 3, 4]);
+    for (const agent of told)
+      expect(agent).toMatchObject({
+        tenant: "local",
+        agentId: expect.any(String),
+        createdBy: "local",
+        templateId: "assistant",
+      });
   });
 });

@@ -39,6 +39,8 @@ const APPROVAL = `INSERT INTO approval (id, tenant, agent_id, kind, state, reaso
   SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'TOOL_CALL', 'PENDING', 'why', 'LOW', t.at FROM`;
 const MESSAGE = `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, arrival, created_at)
   SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'USER', '[]', CASE WHEN t.n <= 8 THEN t.n END, CASE WHEN t.n > 8 THEN t.n END, t.at FROM`;
+const JOINED = `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_at)
+  SELECT gen_random_uuid(), 'local', (SELECT min(id) FROM agent), 'USER', '[]', t.n, t.at FROM`;
 const RULE = `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, created_by, created_by_kind, created_at)
   SELECT gen_random_uuid(), 'local', 'assistant', gen_random_uuid(), gen_random_uuid(), 'local', 'USER', t.at FROM`;
 const DELEGATION = `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, starts_at, ends_at, created_at)
@@ -118,6 +120,35 @@ const LISTS: readonly List[] = [
     changes: "DELETE FROM message WHERE id = $1",
     goes: "DELETE FROM message WHERE id = $1",
     comes: `${MESSAGE} ${NOW}`,
+  },
+  {
+    name: "an agent's calls, the quickest first, with those that have not ended",
+    query: ofRoot("toolCalls(PAGE, orderBy: { field: DURATION, direction: ASC }, filter: { states: [COMPLETED] })"),
+    setUp: ONE_AGENT,
+    rows: `${CALL} ${TIMES}`,
+    changes: "UPDATE tool_call SET state = 'FAILED' WHERE id = $1",
+    goes: "DELETE FROM tool_call WHERE id = $1",
+    comes: `${CALL} ${NOW}`,
+  },
+  {
+    name: "a conversation's messages that join it: what waited has another place then, and is heard of by following",
+    query: ofAgent("messages"),
+    setUp: ONE_AGENT,
+    rows: `${MESSAGE} ${TIMES}`,
+    changes:
+      "UPDATE message m SET ordinal = coalesce(m.ordinal, (SELECT max(o.ordinal) + 1 FROM message o WHERE o.agent_id = m.agent_id)), arrival = NULL WHERE m.id = $1",
+    goes: "DELETE FROM message WHERE id = $1",
+    comes: `${MESSAGE} ${NOW}`,
+  },
+  {
+    name: "the points at which an agent can be forked",
+    query: (page) =>
+      `{ agents(first: 1) { nodes { page: forkPoints(${page}) { nodes { id: messageId } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } } } }`,
+    setUp: ONE_AGENT,
+    rows: `${JOINED} ${TIMES}`,
+    changes: "DELETE FROM message WHERE id = $1",
+    goes: "DELETE FROM message WHERE id = $1",
+    comes: `${JOINED} ${NOW}`,
   },
   {
     name: "stored rules that hold",
@@ -277,5 +308,10 @@ describe("a list that changes while somebody goes through it", () => {
       toolCalls: { totalCount: 0 },
     });
     expect((data?.agents.asOf ?? "") > agent.cursor).toBe(true);
+    const many = `${AGENT} (SELECT now() AS at FROM generate_series(1, 10001)) t`;
+    await app.database.sql.query({ name: "many", text: many }, []);
+    expect((await client.post({ query: "{ agents(first: 1) { totalCount } }" })).data).toEqual({
+      agents: { totalCount: 10_000 },
+    });
   });
 });

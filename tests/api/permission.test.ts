@@ -236,7 +236,7 @@ describe("explainPermission", () => {
     const client = connect(app.url);
     const { id } = await client.createAgent();
     const explain = async (input: Json, tool = "fs_read") => client.ask(ExplainPermissionDocument, { agentId: id, tool, input });
-    expect((await explain({ path: "config/link" })).data?.explainPermission).toMatchObject({
+    expect((await explain({ path: "config/link" })).data?.explainPermission.explanation).toMatchObject({
       verdict: "DENY",
       rule: "deny fs_read(path:.private)",
       place: "templates.assistant.permission.deny.1",
@@ -244,12 +244,20 @@ describe("explainPermission", () => {
       considered: [{ rule: "deny fs_read(path:.private)", verdict: "DENY" }],
       hooks: ["templates.assistant.hooks.preToolUse.0"],
     });
-    expect((await explain({ path: "docs/a.md" })).data?.explainPermission.verdict).toBe("ASK");
-    expect((await explain({ path: "a.md" })).data?.explainPermission).toMatchObject({ verdict: "ALLOW", rule: "mode auto" });
-    expect((await explain({ pth: "a.md" })).errors).toMatchObject([
-      { message: expect.stringContaining("pth"), extensions: { code: "BAD_USER_INPUT" } },
-    ]);
-    expect((await explain({}, "rm")).errors).toMatchObject([{ message: expect.stringContaining("There is no tool") }]);
+    const explained = async (path: string) => (await explain({ path })).data?.explainPermission;
+    expect((await explained("docs/a.md"))?.explanation?.verdict).toBe("ASK");
+    expect(await explained("a.md")).toMatchObject({ explanation: { verdict: "ALLOW", rule: "mode auto" }, problems: [] });
+    expect((await explain({ pth: "a.md", offset: "x" })).data?.explainPermission).toEqual({
+      explanation: null,
+      problems: expect.arrayContaining([
+        { code: "INVALID", field: ["input"], message: expect.stringContaining("pth") },
+        { code: "INVALID", field: ["input", "offset"], message: expect.any(String) },
+      ]),
+    });
+    expect((await explain({}, "rm")).data?.explainPermission).toMatchObject({
+      explanation: null,
+      problems: [{ field: ["tool"], message: expect.stringContaining("There is no tool") }],
+    });
     expect((await client.agent(id)).toolCalls.nodes).toEqual([]);
   });
 });

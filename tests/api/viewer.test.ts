@@ -78,6 +78,9 @@ describe("viewerCanDecide", () => {
     await ask(as("ada"));
     expect(await standing(as("ada"))).toMatchObject({ viewerCannotDecideReasons: ["SELF_APPROVAL"] });
     clock.passHours(1);
-    expect(await standing(as("paul"))).toMatchObject({ viewerCanDecide: false });
+    expect(await standing(as("paul"))).toMatchObject({
+      viewerCanDecide: false,
+      viewerCannotDecideReasons: ["EXPIRED"],
+    });
   });
 });

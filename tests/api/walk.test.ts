@@ -133,11 +133,11 @@ it.each(MAY_SEE)("every field shows %s what they may see (invariant 12)", async 
 
 it.each(MAY_NOT)("no field shows %j anything of what others have, tenant by tenant (invariant 12)", async (who) => {
   const office = await everything();
-  const { agent, approval, message, rule } = office.ids;
+  const { actor: _actor, ...ids } = office.ids;
   const asked = documents(office).map(async ({ text }) => {
     const { data } = await office.as(who).post<object>({ query: text });
     const answer = JSON.stringify(data ?? null);
-    for (const secret of [SECRET, agent, approval, message, rule])
+    for (const secret of [SECRET, ...Object.values(ids)])
       expect(answer.includes(secret), `${secret}: ${text.slice(0, 300)}`).toBe(false);
   });
   await Promise.all(asked);
@@ -171,18 +171,63 @@ it("no mutation lets others touch an agent, or what the tenant holds (invariant 
   const office = await everything();
   const before = await eventsOf(office.app);
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  const { actor: _actor, ...ids } = office.ids;
   for (const who of [...MAY_NOT, "vera"] as const)
     for (const field of mutations) {
       // What they make of their own is theirs.
       if (field.name === "createAgent" || (who === "zoe" && field.name === "delegateApprovals")) continue;
-      const query = mutationOf(field, office.values);
+      const query = mutationOf(field, office.values, 3);
       const { data, errors } = await office.as(who).post<Record<string, { userErrors: { code: string }[] }>>({ query });
+      // Nor does a payload hand out the object that they may not see.
+      if (who !== "vera")
+        for (const secret of [SECRET, ...Object.values(ids)])
+          expect(JSON.stringify(data ?? null).includes(secret), `${who}: ${query}`).toBe(false);
       const refused = errors.length > 0 || (data?.[field.name]?.userErrors.length ?? 0) > 0;
       // vera decides in paul's name, once: that is what he delegated to her.
       const isDelegated = who === "vera" && field.name.startsWith("decideApproval");
       const isListed = field.name === "decideApprovals";
       if (!isDelegated && !isListed) expect(refused, `${who}: ${query} ${JSON.stringify(data)}`).toBe(true);
       if (!isDelegated) expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
+    }
+});
+
+it("an approver steers no agent of others, and a user decides nothing, not even of their own agent (invariant 12)", async () => {
+  const office = await everything();
+  const before = await eventsOf(office.app);
+  const mutations = new Map(Object.entries(schema.getMutationType()?.getFields() ?? {}));
+  const steer = [
+    "sendMessage",
+    "withdrawMessage",
+    "interruptAgent",
+    "cancelToolCall",
+    "retryTurn",
+    "renameAgent",
+    "archiveAgent",
+    "unarchiveAgent",
+    "forkAgent",
+  ];
+  const decide = ["decideApproval", "allowAlways", "revokeAllowRule", "delegateApprovals", "revokeDelegation"];
+  const others = ["createAgent", "decideApprovals"];
+  // Whoever adds a mutation says here whose it is.
+  expect([...mutations.keys()].toSorted()).toEqual([...steer, ...decide, ...others].toSorted());
+  for (const [who, names] of [
+    ["paul", steer],
+    ["anna", decide],
+  ] as const)
+    for (const name of names) {
+      const field = mutations.get(name);
+      if (field === undefined) throw new Error(`there is no ${name}`);
+      const query = mutationOf(field, office.values, 2);
+      const { data, errors } = await office.as(who).post<Record<string, { userErrors: { code: string }[] }>>({ query });
+      const codes = [
+        ...(data?.[name]?.userErrors ?? []).map(({ code }) => code),
+        ...errors.map(({ extensions }) => extensions?.["code"]),
+      ];
+      expect(codes, `${who}: ${query}`).toEqual([
+        // Who may not see a delegation is told that there is none.
+        name === "revokeDelegation" ? "NOT_FOUND" : "FORBIDDEN",
+      ]);
+      expect(await eventsOf(office.app), `${who}: ${query}`).toEqual(before);
     }
 });
 

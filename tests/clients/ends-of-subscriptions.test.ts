@@ -136,6 +136,21 @@ describe("resume", () => {
     });
   });
 
+  it("goes on when its actor has room again, however often it has none, and asks no sooner than the server says", async () => {
+    const { transport, attempts } = playedTransport();
+    const waits: number[] = [];
+    const onStatus = (status: ResumeStatus): void => void (status.kind === "lost" && waits.push(status.waitMs));
+    const next = iterate(transport, { query: WATCH }, { waitMs: () => 0, onStatus }).next();
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      await expect.poll(() => attempts.length).toBe(attempt + 1);
+      attempts[attempt]?.sink.error([{ message: "no room", extensions: { code: "RATE_LIMITED", retryAfterMs: 3 } }]);
+    }
+    await expect.poll(() => attempts.length).toBe(11);
+    attempts[10]?.sink.next(page("a"));
+    expect((await next).done).toBe(false);
+    expect(waits).toEqual(Array.from({ length: 10 }, () => 3));
+  });
+
   it.for([4406, 1009])("gives up at once at a close code that says that the client is wrong: %i", async (code) => {
     const { transport, attempts } = playedTransport();
     const next = iterate(transport, { query: WATCH }).next();

@@ -41,6 +41,16 @@ export function shown(): [Conversation, number, ResumeStatus | null] {
 export const ended = (error: unknown): boolean => error instanceof ResumeError && error.code === "CURSOR_EXPIRED";
 export const items: Conversation["items"] = conversation(CONVERSATION.empty, { cursor: "1", caughtUp: true, outage: null, events: [] }).items;
 export { iterate, resume };
+
+// What a declaration of the package cannot find would be \`any\`, and fit everywhere.
+type IsAny<Type> = 0 extends 1 & Type ? true : false;
+type Shown = ReturnType<typeof useTimeline>;
+export const typed: readonly [
+  IsAny<typeof iterate>, IsAny<typeof resume>, IsAny<ResumeStatus>, IsAny<TimelineView<never, never>>, IsAny<ConstructorParameters<typeof ResumeLink>[0]>,
+  IsAny<typeof possibleTypes>, IsAny<typeof typePolicies>, IsAny<Shown>, IsAny<Shown["view"]>, IsAny<Conversation["items"][number]>,
+  IsAny<ReturnType<typeof resumeSubscribe>>, IsAny<ReturnType<typeof overSse>>, IsAny<typeof keys>, IsAny<ReturnType<typeof resumeExchange>>,
+  IsAny<ReturnType<typeof useUrqlTimeline>>, IsAny<ReturnType<typeof overWebSocket>>,
+] = [false, false, false, false, false, false, false, false, false, false, false, false, false, false, false, false];
 `;
 
 it("the client package installs from its archive, type-checks, and runs in an empty project", { timeout: 60_000 }, async () => {
@@ -84,10 +94,14 @@ it("the client package installs from its archive, type-checks, and runs in an em
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   await run(process.execPath, [compiler, "-p", folder]).catch(({ stdout = "" }: { stdout?: string }) => expect.fail(stdout));
-  const main = `import("@triplane/client").then(({ resume, iterate }) => console.log(typeof resume, typeof iterate))`;
-  expect((await run(process.execPath, ["--input-type=module", "--eval", main], { cwd: folder })).stdout).toBe(
-    "function function\n",
-  );
+  const { exports } = JSON.parse(await readFile(join(folder, "node_modules/@triplane/client/package.json"), "utf8")) as {
+    exports: Record<string, unknown>;
+  };
+  const names = Object.keys(exports).map((path) => path.replace(".", "@triplane/client"));
+  expect(names).toHaveLength(9);
+  const main = `for (const name of ${JSON.stringify(names)}) console.log(Object.keys(await import(name)).length > 0)`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", main], { cwd: folder });
+  expect(stdout.trim().split("\n")).toEqual(names.map(() => "true"));
 });
 
 it("the client package is not built over a folder with other files in it", async () => {

@@ -84,7 +84,7 @@ describe("docs/permissions.md", () => {
     const client = connect(app.url);
     const { id: agentId } = await client.createAgent();
     const verdict = async (tool: string, input: object) =>
-      (await client.get(ExplainPermissionDocument, { agentId, tool, input })).explainPermission.verdict;
+      (await client.get(ExplainPermissionDocument, { agentId, tool, input })).explainPermission.explanation?.verdict;
     expect(await verdict("fs_read", { path: "src/a.ts" })).toBe("ALLOW");
     expect(await verdict("fs_read", { path: "config/.env" })).toBe("DENY");
     expect(await verdict("fs_write", { path: ".env", content: "" })).toBe("DENY");

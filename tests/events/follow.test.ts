@@ -1,10 +1,10 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { postgresBell, silentBell, type Bell } from "../../src/events/bell.ts";
-import { follow } from "../../src/events/follow.ts";
+import { follow } from "../../src/events/following/follow.ts";
 import type { LogPage } from "../../src/events/log-page.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { Tails } from "../../src/events/tails.ts";
+import { Tails } from "../../src/events/following/tails.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
 import { watched, type Sql } from "../../src/db/sql.ts";
 import { testDatabase } from "../support/database.ts";

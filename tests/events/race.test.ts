@@ -5,7 +5,8 @@ import { testDatabase } from "../support/database.ts";
 import { everything, insertAgent } from "../support/log.ts";
 import { runFile } from "../support/process.ts";
 
-const RACE_MS = 2_500;
+/** The transactions of each connection of a writer. */
+const TRANSACTIONS = 100;
 const WRITERS = 2;
 
 /** Follows by polling while writer processes race, and compares what was delivered with what was committed. */
@@ -42,7 +43,12 @@ async function race(design: "log" | "sequence"): Promise<{ delivered: string[]; 
   };
 
   const writers = Array.from({ length: WRITERS }, () =>
-    runFile("tests/support/racing-writer.ts", [url, design, String(RACE_MS), agents.map((agent) => agent.agentId).join(",")]),
+    runFile("tests/support/racing-writer.ts", [
+      url,
+      design,
+      String(TRANSACTIONS),
+      agents.map((agent) => agent.agentId).join(","),
+    ]),
   );
   const race = { isOver: false };
   const racing = Promise.all(writers.map((writer) => writer.exited)).then((codes) => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { CursorExpired } from "../../src/events/cursor.ts";
-import { follow } from "../../src/events/follow.ts";
+import { follow } from "../../src/events/following/follow.ts";
 import { silentBell } from "../../src/events/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { applyRetention, planRetention, type RetentionPolicy } from "../../src/events/retention.ts";
-import { Tails } from "../../src/events/tails.ts";
+import { Tails } from "../../src/events/following/tails.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import { ControlDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";

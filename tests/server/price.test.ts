@@ -2,7 +2,9 @@ import { readFile, readdir } from "node:fs/promises";
 import { getIntrospectionQuery, OperationTypeNode, parse, Lexer, Source, visit, type DocumentNode } from "graphql";
 import { describe, expect, it } from "vitest";
 import { schema } from "../../src/schema/index.ts";
-import { MOST as DOCUMENT_MOST } from "../../src/server/documents.ts";
+import { operationSize } from "../../src/schema/price.ts";
+import { everyFieldOfEveryKind } from "../support/every-field.ts";
+import { countsOf, MOST as DOCUMENT_MOST } from "../../src/server/documents.ts";
 import { MOST, priceOf } from "../../src/server/price.ts";
 
 const priced = (text: string, variableValues: Record<string, unknown> = {}) =>
@@ -76,11 +78,18 @@ describe("the price of an operation", () => {
   it("and the bounds of documents leave room: introspection, and every field of every kind, use at most half of each", async () => {
     const introspection = getIntrospectionQuery({ specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true });
     expect(tokensOf(introspection)).toBeLessThanOrEqual(DOCUMENT_MOST.tokens / 2);
-    const text = await readFile(new URL("../documents/timeline.graphql", import.meta.url), "utf8");
-    expect(text).toContain("fragment EveryField on TimelineEvent");
-    expect(tokensOf(text)).toBeLessThanOrEqual(DOCUMENT_MOST.tokens / 2);
-    expect(text.length).toBeLessThanOrEqual(DOCUMENT_MOST.characters / 2);
-
+    const every = everyFieldOfEveryKind(0);
+    for (const text of [introspection, every]) {
+      const { comparisons, spread } = countsOf(parse(text));
+      expect(tokensOf(text)).toBeLessThanOrEqual(DOCUMENT_MOST.tokens / 2);
+      expect(text.length).toBeLessThanOrEqual(DOCUMENT_MOST.characters / 2);
+      expect(comparisons).toBeLessThanOrEqual(DOCUMENT_MOST.comparisons / 2);
+      expect(spread).toBeLessThanOrEqual(DOCUMENT_MOST.spread / 2);
+      expect(priced(text)).toBeLessThanOrEqual(MOST.price / 2);
+      const { depth, selections } = operationSize(schema, parse(text), {});
+      expect(depth).toBeLessThanOrEqual(MOST.depth / 2);
+      expect(selections).toBeLessThanOrEqual(MOST.selections / 2);
+    }
     const document = await everyDocument();
     const names: string[] = [];
     visit(document, {

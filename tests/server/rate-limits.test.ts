@@ -155,7 +155,22 @@ describe("the dearest documents that are refused", () => {
     Array.from({ length: count }, (_, i) => of(i)).join(" ");
   it.each<[string, (salt: string) => string]>([
     ["2,000 aliases", (salt) => `query ${salt} { ${names(2_000, (i) => `a${i}:toolCallStats{tools{tool}}`)} }`],
-    ["the same field again and again", (salt) => `query ${salt} { ${names(620, () => "viewer{tenant}")} x }`],
+    ["the same field again and again", (salt) => `query ${salt} { ${names(700, () => "viewer{tenant}")} x }`],
+    ["the same field, just within the bound", (salt) => `query ${salt} { ${names(140, () => "viewer{tenant}")} x }`],
+    [
+      "the same field in many fragments",
+      (salt) =>
+        `query ${salt} { ${names(90, (i) => `...f${i}`)} x } ${names(90, (i) => `fragment f${i} on Query { viewer { tenant } }`)}`,
+    ],
+    [
+      "fragments of one place",
+      (salt) => `query ${salt} { ${names(300, (i) => `...f${i}`)} } ${names(300, (i) => `fragment f${i} on Query { a${i} }`)}`,
+    ],
+    [
+      "fields of one name below fields of one name",
+      (salt) =>
+        `query ${salt} { ${names(4, (i) => `...f${i}`)} x } ${names(4, (i) => `fragment f${i} on Query { ${names(20, () => "agents{nodes{id}}")} }`)}`,
+    ],
     ["fields that are not there", (salt) => `query ${salt} { ${names(2_400, (i) => `agentz${i}`)} }`],
     ["arguments that differ", (salt) => `query ${salt} { ${names(270, (i) => `agent(id:"${i}"){id}`)} }`],
     ["inputs that are not there", (salt) => `query ${salt} { agents(filter:{${names(800, (i) => `states${i}:1`)}}){asOf} }`],

@@ -14,7 +14,7 @@ import { turnSealed } from "../../src/agent/loop/commits/turn-sealed.ts";
 import { turnStarted } from "../../src/agent/loop/commits/turn-started.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
-import type { GateStage } from "../../src/events/event.ts";
+import type { GateStage } from "../../src/events/snapshots.ts";
 import { NO_TOKENS } from "../../src/agent/models/model.ts";
 import { spentOnBroken } from "../../src/agent/models/spending.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
@@ -40,7 +40,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   const possible: PossibleCommit[] = [];
   const may = (name: string, make: () => Commit): void => void possible.push({ name, make });
   if (view.state === "READY") {
-    if (view.waiting.length > 0) may("turn started", () => turnStarted(view));
+    if (view.waiting.length > 0) may("turn started", () => turnStarted(view, AT));
     return possible;
   }
   may("turn sealed", () =>

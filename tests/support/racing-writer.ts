@@ -3,11 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 
 /**
- * A process that writes events on several connections at once, with pauses inside its transactions and rollbacks
- *. `log` appends by our function; `sequence` takes positions from a plain sequence, as a
+ * A process that writes events on several connections at once, with pauses inside its transactions and rollbacks. `log` appends by our function; `sequence` takes positions from a plain sequence, as a
  * counter-example.
  */
-const [url = "", design = "log", milliseconds = "1000", agents = ""] = process.argv.slice(2);
+const [url = "", design = "log", transactions = "40", agents = ""] = process.argv.slice(2);
 const CONNECTIONS = 6;
 const agentIds = agents.split(",");
 
@@ -15,12 +14,12 @@ const APPEND =
   "SELECT 1 FROM append_events('race', $1, false, NULL, ARRAY[$2::text], ARRAY[NULL::int], ARRAY[1], ARRAY['PROGRESS'], ARRAY['TEXT_CHUNK'], ARRAY[$3::text], ARRAY[now()])";
 const INSERT = "INSERT INTO naive_event (event_id, agent_id) VALUES ($1, $2)";
 
-await Promise.all(Array.from({ length: CONNECTIONS }, () => write(Date.now() + Number(milliseconds))));
+await Promise.all(Array.from({ length: CONNECTIONS }, () => write(Number(transactions))));
 
-async function write(until: number): Promise<void> {
+async function write(count: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  while (Date.now() < until) {
+  for (let made = 0; made < count; made += 1) {
     const agent = agentIds[Math.floor(Math.random() * agentIds.length)];
     await client.query("BEGIN");
     if (Math.random() < 0.5) await client.query("INSERT INTO scratch (note) VALUES ('before')");

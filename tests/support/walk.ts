@@ -32,9 +32,9 @@ export function walksOf(field: GraphQLField<unknown, unknown>, values: Values, d
   });
 }
 
-/** A mutation with an input that has every field of it for which there is a value, or that must be given. */
-export function mutationOf(field: GraphQLField<unknown, unknown>, values: Values): string {
-  return `mutation { ${field.name}${argumentsOf(field, values)} { cursor userErrors { code } } }`;
+/** A mutation with an input that has every field of it for which there is a value, or that must be given; all of its payload, so deep. */
+export function mutationOf(field: GraphQLField<unknown, unknown>, values: Values, depth: number): string {
+  return `mutation { ${selected(field, values, { choice: 0, depth, coordinates: new Set(), within: [] })} }`;
 }
 
 type Walking = {

@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs"
 import { postgresBell } from "../../src/events/bell.ts";
 import { openPools } from "../../src/db/pool.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
-import { follow } from "../../src/events/follow.ts";
+import { follow } from "../../src/events/following/follow.ts";
 import { EventLog } from "../../src/events/log.ts";
-import { Tails } from "../../src/events/tails.ts";
+import { Tails } from "../../src/events/following/tails.ts";
 import { TRIAL_VERSION } from "../postgres.ts";
 
 /**

@@ -112,7 +112,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
-      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string, risk: Risk, host: string | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', cursor: string }
@@ -128,10 +128,10 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TokensUsed', cursor: string }
       | { __typename: 'ToolCancelRequested', cursor: string }
       | { __typename: 'ToolCustomEvent', cursor: string }
-      | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
-      | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
-      | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
-      | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolEnd', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolError', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolExecuted', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null } }
+      | { __typename: 'ToolStart', cursor: string, call: { callId: string, name: string, state: ToolCallState, inputPreview: string | null, output: string | null, durationMs: number | null } }
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 

@@ -53,6 +53,7 @@ export function ConversationScreen({
   const refusal = hasAgent
     ? null
     : (beginning?.viewer.abilities.find(({ action }) => action === "CREATE_AGENTS")?.reason ?? null);
+  const cannotDecide = beginning?.viewer.abilities.find(({ action }) => action === "DECIDE")?.reason ?? null;
   const [isSending, setSending] = useState(false);
   return (
     <main>
@@ -68,7 +69,7 @@ export function ConversationScreen({
       <ol aria-label="Conversation">
         {view.items.map((item) => (
           <li key={item.key} className={item.kind}>
-            <Shown item={item} decide={actions.decide} />
+            <Shown item={item} decide={actions.decide} cannotDecide={cannotDecide} />
           </li>
         ))}
       </ol>
@@ -114,7 +115,16 @@ export function ConversationScreen({
   );
 }
 
-function Shown({ item, decide }: { readonly item: ConversationItem; readonly decide: Actions["decide"] }): ReactNode {
+function Shown({
+  item,
+  decide,
+  cannotDecide,
+}: {
+  readonly item: ConversationItem;
+  readonly decide: Actions["decide"];
+  /** Why the viewer decides on nothing; null for who may. What somebody asked for themselves, the server refuses. */
+  readonly cannotDecide: string | null;
+}): ReactNode {
   switch (item.kind) {
     case "message":
       return <p>{item.text}</p>;
@@ -145,7 +155,11 @@ function Shown({ item, decide }: { readonly item: ConversationItem; readonly dec
             {item.request.kind === "OUTCOME_UNKNOWN" ? "?" : " run?"} ({item.request.reason}, risk {item.request.risk})
           </p>
           <pre>{item.inputText}</pre>
-          {item.decision === null ? (
+          {item.decision !== null ? (
+            <p>→ {item.decision}</p>
+          ) : cannotDecide !== null ? (
+            <p>Somebody else decides: {cannotDecide}</p>
+          ) : (
             <>
               {CHOICES[item.request.kind].map(({ decision, label }) => (
                 <button
@@ -157,8 +171,6 @@ function Shown({ item, decide }: { readonly item: ConversationItem; readonly dec
                 </button>
               ))}
             </>
-          ) : (
-            <p>→ {item.decision}</p>
           )}
         </section>
       );

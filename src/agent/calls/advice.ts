@@ -1,4 +1,4 @@
-import type { ToolCallError, ToolCallErrorType } from "../../events/event.ts";
+import type { ToolCallError, ToolCallErrorType } from "../../events/snapshots.ts";
 
 /** The advice to models and people on a call that was refused or failed, by the kind of refusal. */
 const ADVICE: Readonly<

@@ -2,7 +2,7 @@ import type { ApprovalDecision, ApprovalKind, ApprovalState, ToolCallState } fro
 import type { CancelRequest } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { ActorRef } from "../../events/actor-ref.ts";
-import type { ToolCallError } from "../../events/event.ts";
+import type { ToolCallError } from "../../events/snapshots.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Stages } from "./stage-clock.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";

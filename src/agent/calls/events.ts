@@ -1,4 +1,5 @@
-import type { AgentEventBody, ToolCallSnapshot } from "../../events/event.ts";
+import type { AgentEventBody } from "../../events/event.ts";
+import type { ToolCallSnapshot } from "../../events/snapshots.ts";
 import { visibleLine } from "../../lib/escape-hidden.ts";
 import { marked } from "../../lib/text.ts";
 import type { ApprovalView, CallView } from "./call.ts";

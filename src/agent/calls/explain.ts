@@ -1,8 +1,8 @@
 import type { Json } from "../../lib/json.ts";
-import { accepted, refused, type Result } from "../../lib/result.ts";
+import { accepted, type Result } from "../../lib/result.ts";
 import { hooksFor } from "./hooks.ts";
 import type { Explanation } from "../policy/permission.ts";
-import { refusalText } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { JudgeServices } from "./services.ts";
 import { dryRun, type DryRunAgent } from "./dry-run.ts";
@@ -10,18 +10,15 @@ import { dryRun, type DryRunAgent } from "./dry-run.ts";
 /** Why a call would be allowed, asked or denied; `hooks` are those that would be asked besides, which only tighten. */
 export type CallExplanation = Explanation & { readonly values: RuleValues | null; readonly hooks: readonly string[] };
 
-/**
- * The explanation of a call that nobody has made. Refuses with the text that the model would read if the call does
- * not come as far as permission.
- */
+/** The explanation of a call that nobody has made, or why the call does not come as far as permission. */
 export async function explainCall(
   services: JudgeServices,
   agent: DryRunAgent,
   name: string,
   input: Json,
-): Promise<Result<CallExplanation, string>> {
+): Promise<Result<CallExplanation, Refusal>> {
   const judged = await dryRun(services, agent, { callId: "explained", name, input });
-  if (!judged.ok) return refused(refusalText(judged.refusal));
+  if (!judged.ok) return judged;
   const { call, explanation, values } = judged.value;
   const hooks = hooksFor("preToolUse", call.tool, agent.template.hooks).map(({ place }) => place);
   return accepted({ ...explanation, values, hooks });

@@ -90,7 +90,8 @@ async function throughStages(
     services.clock,
     template.trace ? stageTrace(call, (event) => owner.send(event)) : null,
   );
-  if (template.trace && call.state === "PENDING") owner.send(executionStarted(call));
+  // A call that is judged again entered the gate before.
+  if (template.trace && call.state === "PENDING" && call.stages.length === 0) owner.send(executionStarted(call));
   const refuse = (refusal: Refusal): Judgement => ({ kind: "refused", call, refusal, stages: clock.stages });
 
   const stopReason = agent.lastStep?.stopReason ?? "unknown";

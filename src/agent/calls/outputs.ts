@@ -6,7 +6,7 @@ import { byteLength } from "../../lib/text.ts";
 export type OutputPiece = { readonly text: string; readonly nextOffset: number | null };
 
 /** The most of one output that is kept, in bytes. */
-const MOST_BYTES = 64 * 1024 * 1024;
+export const MOST_BYTES = 64 * 1024 * 1024;
 
 /** The whole outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
 export class ToolOutputs {

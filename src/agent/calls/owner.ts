@@ -13,6 +13,6 @@ export type CallOwner = {
   room(signal: AbortSignal): Promise<void>;
   /** Commits what was deferred. False if something else was stored in its place. */
   flush(): Promise<boolean>;
-  /** Replaces the agent's todo list. False if the lease is lost. */
-  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean>;
+  /** Replaces the agent's todo list as a call wishes. False if the lease is lost. */
+  commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean>;
 };

@@ -1,4 +1,4 @@
-import type { ToolCallError } from "../../events/event.ts";
+import type { ToolCallError } from "../../events/snapshots.ts";
 import type { CancelRequest } from "../../db/change.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { marked } from "../../lib/text.ts";
@@ -120,7 +120,11 @@ export function refusedTrail(refusal: Refusal): Trail {
 /** The refusal as it stands on the row and in events. */
 export function toolCallError(refusal: Refusal): ToolCallError {
   const type = refusal.type === "incomplete" || refusal.type === "cancelled" ? "aborted" : refusal.type;
-  return { type, stage: refusal.stage, message: marked(refusalText(refusal), 4_000, "the output has the whole") };
+  return { type, stage: refusal.stage, message: shownMessage(refusalText(refusal)) };
+}
+
+function shownMessage(text: string): string {
+  return marked(text, 4_000, "the output has the whole");
 }
 
 /** The problem with an input, a line each: path, what was expected, the value received. */
@@ -133,6 +137,14 @@ export function issueLines(issues: readonly ValidationIssue[]): string[] {
         : `- ${path}: ${message}; received ${marked(JSON.stringify(value), VALUE_BYTES, "cut")}`,
     );
   return issues.length > ISSUES ? [...shown, `- and ${issues.length - ISSUES} more`] : shown;
+}
+
+/** The result of a call that failed, where hooks put theirs in its place: nothing is left of what it replaces. */
+export function replacedFacts(
+  refusal: Refusal,
+  { output }: { readonly output: string },
+): { output: string; isError: true; error: ToolCallError } {
+  return { output, isError: true, error: { ...toolCallError(refusal), message: shownMessage(output) } };
 }
 
 /** The result of a call that was refused. */

@@ -1,4 +1,4 @@
-import type { GateStage } from "../../events/event.ts";
+import type { GateStage } from "../../events/snapshots.ts";
 import type { Clock } from "../../lib/clock.ts";
 
 /** One passage of a call through a stage: when it began (ms since 1970; null in rows of before), and how many ms it took. */

@@ -1,5 +1,5 @@
 import type { Sql, Statement } from "../../db/sql.ts";
-import type { TodoItem } from "../../events/event.ts";
+import type { TodoItem } from "../../events/snapshots.ts";
 import { toJson, type Json } from "../../lib/json.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
@@ -44,7 +44,7 @@ export function toolContext(
       ended.addEventListener("abort", () => group.end(), { once: true });
       return group.process;
     },
-    todos: todoList(services.sql, agent, owner, ended),
+    todos: todoList(services.sql, agent, owner, { callId, ended }),
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();
       if (owner.isFull) leftOut.events += 1;
@@ -81,7 +81,12 @@ const READ_TODOS: Statement<TodoItem, [agentId: string]> = {
 };
 
 /** The agent's todo list as a call reads and writes it, until `ended` aborts. */
-function todoList(sql: Sql, agent: Pick<CallingAgent, "id" | "tenant">, owner: CallOwner, ended: AbortSignal): TodoList {
+function todoList(
+  sql: Sql,
+  agent: Pick<CallingAgent, "id" | "tenant">,
+  owner: CallOwner,
+  { callId, ended }: Pick<RunningCall, "callId" | "ended">,
+): TodoList {
   const read = (): Promise<TodoItem[]> => sql.query(READ_TODOS, [agent.id]);
   return {
     read,
@@ -89,7 +94,7 @@ function todoList(sql: Sql, agent: Pick<CallingAgent, "id" | "tenant">, owner: C
       const previousTodos = await read();
       if (ended.aborted) throw new Error("the call has ended: its result is dropped");
       const rows = todos.map((item, place) => ({ ...item, place, agentId: agent.id, tenant: agent.tenant }));
-      const isCommitted = await owner.commitTodos(rows, { kind: "TODO_CHANGED", previousTodos, todos });
+      const isCommitted = await owner.commitTodos(callId, rows, { kind: "TODO_CHANGED", previousTodos, todos });
       if (!isCommitted) throw new Error("the list could not be saved: this server no longer holds the agent");
     },
   };

@@ -1,6 +1,8 @@
 import type { OutsideChange } from "../../db/change.ts";
+import type { EventDraft } from "../../events/event.ts";
 import type { Json } from "../../lib/json.ts";
-import type { Actor } from "../actors/actor.ts";
+import { byteLength } from "../../lib/text.ts";
+import { actorRef, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
 /** The columns that distinguish a new agent. */
@@ -16,6 +18,17 @@ export type NewAgent = {
   readonly title: string | null;
   readonly at: Date;
 };
+
+/** A permission of more bytes is not in the event: the agent has it. */
+const EVENT_PERMISSION_BYTES = 16_384;
+
+/** The event that an agent was created, with what gives it its rights. */
+export function createdEvent(agent: NewAgent, forkedFrom: string | null): EventDraft {
+  const { templateId, model, workspace, hooks, actor, at } = agent;
+  const permission = byteLength(JSON.stringify(agent.permission)) > EVENT_PERMISSION_BYTES ? null : (agent.permission as Json);
+  const createdBy = actorRef(actor);
+  return { at, body: { kind: "AGENT_CREATED", templateId, model, createdBy, forkedFrom, workspace, hooks, permission } };
+}
 
 /** The row of an agent that nothing has happened to yet. */
 export function agentRow({

@@ -5,11 +5,11 @@ import { isInside } from "../../lib/path-inside.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes } from "../../lib/text.ts";
 import { missingAbility } from "../actors/abilities.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
+import type { Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import { readPermission } from "../policy/permission-source.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { agentRow } from "./agent-row.ts";
+import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { isInRoots } from "../workspace/roots.ts";
 import { readTitle } from "./title.ts";
@@ -86,30 +86,22 @@ async function tryToCreate(
   if (!workspace.ok) return workspace;
   const at = services.clock.now();
   await services.log.begin(actor.tenant);
+  const agent: NewAgent = {
+    id,
+    actor,
+    templateId: template.id,
+    model,
+    workspace: workspace.value,
+    toolTimeoutMs,
+    permission: permission.value,
+    hooks: request.hooks,
+    title: title.value,
+    at,
+  };
   const outcome = await services.log.commit(
     actor.tenant,
-    {
-      agentId: id,
-      createdBy: actor.id,
-      events: [
-        { at, body: { kind: "AGENT_CREATED", templateId: template.id, model, createdBy: actorRef(actor), forkedFrom: null } },
-      ],
-    },
-    {
-      ...claimKey(keyed, id, at),
-      createAgent: agentRow({
-        id,
-        actor,
-        templateId: template.id,
-        model,
-        workspace: workspace.value,
-        toolTimeoutMs,
-        permission: permission.value,
-        hooks: request.hooks,
-        title: title.value,
-        at,
-      }),
-    },
+    { agentId: id, createdBy: actor.id, events: [createdEvent(agent, null)] },
+    { ...claimKey(keyed, id, at), createAgent: agentRow(agent) },
   );
   switch (outcome.outcome) {
     case "COMMITTED":

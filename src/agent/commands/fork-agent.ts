@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { missingAbility } from "../actors/abilities.ts";
-import { actorRef, type Actor } from "../actors/actor.ts";
+import type { Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { AgentServices } from "../loop/services.ts";
-import { agentRow } from "./agent-row.ts";
+import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
 import { findForkPoint } from "./fork-points.ts";
 import { findAgent } from "./find-agent.ts";
 import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
@@ -76,20 +76,14 @@ async function tryToFork(
   const id = randomUUID();
   const at = services.clock.now();
   const { templateId, model, workspace, toolTimeoutMs, permission, title, hooks } = parent;
-  const row = agentRow({ id, actor, templateId, model, workspace, toolTimeoutMs, permission, hooks, title, at });
+  const agent: NewAgent = { id, actor, templateId, model, workspace, toolTimeoutMs, permission, hooks, title, at };
   const outcome = await services.log.commit(
     actor.tenant,
-    {
-      agentId: id,
-      createdBy: actor.id,
-      events: [
-        { at, body: { kind: "AGENT_CREATED", templateId, model, createdBy: actorRef(actor), forkedFrom: found.value.id } },
-      ],
-    },
+    { agentId: id, createdBy: actor.id, events: [createdEvent(agent, found.value.id)] },
     {
       ...claimKey(keyed, id, at),
       createAgent: {
-        ...row,
+        ...agentRow(agent),
         transcriptLength: point.index + 1,
         lastSfpIndex: point.index,
         lineage: [...(parent.lineage ?? []), found.value.id],

@@ -3,8 +3,17 @@ import { messageOf } from "../../lib/text.ts";
 import type { ContentBlock, ModelMessage, StopReason, TokenUsage } from "../models/model.ts";
 import { hookAnswer, type Placed } from "../tools/hook.ts";
 
+/** The agent of a model call, or of a conversation, as hooks are told of it. */
+export type HookedAgent = {
+  readonly tenant: string;
+  readonly agentId: string;
+  /** The id of the actor who created the agent. */
+  readonly createdBy: string;
+  readonly templateId: string;
+};
+
 /** A model call as hooks see it. */
-export type HookStep = { readonly agentId: string; readonly step: number; readonly model: string };
+export type HookStep = HookedAgent & { readonly step: number; readonly model: string };
 
 /**
  * Looks at the messages that the model will read, and may give others, for this call only: the conversation itself is
@@ -26,7 +35,7 @@ export type HookAnswer = {
 export type PostModel = (step: HookStep, answer: HookAnswer) => void | Promise<void>;
 
 /** Is shown the conversation, as far as the model reads it, each time it has grown. One that throws is reported. */
-export type MessagesChanged = (agentId: string, messages: readonly ModelMessage[]) => void | Promise<void>;
+export type MessagesChanged = (agent: HookedAgent, messages: readonly ModelMessage[]) => void | Promise<void>;
 
 /** The messages that the model will read after the hooks have looked at them, or the problem with a hook. */
 export async function beforeModel(

@@ -17,16 +17,13 @@ import { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import { recover } from "./recovery.ts";
 import { StepRunner } from "./step.ts";
-import { joinHooks, type Template } from "./template.ts";
+import { templateOf, type Missing, type Template } from "./template.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { sealTurn, startTurn } from "./turn.ts";
-import type { AgentView } from "./view.ts";
+import { hookedAgent, type AgentView } from "./view.ts";
 
 /** The template and the model of an agent. */
 type Configured = { readonly template: Template; readonly model: Model };
-
-/** A part of an agent that is no longer configured. */
-type Missing = { readonly missing: string };
 
 /** The end of an agent's advancing: nothing is left to do, the lease is another's, or the server is closing. */
 export type Ending = "parked" | "lost" | "stopped";
@@ -142,7 +139,7 @@ export class Loop {
   ): Promise<void> {
     switch (action.kind) {
       case "start turn":
-        return startTurn(this.owner, view);
+        return startTurn(this.owner, view, this.#services.clock.now());
       case "start step":
         return this.#startStep(view, template, model);
       case "judge calls":
@@ -195,16 +192,9 @@ export class Loop {
   }
 
   /** The agent's template and model, or which of them is no longer configured. */
-  #configure({ templateId, model: name, workspace, hooks }: AgentView): Configured | Missing {
-    const shared = this.#services.templates.get(templateId);
-    if (shared === undefined) return { missing: `the template ${templateId}` };
-    let all = shared.hooks;
-    for (const own of hooks) {
-      const named = this.#services.agentHooks.get(own);
-      if (named === undefined) return { missing: `the hooks ${own} (agentHooks)` };
-      all = joinHooks(all, named);
-    }
-    const template = hooks.length === 0 ? shared : { ...shared, hooks: all };
+  #configure({ model: name, workspace, ...agent }: AgentView): Configured | Missing {
+    const template = templateOf(this.#services, agent);
+    if ("missing" in template) return template;
     const model = this.#services.models.get(name);
     if (model === undefined) return { missing: `the model ${name}` };
     return isAllowedWorkspace(this.#services, workspace)
@@ -215,7 +205,7 @@ export class Loop {
   /** Ends the turn of an agent of which a part is no longer configured. True if the agent was parked. */
   async #strand(view: AgentView, missing: string): Promise<boolean> {
     if (view.state === "READY" && view.waiting.length === 0 && view.retryTurn === null) return this.#park(view);
-    if (view.state === "READY") startTurn(this.owner, view);
+    if (view.state === "READY") startTurn(this.owner, view, this.#services.clock.now());
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
       const error: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
@@ -258,7 +248,7 @@ export class Loop {
     if (hooks.messagesChanged.length === 0 || !hasGrown) return true;
     if (!(await this.owner.flush())) return false;
     const messages = structuredClone(await this.#transcript.modelMessages(view, contextMessages));
-    this.#observers.run(hooks.messagesChanged, (hook) => hook(view.id, messages));
+    this.#observers.run(hooks.messagesChanged, (hook) => hook(hookedAgent(view), messages));
     return true;
   }
 
@@ -274,8 +264,10 @@ export class Loop {
     const { owner } = this;
     await owner.flush();
     await this.#calls.settled();
-    owner.lease.lose();
+    // A model call breaks off, and says what it cost, while the lease is still held.
+    this.#interrupt.stop();
     await this.#settled();
+    owner.lease.lose();
     await release(this.#services.leases, owner.lease);
     this.#services.bell.ring({ tenant: owner.lease.tenant, isSignal: true });
     return "stopped";

@@ -149,9 +149,9 @@ export class Owner implements CallOwner, ConversationOwner {
     await this.#storeAlone(makeCommit());
   }
 
-  /** Replaces the agent's todo list. False if the lease is lost. */
-  commitTodos(todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean> {
-    return this.commit({ change: { todos }, events: [event], after: identity });
+  /** Replaces the agent's todo list as a call wishes. False if the lease is lost. */
+  commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean> {
+    return this.commit({ change: { todos, todosBy: callId }, events: [event], after: identity });
   }
 
   async #commit(commit: Commit): Promise<Outcome> {

@@ -4,7 +4,7 @@ import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
 import type { Transcript } from "../conversation/transcript.ts";
-import type { Model } from "../models/model.ts";
+import { totalTokens, type Model } from "../models/model.ts";
 import { NOTHING_SPENT, type Spending } from "../models/spending.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import { answered, warning } from "./commits/answered.ts";
@@ -16,7 +16,7 @@ import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import type { Template } from "./template.ts";
-import type { AgentView } from "./view.ts";
+import { hookedAgent, type AgentView } from "./view.ts";
 
 /** A model that was not called, and why. */
 type Unasked = { readonly kind: "unasked"; readonly problem: string };
@@ -71,9 +71,15 @@ export class StepRunner {
 
   async #answer(view: AgentView, template: Template, model: Model): Promise<void> {
     const { owner, observers } = this.#scope;
-    const hookStep: HookStep = { agentId: view.id, step: view.stepCount, model: model.name };
+    const hookStep: HookStep = { ...hookedAgent(view), step: view.stepCount, model: model.name };
     const outcome = await this.#ask(hookStep, view, template, model);
-    if (owner.lost.aborted || (this.#isStopping && outcome.kind !== "answered")) return;
+    if (owner.lost.aborted) return;
+    // The next owner makes the call again. What this one cost is known to nobody else.
+    if (this.#isStopping && outcome.kind !== "answered") {
+      if (outcome.kind !== "unasked" && totalTokens(outcome.spent.usage) > 0)
+        await owner.commit(this.#aborted(view, model, outcome.spent, outcome.texts));
+      return;
+    }
     switch (outcome.kind) {
       case "answered":
         await this.#storeAnswer(outcome, view, template, model);

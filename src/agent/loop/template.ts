@@ -26,8 +26,33 @@ export const TURN_SETTINGS = {
   unknownOutcome: withDefault(Type.Enum(["seal", "ask"]), "seal"),
 };
 
+/** A part of an agent that is no longer configured. */
+export type Missing = { readonly missing: string };
+
+/** What an agent is made from, as the configuration of now has it. */
+export type Configuration = {
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly agentHooks: ReadonlyMap<string, Hooks>;
+};
+
+/** The template of an agent, with the hooks of the agent's own after the template's. */
+export function templateOf(
+  { templates, agentHooks }: Configuration,
+  { templateId, hooks }: { readonly templateId: string; readonly hooks: readonly string[] },
+): Template | Missing {
+  const template = templates.get(templateId);
+  if (template === undefined) return { missing: `the template ${templateId}` };
+  let all = template.hooks;
+  for (const own of hooks) {
+    const named = agentHooks.get(own);
+    if (named === undefined) return { missing: `the hooks ${own} (agentHooks)` };
+    all = joinHooks(all, named);
+  }
+  return { ...template, hooks: all };
+}
+
 /** Hooks one after the other. */
-export function joinHooks(one: Hooks, other: Hooks): Hooks {
+function joinHooks(one: Hooks, other: Hooks): Hooks {
   return {
     preToolUse: [...one.preToolUse, ...other.preToolUse],
     postToolUse: [...one.postToolUse, ...other.postToolUse],

@@ -5,6 +5,7 @@ import { hooksFor } from "../calls/hooks.ts";
 import { judgeCall, type ReadyCall } from "../calls/judge.ts";
 import { runCall, type CallOutcome } from "../calls/run.ts";
 import type { CallScope } from "../calls/scope.ts";
+import type { Stages } from "../calls/stage-clock.ts";
 import type { ToolPermit } from "../calls/slots.ts";
 import { mayAsk } from "../policy/policy.ts";
 import { storedRules } from "../policy/stored-rules.ts";
@@ -38,6 +39,8 @@ export class ToolCalls {
   readonly #scope: ToolCallScope;
   readonly #running = new Map<string, RunningCall>();
   readonly #ready = new Map<string, ReadyCall>();
+  /** The stages of calls that were judged and are judged again: a stage gone through twice keeps both passages. */
+  readonly #passed = new Map<string, Stages>();
   readonly #repeatable = new Set<string>();
   /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
   #timesForgotten = 0;
@@ -88,8 +91,14 @@ export class ToolCalls {
 
   /** Judges anew what has not started. */
   forgetReady(): void {
-    this.#ready.clear();
+    for (const id of this.#ready.keys()) this.#forget(id);
     this.#timesForgotten += 1;
+  }
+
+  #forget(callId: string): void {
+    const ready = this.#ready.get(callId);
+    if (ready !== undefined) this.#passed.set(callId, ready.stages);
+    this.#ready.delete(callId);
   }
 
   /** Resolves when no call runs or is judged. */
@@ -121,10 +130,16 @@ export class ToolCalls {
     const isAsked = mayAsk(template.permission) || calls.some(namesSecret);
     const stored = isAsked ? await storedRules(this.#services.sql, this.#services.tools, view) : [];
     const stop = this.#stopSignal();
-    const judged = await Promise.all(calls.map((call) => judgeCall(call, this.#callScope(view, template), stored, stop)));
+    const judged = await Promise.all(
+      calls.map((call) => {
+        const stages = this.#passed.get(call.id) ?? call.stages;
+        return judgeCall({ ...call, stages }, this.#callScope(view, template), stored, stop);
+      }),
+    );
     // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
     if (stop.aborted) return;
     // A call that ran meanwhile may have changed what was looked at: they are judged again.
+    for (const { call, stages } of judged) this.#passed.set(call.id, stages);
     if (timesForgotten !== this.#timesForgotten) return;
     for (const judgement of judged) if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
     const judgements = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [judgement]));
@@ -172,7 +187,7 @@ export class ToolCalls {
       return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));
     }
     // What a call would have started by may no longer stand: it is judged anew.
-    for (const { ready } of starting) this.#ready.delete(ready.call.id);
+    for (const { ready } of starting) this.#forget(ready.call.id);
     return [];
   }
 
@@ -202,6 +217,7 @@ export class ToolCalls {
       this.#running.delete(callId);
       if (mayHaveChanged) this.forgetReady();
       this.#ready.delete(callId);
+      this.#passed.delete(callId);
       wakeUp.wake();
     });
     this.#running.set(callId, { ended, cancelling });

@@ -7,9 +7,9 @@ import type { AgentServices } from "./services.ts";
 import type { AgentView } from "./view.ts";
 
 /** Begins a turn with the messages that wait: it is committed with the first thing that the turn does. */
-export function startTurn(owner: Owner, view: AgentView): void {
+export function startTurn(owner: Owner, view: AgentView, at: Date): void {
   owner.defer({
-    ...turnStarted(owner.current(view)),
+    ...turnStarted(owner.current(view), at),
     onRefused: (problem) => Promise.reject(new Error(`a turn could not be started: ${problem}`)),
   });
 }

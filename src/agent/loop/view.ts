@@ -1,6 +1,7 @@
 import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/generated/enums.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
+import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
 
 /** Everything that decides what an agent does next, as its rows stand at one moment. */
@@ -44,6 +45,11 @@ export type AgentView = {
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
 };
+
+/** The agent as hooks of its conversation are told of it. */
+export function hookedAgent({ id: agentId, tenant, createdBy, templateId }: AgentView): HookedAgent {
+  return { tenant, agentId, createdBy, templateId };
+}
 
 const READ: Statement<{ view: AgentView }, [agentId: string]> = {
   name: "read_agent_view",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { TodoItem } from "../../events/event.ts";
+import type { TodoItem } from "../../events/snapshots.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { closed } from "../../lib/setting.ts";
 import { byteLength } from "../../lib/text.ts";

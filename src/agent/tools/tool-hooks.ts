@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
-import type { ToolCallErrorType } from "../../events/event.ts";
+import type { ToolCallErrorType } from "../../events/snapshots.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 /** A call as hooks see it: with a copy of the input that would run, or ran, and whose call it is. */

@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
-import type { TodoItem } from "../../events/event.ts";
+import type { TodoItem } from "../../events/snapshots.ts";
 import { formCheck } from "../../lib/form.ts";
 import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";

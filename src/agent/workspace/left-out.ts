@@ -12,17 +12,19 @@ export type LeftOut = {
   large: number;
   /** Files that hold something else than text. */
   binary: number;
+  /** Links to folders, which are not entered, and links to files that the pattern does not cover. */
+  links: number;
   /** Files and folders that cannot be read. */
   unreadable: number;
 };
 
 /** Nothing is left out so far. */
 export function nothingLeftOut(): LeftOut {
-  return { secrets: 0, hidden: 0, folders: new Set(), large: 0, binary: 0, unreadable: 0 };
+  return { secrets: 0, hidden: 0, folders: new Set(), large: 0, binary: 0, links: 0, unreadable: 0 };
 }
 
 /** The note for the model on what a search left out; empty if that is nothing. `hint` says how hidden names are reached. */
-export function leftOutNote({ secrets, hidden, folders, large, binary, unreadable }: LeftOut, hint: string): string {
+export function leftOutNote({ secrets, hidden, folders, large, binary, links, unreadable }: LeftOut, hint: string): string {
   const parts = [
     ...(secrets === 0
       ? []
@@ -33,6 +35,7 @@ export function leftOutNote({ secrets, hidden, folders, large, binary, unreadabl
     ...(folders.size === 0 ? [] : [`${[...folders].join(" and ")} (name the folder in the pattern)`]),
     ...(large === 0 ? [] : [`${large} too large`]),
     ...(binary === 0 ? [] : [`${binary} without text`]),
+    ...(links === 0 ? [] : [`${links} ${links === 1 ? "link" : "links"} (name what a link leads to)`]),
     ...(unreadable === 0 ? [] : [`${unreadable} that cannot be read`]),
   ];
   return parts.length === 0 ? "" : `\n[left out: ${parts.join("; ")}]`;

@@ -1,5 +1,5 @@
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { join } from "node:path";
 import { isSecretPath } from "./secret-files.ts";
@@ -16,12 +16,13 @@ const TURN_ENTRIES = 50;
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
 /** A file that was found: its path relative to the folder of the search. */
-export type Found = { readonly path: string; readonly isLink: boolean };
+export type Found = { readonly path: string; readonly kind: "file" | "link to a file" | "link to a folder" };
 
 /**
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
  * not entered, and all that the workspace closes is passed over. What else is left out is counted in `leftOut`: what mostly
- * holds secrets, hidden names unless `dot`, .git and node_modules unless the pattern names them, folders that cannot be read.
+ * holds secrets, hidden names unless `dot`, .git and node_modules unless the pattern names them, what linked folders hold,
+ * folders that cannot be read.
  */
 export async function* walk(
   workspace: Workspace,
@@ -56,7 +57,9 @@ export async function* walk(
         continue;
       }
       if (entry.isFile() || entry.isSymbolicLink()) {
-        if (isMatch(path)) yield { path, isLink: entry.isSymbolicLink() };
+        const kind = entry.isFile() ? "file" : (await isFolder(join(real, entry.name))) ? "link to a folder" : "link to a file";
+        if (kind === "link to a folder" && isSearch) leftOut.links += 1;
+        if (isMatch(path)) yield { path, kind };
         else if (!dot && isMatchIfHidden(path)) leftOut.hidden += 1;
       } else if (entry.isDirectory()) {
         const isNamed = named.has(entry.name);
@@ -79,6 +82,15 @@ function isClosed(workspace: Workspace, path: string, entry: Dirent): boolean {
   } catch (error) {
     if (error instanceof PathRefused) return false;
     throw error;
+  }
+}
+
+/** True if a link leads to a folder; false if it leads elsewhere, or nowhere. */
+async function isFolder(link: string): Promise<boolean> {
+  try {
+    return (await stat(link)).isDirectory();
+  } catch {
+    return false;
   }
 }
 

@@ -3,7 +3,7 @@ import { approvalByRow } from "../../resolvers/approval.ts";
 import { globalId } from "../../lib/global-id.ts";
 import type { EventView } from "../../resolvers/timeline.ts";
 import { ActorRef } from "../actor.ts";
-import { Approval, ApprovalSnapshot } from "../approval.ts";
+import { Approval, ApprovalSnapshot } from "../approvals/approval.ts";
 import { builder } from "../builder.ts";
 import { ApprovalDecision, ApprovalState } from "../enums.ts";
 import { eventType, TimelineEvent } from "./event.ts";

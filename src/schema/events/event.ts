@@ -109,6 +109,23 @@ eventType("AGENT_CREATED").implement({
       description: "The agent that it was forked from.",
       resolve: ({ body }) => (body.forkedFrom === null ? null : globalId("Agent", body.forkedFrom)),
     }),
+    workspace: t.string({
+      nullable: true,
+      description: "The folder in which it works; null in events of earlier versions.",
+      resolve: ({ body }) => body.workspace,
+    }),
+    hooks: t.stringList({
+      nullable: true,
+      description: "Names of hooks of its own, as it was given them; null in events of earlier versions.",
+      resolve: ({ body }) => (body.hooks === null ? null : [...body.hooks]),
+    }),
+    permission: t.field({
+      type: "JSON",
+      nullable: true,
+      description:
+        "Its own permission, `{ scope, source }`; null if its template's holds alone, and where it has more than 16 KB: the agent has it.",
+      resolve: ({ body }) => body.permission,
+    }),
   }),
 });
 
@@ -203,7 +220,11 @@ eventType("ERROR").implement({
   fields: (t) => ({
     severity: t.field({ type: ErrorSeverity, description: "How bad it is.", resolve: ({ body }) => body.severity }),
     phase: t.field({ type: ErrorPhase, description: "What went wrong.", resolve: ({ body }) => body.phase }),
-    message: t.string({ description: "The same in words.", resolve: ({ body }) => body.message }),
+    message: t.string({
+      nullable: true,
+      description: "The same in words; null where they were erased.",
+      resolve: ({ body }) => body.message,
+    }),
     detail: t.string({
       nullable: true,
       description: "A word by which programs tell what it was.",
@@ -229,7 +250,7 @@ eventType("STORAGE_FAILURE").implement({
       description: "How many of them were refused afterwards, since another server had gone on with the agent.",
       resolve: ({ body }) => body.lostCount,
     }),
-    error: t.string({ description: "What the database said, or did not.", resolve: ({ body }) => body.error }),
+    error: t.string({ nullable: true, description: "What the database said, or did not.", resolve: ({ body }) => body.error }),
   }),
 });
 

@@ -10,9 +10,9 @@ import { allowRuleByRow } from "../../resolvers/allow-rule.ts";
 import { delegationByRow } from "../../resolvers/delegation.ts";
 import type { EventView } from "../../resolvers/timeline.ts";
 import { ActorRef } from "../actor.ts";
-import { AllowRule } from "../allow-rule.ts";
+import { AllowRule } from "../approvals/allow-rule.ts";
 import { builder } from "../builder.ts";
-import { Delegation } from "../delegation.ts";
+import { Delegation } from "../approvals/delegation.ts";
 import { ConfigurationChangeKind } from "./enums.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 

@@ -35,7 +35,13 @@ eventType("TOOL_END").implement({
 eventType("TOOL_ERROR").implement({
   description: "A tool call ended without a result of its own; before its TOOL_END.",
   interfaces: [TimelineEvent, ToolEvent],
-  fields: (t) => ({ error: t.string({ description: "What went wrong, in words.", resolve: ({ body }) => body.error }) }),
+  fields: (t) => ({
+    error: t.string({
+      nullable: true,
+      description: "What went wrong, in words; null where they were erased.",
+      resolve: ({ body }) => body.error,
+    }),
+  }),
 });
 
 eventType("TOOL_EXECUTED").implement({
@@ -57,7 +63,8 @@ eventType("EXECUTION_STARTED").implement({
   interfaces: [TimelineEvent, ExecutionEvent],
   fields: (t) => ({
     inputPreview: t.string({
-      description: "JSON text of the input, cut at 200 characters.",
+      nullable: true,
+      description: "JSON text of the input, cut at 200 characters; null where it was erased.",
       resolve: ({ body }) => body.inputPreview,
     }),
     parameters: t.field({

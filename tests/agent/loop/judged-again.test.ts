@@ -34,7 +34,7 @@ it("a verdict does not outlive a sibling that may have changed what it was about
   const app = await startTestApp({
     model: playedModel(linksAndWrites, () => says("done")),
     config: { tools: [link] },
-    template: { permission: { mode: "approval", allow: ["link", "fs_write(path:notes/hook)"] } },
+    template: { trace: true, permission: { mode: "approval", allow: ["link", "fs_write(path:notes/hook)"] } },
   });
   await mkdir(join(app.workspace, "closed"));
   await writeFile(join(app.workspace, "closed", "hook"), "as before");
@@ -44,6 +44,15 @@ it("a verdict does not outlive a sibling that may have changed what it was about
   const events = await client.until(agent.id, "PERMISSION_REQUIRED");
   expect(ofType(events, "PermissionRequired")).toMatchObject([{ request: { call: { name: "fs_write" } } }]);
   expect(await readFile(join(app.workspace, "closed", "hook"), "utf8")).toBe("as before");
+  // It went through the gate twice, and its row has both passages; it entered the gate once.
+  const all = await client.events(agent.id);
+  const { toolCalls } = await client.agent(agent.id);
+  const written = toolCalls.nodes.find(({ name }) => name === "fs_write");
+  expect(written?.stages.map(({ stage }) => stage)).toEqual(
+    ofType(all, "StageStarted").flatMap(({ callId, stage }) => (callId === written?.callId ? [stage] : [])),
+  );
+  expect(written?.stages.filter(({ stage }) => stage === "PERMISSION")).toHaveLength(2);
+  expect(ofType(all, "ExecutionStarted")).toHaveLength(2);
 });
 
 it("nor does one that was being formed while the sibling ran (invariant 14)", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { NO_TOKENS, type Model, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { NOTHING_SPENT, spentOnBroken, spentTogether } from "../../../src/agent/models/spending.ts";
 import { InterruptAgentDocument } from "../../generated/documents.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
 import { playedModel, says } from "../../support/models.ts";
@@ -30,6 +31,26 @@ describe("what a model call that broke off used", () => {
         expect(spentTogether(NOTHING_SPENT, { usage, isEstimated })).toEqual({ usage, isEstimated });
       }),
     );
+  });
+
+  it("is paid for when the server closes: the next one makes the call again, and knows nothing of it", async () => {
+    const database = { kind: "postgres", url: await testDatabaseUrl(), connections: 6 } as const;
+    const first = await startTestApp({ database, model: { ...playedModel(countsAndHangs), price: PRICE } });
+    const client = connect(first.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    await first.close();
+    const model = { ...playedModel(() => says("Hello.")), price: PRICE };
+    const config = { workspaceRoots: [first.workspace], defaultWorkspace: first.workspace };
+    const second = connect((await startTestApp({ database, model, config })).url);
+    const events = await second.until(agent.id, "DONE");
+    expect(ofType(events, "TokensUsed")).toMatchObject([
+      { inputTokens: 50, outputTokens: 10, isEstimated: true },
+      { inputTokens: 1, outputTokens: 1, isEstimated: false },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    expect((await second.agent(agent.id)).usage).toMatchObject({ inputTokens: 51, outputTokens: 11 });
   });
 
   it("is paid for when the turn is interrupted, with its price", async () => {

@@ -8,7 +8,7 @@ import { literalSearch } from "../../../src/agent/workspace/line-search.ts";
 import { FolderChanged, inFolder } from "../../../src/agent/workspace/pinned-folder.ts";
 import type { ToolResult } from "../../../src/agent/tools/tool-result.ts";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
-import type { TodoItem } from "../../../src/events/event.ts";
+import type { TodoItem } from "../../../src/events/snapshots.ts";
 import type { Json } from "../../../src/lib/json.ts";
 import { temporaryFolder } from "../../support/app.ts";
 
@@ -55,7 +55,7 @@ async function trap(): Promise<{ folder: string; secret: string; outside: string
   return { folder, secret, outside };
 }
 
-const NOTHING_LEFT_OUT = { secrets: 0, hidden: 0, folders: [], large: 0, binary: 0, unreadable: 0 };
+const NOTHING_LEFT_OUT = { secrets: 0, hidden: 0, folders: [], large: 0, binary: 0, links: 0, unreadable: 0 };
 
 const ESCAPES = [
   "../ws-evil/secret.txt",
@@ -273,6 +273,19 @@ describe("fs_write, fs_glob, fs_grep", () => {
     expect((await runTool(folder, "fs_grep", { pattern: "needle", path: ".github/**" })).details).toMatchObject({
       matches: [{ path: ".github/b.txt" }],
     });
+  });
+
+  it("says how many links it did not follow: to folders, and to files that the pattern does not cover", async () => {
+    const folder = await temporaryFolder();
+    await runTool(folder, "fs_write", { path: "docs/a.md", content: "needle" });
+    await runTool(folder, "fs_write", { path: "src/b.ts", content: "needle" });
+    await symlink("../docs", join(folder, "src/docs"));
+    await symlink("../docs/a.md", join(folder, "src/a.ts"));
+    const grep = await runTool(folder, "fs_grep", { pattern: "needle", path: "src/**/*.ts" });
+    expect(grep.details).toMatchObject({ matches: [{ path: "src/b.ts" }], leftOut: { links: 2, unreadable: 0 } });
+    expect(grep.output).toContain("[left out: 2 links (name what a link leads to)]");
+    const glob = await runTool(folder, "fs_glob", { pattern: "src/**/*" });
+    expect(glob.details).toMatchObject({ matches: ["src/a.ts", "src/b.ts", "src/docs"], leftOut: { links: 1 } });
   });
 
   it("never leaves half a file: writes beside it, then renames, and keeps its permissions", async () => {

@@ -114,6 +114,7 @@ function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
     updatedAt: at,
     cancelRequested: null,
     copiedFrom: null,
+    todos: null,
     erasedAt: null,
   }));
 }

@@ -4,7 +4,7 @@ import type { CallOutcome } from "../../calls/run.ts";
 import { callStep, type CallStep } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, joinCommits, type Commit, moved } from "./commit.ts";
-import { refusedFacts, refusedTrail } from "../../calls/refusal.ts";
+import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusal.ts";
 import { refusalDetails } from "../../calls/refusal-details.ts";
 import { toolWarning } from "./tool-warning.ts";
 
@@ -41,8 +41,9 @@ function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
   const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
   if (outcome.kind === "refused") {
     const { refusal, said } = outcome;
-    const facts = { ...common, ...refusedFacts(refusal), ...(said === null ? {} : { output: said.output }) };
-    return callStep(call, "FAILED", at, facts, { details: said?.details ?? refusalDetails(refusal) }, refusedTrail(refusal));
+    const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)) };
+    const details = said === null ? refusalDetails(refusal) : said.details;
+    return callStep(call, "FAILED", at, facts, { details }, refusedTrail(refusal));
   }
   const { output, details, keptOutputBytes } = outcome;
   return callStep(call, "COMPLETED", at, { ...common, output }, { details, keptOutputBytes });

@@ -58,23 +58,20 @@ export function callRefused(
   at: Date,
 ): Commit {
   const { step, events } = refused(judged, refusal, at, template);
-  return { change: { transitions: [step.transition] }, events, after: callsChanged([step.call]) };
+  const warning = toolWarning({ detail: refusal.type, message: `${judged.call.name}: ${refusalText(refusal)}` });
+  return { change: { transitions: [step.transition] }, events: [warning, ...events], after: callsChanged([step.call]) };
 }
 
 function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: RecordTemplate): Outcome {
   const { call, stages } = judgement;
-  if (hasRun(call.state)) return sealed(call, notRepeated(judgement), at, template);
+  if (hasRun(call.state)) return withFailedHook(judgement, sealed(call, notRepeated(judgement), at, template));
   switch (judgement.kind) {
     case "refused": {
       const { refusal } = judgement;
       return refusedWith({ call, stages, refusal, at, template }, {}, { explanation: unjudged(refusal) });
     }
-    case "denied": {
-      const outcome = refused(judgement, judgement.refusal, at, template);
-      if (judgement.failedHook === null) return outcome;
-      const warning = toolWarning({ detail: "hook_failed", message: judgement.failedHook });
-      return { ...outcome, events: [warning, ...outcome.events] };
-    }
+    case "denied":
+      return withFailedHook(judgement, refused(judgement, judgement.refusal, at, template));
     case "answered": {
       const { output, details } = format(judgement.result);
       const facts: CallFacts = { output, ...judgedFacts(judgement), stages, ...ended(at, stages) };
@@ -84,6 +81,13 @@ function outcomeOf(view: AgentView, judgement: Unready, at: Date, template: Reco
     case "asked":
       return ask(view, judgement, at, template);
   }
+}
+
+/** The outcome of a call; operators are told of a hook that threw. */
+function withFailedHook(judgement: Unready, outcome: Outcome): Outcome {
+  if (judgement.kind !== "denied" || judgement.failedHook === null) return outcome;
+  const warning = toolWarning({ detail: "hook_failed", message: judgement.failedHook });
+  return { ...outcome, events: [warning, ...outcome.events] };
 }
 
 /** Why a call that was to run again does not. */

@@ -60,6 +60,16 @@ export function moved(view: AgentView, to: Partial<StateAndBreakpoint>): Commit 
   return { change: { agent: patch }, events, after };
 }
 
+/**
+ * The columns of an agent that is no longer interrupted. The note of an interrupt that came since the rows were read stays, since
+ * nobody has told the model of it: the next turn does.
+ */
+export function interruptEnded({ interruptAt }: AgentView): Pick<AgentPatch, "interruptAt" | "interruptNote"> & InterruptEnded {
+  return interruptAt === null ? { interruptAt: null } : { interruptAt: null, interruptNote: null };
+}
+
+type InterruptEnded = { readonly interruptAt: null; readonly interruptNote?: null };
+
 /** After calls of the last step changed. */
 export function callsChanged(changed: readonly CallView[]): Reducer {
   const stored = new Map(changed.map((call) => [call.id, asStored(call)]));

@@ -1,5 +1,5 @@
 import type { AgentView } from "../view.ts";
-import { compose, type Commit, move } from "./commit.ts";
+import { compose, interruptEnded, type Commit, move } from "./commit.ts";
 
 /**
  * The agent is given back: refused if anything arrived since the view was read (invariant 8). An interrupt of a turn that never began,
@@ -9,9 +9,9 @@ export function parked(view: AgentView): Commit {
   const { patch, events, after } =
     view.state === "READY"
       ? {
-          patch: { interruptAt: null, interruptNote: null },
+          patch: interruptEnded(view),
           events: [],
-          after: (now: AgentView) => ({ ...now, interruptAt: null, interruptNote: null }),
+          after: (now: AgentView) => ({ ...now, ...interruptEnded(view) }),
         }
       : move(view, { state: "PAUSED", breakpoint: "AWAITING_APPROVAL" });
   return {

@@ -1,6 +1,6 @@
 import type { DoneReason } from "../../../events/event.ts";
 import type { AgentView } from "../view.ts";
-import { compose, type Commit, move } from "./commit.ts";
+import { compose, interruptEnded, type Commit, move } from "./commit.ts";
 import { added, noteMessage, resultsMessage, transcriptColumns } from "./messages.ts";
 
 /** More messages than these are not listed in the DONE of their turn, but read from their rows. */
@@ -25,13 +25,12 @@ export function turnEnded(
       agent: {
         ...patch,
         ...transcriptColumns(view.transcriptLength + messages.length),
-        interruptAt: null,
-        interruptNote: null,
+        ...interruptEnded(view),
         lastActivityAt: at,
         doneReason: reason,
       },
     },
     events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, messageIds }],
-    after: compose(after, added(messages), (now) => ({ ...now, interruptAt: null, interruptNote: null })),
+    after: compose(after, added(messages), (now) => ({ ...now, ...interruptEnded(view) })),
   };
 }

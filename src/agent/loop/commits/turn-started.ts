@@ -1,19 +1,33 @@
 import type { AgentView } from "../view.ts";
 import { compose, type Commit, move } from "./commit.ts";
-import { joined, joinWaiting, transcriptColumns } from "./messages.ts";
+import { added, joined, joinWaiting, noteMessage, transcriptColumns, type NewMessages } from "./messages.ts";
 
 /**
  * A turn begins: the messages that wait join the transcript, to be answered by it. One that is a retry answers those of the
- * turn before as well, which stand in the transcript already.
+ * turn before as well, which stand in the transcript already. The note of an interrupt that came too late for its turn stands
+ * before them.
  */
-export function turnStarted(view: AgentView): Commit {
+export function turnStarted(view: AgentView, at: Date): Commit {
   const turn = view.turn + 1;
-  const joins = joinWaiting(view, turn, view.transcriptLength);
+  const messages = lateNote(view, at);
+  const joins = joinWaiting(view, turn, view.transcriptLength + messages.length);
   const retried = view.retryTurn === null ? [] : view.turnMessageIds;
   const { patch, events, after } = move(view, { state: "WORKING" });
+  const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
+  const told = messages.length === 0 ? {} : { interruptNote: null };
   return {
-    change: { agent: { ...patch, turn, ...transcriptColumns(view.transcriptLength + joins.length) }, joins },
+    change: { agent: { ...patch, turn, ...transcript, ...told }, messages, joins },
     events,
-    after: compose(after, (now) => ({ ...now, turn, turnMessageIds: retried, retryTurn: null, stepsInTurn: 0 }), joined(joins)),
+    after: compose(
+      after,
+      (now) => ({ ...now, turn, turnMessageIds: retried, retryTurn: null, stepsInTurn: 0, ...told }),
+      added(messages),
+      joined(joins),
+    ),
   };
+}
+
+function lateNote(view: AgentView, at: Date): NewMessages {
+  if (view.interruptAt !== null || view.interruptNote === null) return [];
+  return [noteMessage(view, `[While the last turn ended, a person wanted to interrupt it: ${view.interruptNote}]`, at)];
 }

@@ -37,8 +37,12 @@ export const fsGrep = defineTool({
     const leftOut = nothingLeftOut();
     const matches: { path: string; line: number; column: number; preview: string }[] = [];
     try {
-      for await (const { path: file, isLink } of walk(workspace, ".", path, false, signal, leftOut)) {
-        if (isLink && isPattern(path) && !leadsInto(workspace, file, isCovered)) continue;
+      for await (const { path: file, kind } of walk(workspace, ".", path, false, signal, leftOut)) {
+        if (kind === "link to a folder" && isPattern(path)) continue;
+        if (kind === "link to a file" && isPattern(path) && !leadsInto(workspace, file, isCovered)) {
+          leftOut.links += 1;
+          continue;
+        }
         const text = await readText(workspace, file, leftOut);
         if (text === null) continue;
         for (const match of await search.search(text, most + 1 - matches.length)) matches.push({ path: file, ...match });

@@ -1,9 +1,9 @@
 import { setImmediate as macrotask, setTimeout as delay } from "node:timers/promises";
-import type { EventKind } from "./event.ts";
-import { CursorExpired } from "./cursor.ts";
-import { StorageUnavailable } from "../db/storage-error.ts";
-import type { LogPage } from "./log-page.ts";
-import type { Scope } from "./scope.ts";
+import type { EventKind } from "../event.ts";
+import { CursorExpired } from "../cursor.ts";
+import { StorageUnavailable } from "../../db/storage-error.ts";
+import type { LogPage } from "../log-page.ts";
+import type { Scope } from "../scope.ts";
 import type { Tails } from "./tails.ts";
 
 /** A cursor that has not moved for so long, in ms, is told where the log has gone, even if nothing was of its scope. */

@@ -1,8 +1,8 @@
-import { delegateApprovals, delegationByRow, delegations, revokeDelegation } from "../resolvers/delegation.ts";
-import { ActorRef } from "./actor.ts";
-import { builder } from "./builder.ts";
-import { connectionOf, nodesSelection } from "./connection.ts";
-import { payloadType } from "./payload.ts";
+import { delegateApprovals, delegationByRow, delegations, revokeDelegation } from "../../resolvers/delegation.ts";
+import { ActorRef } from "../actor.ts";
+import { builder } from "../builder.ts";
+import { connectionOf, nodesSelection } from "../connection.ts";
+import { payloadType } from "../payload.ts";
 
 export const Delegation = builder.prismaNode("Delegation", {
   id: { field: "id", description: "The delegation's id." },

@@ -1,11 +1,11 @@
-import { every } from "../lib/every.ts";
-import { forNobody } from "../db/reader-limits.ts";
-import type { Logger } from "../lib/log.ts";
-import { withCause } from "../lib/text.ts";
-import type { Bell } from "./bell.ts";
-import type { TimelineEvent } from "./event.ts";
-import type { StorageOutage } from "./log-page.ts";
-import type { EventLog } from "./log.ts";
+import { every } from "../../lib/every.ts";
+import { forNobody } from "../../db/reader-limits.ts";
+import type { Logger } from "../../lib/log.ts";
+import { withCause } from "../../lib/text.ts";
+import type { Bell } from "../bell.ts";
+import type { TimelineEvent } from "../event.ts";
+import type { StorageOutage } from "../log-page.ts";
+import type { EventLog } from "../log.ts";
 import { Tail, type TailBudget } from "./tail.ts";
 
 /** The time between two comparisons of the logs' positions with the tails', in ms, while the bell is heard and while it is not. */

@@ -1,12 +1,12 @@
-import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../resolvers/allow-rule.ts";
-import type { RuleProposal } from "../agent/approvals/always-allow.ts";
-import type { RuleProposalResult } from "../resolvers/allow-rule.ts";
-import { globalId } from "../lib/global-id.ts";
-import { ActorRef } from "./actor.ts";
-import { builder } from "./builder.ts";
-import { connectionOf, nodesSelection } from "./connection.ts";
-import { payloadType } from "./payload.ts";
-import { UserError } from "./user-error.ts";
+import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../../resolvers/allow-rule.ts";
+import type { RuleProposal } from "../../agent/approvals/always-allow.ts";
+import type { RuleProposalResult } from "../../resolvers/allow-rule.ts";
+import { globalId } from "../../lib/global-id.ts";
+import { ActorRef } from "../actor.ts";
+import { builder } from "../builder.ts";
+import { connectionOf, nodesSelection } from "../connection.ts";
+import { payloadType } from "../payload.ts";
+import { UserError } from "../user-error.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "The rule's id." },

@@ -1,5 +1,5 @@
-import type { ApprovalSnapshot as Snapshot } from "../events/event.ts";
-import { reachedPaths, type ReachedPath as Reached } from "../agent/policy/rule-values.ts";
+import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
+import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
 import {
   approvalByRow,
   approvals,
@@ -9,18 +9,18 @@ import {
   type DecisionOutcome as Outcome,
   type DecisionOutcomes,
   viewerCannotDecide,
-} from "../resolvers/approval.ts";
-import type { Json } from "../lib/json.ts";
-import { visibleJson } from "../lib/escape-hidden.ts";
-import { globalId } from "../lib/global-id.ts";
-import { ActorRef } from "./actor.ts";
-import { builder } from "./builder.ts";
-import { connectionOf, nodesSelection } from "./connection.ts";
-import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "./enums.ts";
-import { TimeRangeInput } from "./inputs/time-range.ts";
-import { ToolCall, ToolCallSnapshot } from "./tool-call.ts";
-import { UserError } from "./user-error.ts";
-import { payloadType } from "./payload.ts";
+} from "../../resolvers/approval.ts";
+import type { Json } from "../../lib/json.ts";
+import { visibleJson } from "../../lib/escape-hidden.ts";
+import { globalId } from "../../lib/global-id.ts";
+import { ActorRef } from "../actor.ts";
+import { builder } from "../builder.ts";
+import { connectionOf, nodesSelection } from "../connection.ts";
+import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
+import { TimeRangeInput } from "../inputs/time-range.ts";
+import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
+import { UserError } from "../user-error.ts";
+import { payloadType } from "../payload.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description:
@@ -34,7 +34,7 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
       nullable: true,
       description: "Give it back with ALLOW: the decision is bound to this input.",
     }),
-    reason: t.exposeString("reason", { description: "Why it is asked." }),
+    reason: t.exposeString("reason", { nullable: true, description: "Why it is asked; null where that was erased." }),
     risk: t.field({
       type: Risk,
       description: "How much it could change.",
@@ -86,35 +86,6 @@ const ReachedPath = builder.objectRef<Reached>("ReachedPath").implement({
   }),
 });
 
-builder.prismaObject("Decision", {
-  name: "Decision",
-  description: "What one person said about an approval.",
-  fields: (t) => ({
-    decision: t.expose("decision", { type: ApprovalDecision, description: "What they said." }),
-    decidedBy: t.field({
-      type: ActorRef,
-      description: "Who said it.",
-      select: { actorId: true, actorKind: true },
-      resolve: ({ actorId, actorKind }) => ({ id: actorId, kind: actorKind }),
-    }),
-    onBehalfOf: t.field({
-      type: ActorRef,
-      nullable: true,
-      description: "The actor in whose name; null for their own.",
-      select: { onBehalfOf: true, onBehalfOfKind: true },
-      resolve: ({ onBehalfOf, onBehalfOfKind }) =>
-        onBehalfOf === null ? null : { id: onBehalfOf, kind: onBehalfOfKind ?? "USER" },
-    }),
-    note: t.exposeString("note", { nullable: true, description: "What they noted." }),
-    input: t.expose("input", {
-      type: "JSON",
-      nullable: true,
-      description: "The input that they gave in the place of the one they saw.",
-    }),
-    decidedAt: t.expose("decidedAt", { type: "DateTime", description: "When." }),
-  }),
-});
-
 export const Approval = builder.prismaNode("Approval", {
   id: { field: "id", description: "The approval's id." },
   description: "A question to a person, and its answer.",
@@ -150,7 +121,7 @@ export const Approval = builder.prismaNode("Approval", {
       nullable: true,
       description: "SHA-256 over the RFC 8785 form of all that decides what will run; null where nothing runs.",
     }),
-    reason: t.exposeString("reason", { description: "Why it is asked." }),
+    reason: t.exposeString("reason", { nullable: true, description: "Why it is asked; null where that was erased." }),
     risk: t.field({
       type: Risk,
       description: "How much it could change.",

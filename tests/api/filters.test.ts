@@ -1,0 +1,90 @@
+import { isInputObjectType } from "graphql";
+import { expect, it } from "vitest";
+import { schema } from "../../src/schema/index.ts";
+import { actorGlobalId, globalId } from "../../src/lib/global-id.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+
+/** Two of everything: ONE is what each condition asks for, TWO is otherwise in every respect. */
+const ONE = "00000000-0000-4000-8000-000000000001";
+const TWO = "00000000-0000-4000-8000-000000000002";
+
+const SET_UP = [
+  `INSERT INTO agent (id, tenant, title, template_id, model, workspace, state, breakpoint, created_by, created_by_kind, created_at, last_activity_at, archived_at)
+   VALUES ('${ONE}', 'local', 'Papers of May', 'assistant', 'm', '/tmp', 'PAUSED', 'AWAITING_APPROVAL', 'anna', 'USER', '2026-05-01', '2026-05-02', '2026-05-03'),
+          ('${TWO}', 'local', 'June', 'other', 'm', '/tmp', 'READY', 'READY', 'ben', 'USER', '2026-06-01', '2026-06-02', NULL)`,
+  `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, error, verdict, stages, audit_trail, duration_ms, created_at, updated_at)
+   VALUES ('${ONE}', 'local', '${ONE}', 1, 1, 0, 'p', 'fs_write', 'FAILED', 1, '{}', true, '{"type":"timeout","stage":"execution","message":""}', 'ask', '[]', '[]', 500, '2026-05-01', '2026-05-01'),
+          ('${TWO}', 'local', '${TWO}', 1, 1, 0, 'p', 'fs_read', 'COMPLETED', 1, '{}', false, NULL, 'allow', '[]', '[]', 5, '2026-06-01', '2026-06-01')`,
+  `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at)
+   VALUES ('${ONE}', 'local', '${ONE}', '${ONE}', 'OUTCOME_UNKNOWN', 'RESOLVED', 'why', 'HIGH', '2026-05-01'),
+          ('${TWO}', 'local', '${TWO}', '${TWO}', 'TOOL_CALL', 'DENIED', 'why', 'LOW', '2026-06-01')`,
+  `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
+   VALUES ('${ONE}', 'paul', 'USER', 'local', 'DONE', '2026-05-01'), ('${TWO}', 'petra', 'USER', 'local', 'DENY', '2026-06-01')`,
+];
+
+const MAY = '{ from: "2026-04-01T00:00:00Z", to: "2026-05-31T00:00:00Z" }';
+const PAUL = JSON.stringify(actorGlobalId({ id: "paul", kind: "USER" }));
+const AGENT = JSON.stringify(globalId("Agent", ONE));
+
+/** A value for each condition of a filter that ONE fits, and TWO does not. */
+const CONDITIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  AgentFilter: {
+    states: "[PAUSED]",
+    templateIds: '["assistant"]',
+    createdBy: '["anna"]',
+    isArchived: "true",
+    idleSince: '"2026-05-31T00:00:00Z"',
+    title: '"papers"',
+  },
+  ToolCallFilter: {
+    created: MAY,
+    agentIds: `[${AGENT}]`,
+    templateIds: '["assistant"]',
+    tools: '["fs_write"]',
+    states: "[FAILED]",
+    errorTypes: "[TIMEOUT]",
+    verdicts: "[ASK]",
+    createdBy: '["anna"]',
+    decidedBy: `[${PAUL}]`,
+    minDurationMs: "100",
+  },
+  ApprovalFilter: {
+    states: "[RESOLVED]",
+    kinds: "[OUTCOME_UNKNOWN]",
+    risks: "[HIGH]",
+    agentIds: `[${AGENT}]`,
+    templateIds: '["assistant"]',
+    tools: '["fs_write"]',
+    requested: MAY,
+    decided: MAY,
+    decidedBy: '["paul"]',
+  },
+};
+
+const FIELDS: Readonly<Record<string, string>> = {
+  AgentFilter: "agents",
+  ToolCallFilter: "toolCalls",
+  ApprovalFilter: "approvals",
+};
+
+it("each condition of a filter leaves out what it does not fit", async () => {
+  const app = await startTestApp();
+  for (const [index, text] of SET_UP.entries()) await app.database.sql.query({ name: `filters_${index}`, text }, []);
+  const client = connect(app.url);
+  const rows = async (filter: string, condition: string): Promise<readonly string[]> => {
+    // Without it, archived agents are left out.
+    const all = filter === "AgentFilter" && !condition.startsWith("isArchived") ? "isArchived: null, " : "";
+    const query = `{ found: ${FIELDS[filter] ?? ""}(filter: { ${all}${condition} }) { nodes { id } } }`;
+    const { data, errors } = await client.post<{ found: { nodes: { id: string }[] } }>({ query });
+    expect(errors, query).toEqual([]);
+    return (data?.found.nodes ?? []).map(({ id }) => Buffer.from(id, "base64").toString().split(":")[1] ?? "");
+  };
+  for (const [filter, conditions] of Object.entries(CONDITIONS)) {
+    const type = schema.getType(filter);
+    expect(Object.keys(conditions).toSorted()).toEqual(isInputObjectType(type) ? Object.keys(type.getFields()).toSorted() : []);
+    expect((await rows(filter, "")).toSorted()).toEqual([ONE, TWO]);
+    for (const [name, value] of Object.entries(conditions))
+      expect(await rows(filter, `${name}: ${value}`), `${filter}.${name}`).toEqual([ONE]);
+  }
+});

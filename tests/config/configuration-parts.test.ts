@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { configurationParts } from "../../src/config/configuration-parts.ts";
+import { changesOf } from "../../src/config/configuration-changes.ts";
+import { defineTool, type TriplaneConfig } from "../../src/triplane.ts";
+
+const CONFIG: TriplaneConfig = {
+  models: { demo: { provider: "scripted", script: { replies: [{ when: {}, say: ["Hello."] }] } } },
+  templates: { assistant: { model: "demo", systemPrompt: "x" } },
+};
+
+const tool = (denies: boolean) =>
+  defineTool<Record<string, never>>({
+    name: "mail",
+    description: "Sends mail.",
+    readOnly: false,
+    inputSchema: { type: "object", required: [], properties: {} },
+    ...(denies ? { hooks: { preToolUse: [() => ({ decision: "deny", reason: "no mail" })] } } : {}),
+    run: () => Promise.resolve({ output: "sent", details: null }),
+  });
+
+describe("the parts of a configuration that have a say in rights, or in how long events are kept (invariant 15)", () => {
+  it.each<[string, string, Partial<TriplaneConfig>, Partial<TriplaneConfig>]>([
+    ["a tool's own hook, which may deny its calls", "tools.mail", { tools: [tool(true)] }, { tools: [tool(false)] }],
+    ["a listener, which may decide", "on", { on: { PERMISSION_REQUIRED: () => {} } }, {}],
+    ["how long events are kept", "retention", { retention: { eventsDays: 1 } }, { retention: { eventsDays: 2 } }],
+    ["a template", "templates.assistant", {}, { templates: { assistant: { model: "demo", systemPrompt: "y" } } }],
+    ["who may connect", "authenticate", { authenticate: () => null }, {}],
+  ])("are others after a change of %s", (_name, part, before, now) => {
+    const parts = (changed: Partial<TriplaneConfig>) => configurationParts({ ...CONFIG, ...changed })("acme");
+    expect(changesOf(parts(before), parts(now)).map((change) => change.part)).toEqual([part]);
+    expect(changesOf(parts(before), parts(before))).toEqual([]);
+  });
+});

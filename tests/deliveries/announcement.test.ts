@@ -1,0 +1,35 @@
+import { expect, it } from "vitest";
+import { announcement } from "../../src/deliveries/announcement.ts";
+import type { EventBody, TimelineEvent } from "../../src/events/event.ts";
+import { actorGlobalId, globalId } from "../../src/lib/global-id.ts";
+
+const announced = (body: EventBody): unknown => {
+  const event = {
+    tenant: "acme",
+    position: 1,
+    agentId: "a",
+    createdBy: "anna",
+    seq: 1,
+    channel: "MONITOR",
+    at: new Date(0),
+    bytes: 1,
+    body,
+  };
+  return announcement(event as TimelineEvent);
+};
+
+it("names rows and actors as the API does, and leaves JSON of tools, hooks and models as it is", () => {
+  const theirs = { id: "42", kind: "ticket", messageId: "theirs", owner: { id: "7", kind: "USER" } };
+  expect(announced({ kind: "TOOL_CUSTOM_EVENT", callId: "c", tool: "t", eventType: "x", eventData: theirs })).toMatchObject({
+    data: { callId: "c", eventData: theirs },
+  });
+  expect(announced({ kind: "EXECUTION_STARTED", callId: "c", tool: "t", inputPreview: "{}", parameters: theirs })).toMatchObject({
+    data: { parameters: theirs },
+  });
+  expect(announced({ kind: "MESSAGE_WITHDRAWN", messageId: "m", withdrawnBy: { id: "7", kind: "USER" } })).toMatchObject({
+    data: {
+      messageId: globalId("Message", "m"),
+      withdrawnBy: { id: actorGlobalId({ id: "7", kind: "USER" }), kind: "USER", actorId: "7" },
+    },
+  });
+});
