@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import { append, appendBesideSnapshot } from "./append.ts";
 import { fanOut } from "./fan-out.ts";
+import { fanOutMany } from "./fan-out-many.ts";
 import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
 import { idle } from "./idle.ts";
@@ -19,12 +20,13 @@ setTimeout(() => {
   process.exit(1);
 }, LONGEST_MS).unref();
 
-/** `npm run bench [-- append snapshot replay fan-out first-token simulate turn idle gate]`: prints one JSON line a figure. */
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn idle gate]`: prints one JSON line a figure. */
 await withPostgres(async (url) => {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);
   if (isWanted("snapshot")) print(await appendBesideSnapshot(url));
   if (isWanted("replay")) print(await replay(url));
-  if (isWanted("fan-out")) print(await fanOut(url));
+  if (isWanted("fan-out")) for (const figure of await fanOut(url)) print(figure);
+  if (isWanted("fan-out-many")) for (const figure of await fanOutMany(url)) print(figure);
   if (isWanted("first-token")) print(await firstToken(url));
   if (isWanted("simulate")) print(await simulation(url));
   if (isWanted("turn")) for (const figure of await turn(url)) print(figure);

@@ -20,12 +20,17 @@ const settings = await makeSettings(
   {
     models: {
       wire: { provider: "anthropic", model: "bench" },
+      speaks: {
+        provider: "scripted",
+        script: { pace: { characters: 15, delayMs: 25 }, replies: [{ when: {}, say: ["a few words 12 ".repeat(40)] }] },
+      },
       asks: { provider: "scripted", script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] } },
     },
     // What is measured is not what an actor may ask.
     rateLimit: { pointsPerMinute: 1_000_000_000, subscriptions: 1_000_000 },
     templates: {
       wire: { model: "wire", systemPrompt: "x" },
+      speaks: { model: "speaks", systemPrompt: "x" },
       asks: { model: "asks", systemPrompt: "x", permission: { mode: "approval" } },
     },
   },

@@ -22,6 +22,7 @@ import { Consumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
+import { Broadcasts } from "./events/following/broadcast.ts";
 import { Tails } from "./events/following/tails.ts";
 import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
@@ -29,7 +30,7 @@ import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
-import { ADMITTED_MS } from "./server/context.ts";
+import { Admissions } from "./server/admissions.ts";
 import { startServer } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
@@ -46,6 +47,8 @@ export type Overrides = {
   /** A layer between the application and its database. */
   readonly sql?: (sql: Sql) => Sql;
   readonly logger?: Logger;
+  /** A layer between subscribers and their broadcasts. */
+  readonly broadcasts?: (broadcasts: Broadcasts) => Pick<Broadcasts, "join">;
   readonly leaseTimes?: LeaseTimes;
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
@@ -93,6 +96,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   sql.outages.onReconnect(compare);
   const tails = new Tails(log, bell, logger, compare);
   starting.defer(() => tails.close());
+  const broadcasts = new Broadcasts(tails);
 
   // The agents.
   const groups = new ProcessGroups();
@@ -134,7 +138,19 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
   const { transcripts, requests, slots, agentLimit, lateResults } = services;
   const { unknownRows } = database;
-  const sources = { log, lateResults, transcripts, requests, tails, slowReaders, slots, agentLimit, startedAt, unknownRows };
+  const sources = {
+    log,
+    lateResults,
+    transcripts,
+    requests,
+    tails,
+    broadcasts,
+    slowReaders,
+    slots,
+    agentLimit,
+    startedAt,
+    unknownRows,
+  };
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
 
   // Only one process works on the embedded database.
@@ -151,13 +167,23 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => retention.close());
 
   // The doors.
-  const admittedMs = overrides.admittedMs ?? ADMITTED_MS;
+  const admissions = new Admissions(sql, services.clock, overrides.admittedMs);
   const rateLimits = new RateLimits(settings.rateLimit, services.clock);
   const imageLinks = await ImageLinks.open(sql);
   const imageUrl: Context["imageUrl"] = (actor, image) => imageLinks.path(actor, image, services.clock.now());
   const server = await startServer(
     { ...settings, port, host, slowReaders, imageLinks },
-    { admittedMs, prisma: database.prisma, services, tails, wake, expensive: new ExpensiveReads(), imageUrl, rateLimits },
+    {
+      admissions,
+      prisma: database.prisma,
+      services,
+      tails,
+      broadcasts: overrides.broadcasts?.(broadcasts) ?? broadcasts,
+      wake,
+      expensive: new ExpensiveReads(),
+      imageUrl,
+      rateLimits,
+    },
     { ready: async () => leases.query(READY, []).then(refuseLost), metrics: () => metrics.metrics() },
     logger,
   );

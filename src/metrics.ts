@@ -4,6 +4,7 @@ import type { Transcripts } from "./agent/conversation/transcript.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { EventLog } from "./events/log.ts";
+import type { Broadcasts } from "./events/following/broadcast.ts";
 import type { Tails } from "./events/following/tails.ts";
 import { forgottenCount } from "./forgotten.ts";
 import type { SlowReaders } from "./server/slow-readers.ts";
@@ -14,6 +15,7 @@ export type MetricSources = {
   readonly transcripts: Transcripts;
   readonly requests: RequestRoom;
   readonly tails: Tails;
+  readonly broadcasts: Broadcasts;
   readonly slowReaders: SlowReaders;
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
@@ -29,7 +31,7 @@ export type MetricSources = {
 
 /** The figures of a server, for Prometheus. */
 export function serverMetrics(sources: MetricSources): Registry {
-  const { log, transcripts, requests, tails, slowReaders, slots } = sources;
+  const { log, transcripts, requests, tails, broadcasts, slowReaders, slots } = sources;
   const registry = new Registry();
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
@@ -77,7 +79,9 @@ export function serverMetrics(sources: MetricSources): Registry {
   gauge("triplane_model_request_bytes", "Large requests to models that are under way.", () => requests.load.bytes);
   gauge("triplane_model_requests_waiting", "Large requests to models that wait for room.", () => requests.load.waiting);
   gauge("triplane_tail_bytes", "Newest events of followed tenants in memory.", () => tails.bytes);
-  gauge("triplane_subscriptions", "Streams that are followed.", () => tails.followers);
+  gauge("triplane_subscriptions", "Streams that are followed.", () => tails.followers - broadcasts.size);
+  gauge("triplane_broadcasts", "Broadcasts, each of which follows for all of its members.", () => broadcasts.size);
+  gauge("triplane_broadcast_members", "Streams that are told of events by broadcasts now.", () => broadcasts.members);
   counter("triplane_slow_readers_closed_total", "Streams that were closed since nobody read them.", () => slowReaders.closed);
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);

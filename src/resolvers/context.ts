@@ -3,7 +3,9 @@ import type { AgentServices } from "../agent/loop/services.ts";
 import type { PrismaReads } from "../db/database.ts";
 import type { ImageOfTenant } from "../agent/conversation/images.ts";
 import type { LogHead } from "../events/cursor.ts";
+import type { Broadcasts, Member } from "../events/following/broadcast.ts";
 import type { Tails } from "../events/following/tails.ts";
+import type { Admission } from "./admission.ts";
 import type { Loaders } from "./loaders.ts";
 import type { OperationRoom } from "./rate-limit.ts";
 import type { ExpensiveReads } from "./expensive-reads.ts";
@@ -30,8 +32,11 @@ export type Context = {
    * nothing that the rows do not show.
    */
   readonly snapshot: () => Promise<LogHead>;
-  /** The time for which an admission counts without being asked again, in ms. */
-  readonly admittedMs: number;
-  /** True if the actor would still be admitted as the same, with the same roles: asked anew every few seconds. */
-  readonly isStillAdmitted: () => Promise<boolean>;
+  readonly admission: Admission;
+  readonly broadcasts: Pick<Broadcasts, "join">;
+  /** The reader of a subscription, who may be told of pages together with others; null for one who is answered alone. */
+  readonly reader: Reader | null;
 };
+
+/** A reader as a broadcast knows them, who is told of pages as clients get them. */
+export type Reader = Omit<Member, "answer"> & { readonly answer: (page: object) => Promise<Uint8Array | null> };

@@ -14,6 +14,7 @@ export type ErrorCode =
   | "UNKNOWN_DOCUMENT"
   | "UNTRUSTED_DOCUMENT"
   | "TOO_BUSY"
+  | "TOO_SLOW"
   | "ANSWER_TOO_LARGE";
 
 /** An error that is shown to the client as it is. */

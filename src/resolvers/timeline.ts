@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readsTenant } from "../agent/actors/actor.ts";
 import { blockText as textOfBlock } from "../events/blocks.ts";
 import { CHANNELS, type Channel } from "../events/channel.ts";
-import { AGAIN_MS, retryWhileUnavailable } from "../db/retry-while-unavailable.ts";
+import { AGAIN_MS } from "../db/retry-while-unavailable.ts";
 import { readFor } from "../db/reader-limits.ts";
 import {
   CursorExpired,
@@ -14,7 +14,8 @@ import {
   type LogIdentity,
 } from "../events/cursor.ts";
 import { CHANNEL_OF, type BodyOf, type EventBody, type EventKind, type TimelineEvent } from "../events/event.ts";
-import { follow } from "../events/following/follow.ts";
+import type { Member } from "../events/following/broadcast.ts";
+import { follow, type Join } from "../events/following/follow.ts";
 import { readPast, readPlaceAt, type LogPage, type PastRequest, type StorageOutage } from "../events/log-page.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Context } from "./context.ts";
@@ -114,7 +115,14 @@ export async function subscribe(context: Context, args: TimelineArguments): Prom
   const after = isGiven(args.since)
     ? positionOf(args.since, await context.services.log.head(scope.tenant))
     : (await context.snapshot()).position;
-  return mapPages(context, follow(context.tails, { scope, after, until: args.until ?? null }));
+  return mapPages(context, follow(context.tails, { scope, after, until: args.until ?? null }, joinOf(context, scope)));
+}
+
+/** Tells the subscriber of later pages together with others who ask for the same; null for one who is answered alone. */
+function joinOf({ broadcasts, reader }: Context, scope: Scope): Join | null {
+  if (reader === null) return null;
+  const member: Member = { ...reader, answer: (page) => reader.answer(pageOf(page)) };
+  return (covered, signal) => broadcasts.join(scope, member, covered, signal);
 }
 
 /** The control plane: where `since` is omitted, first the open PERMISSION_REQUIRED, then what is new. */
@@ -129,7 +137,8 @@ export async function subscribeControl(context: Context, args: TimelineArguments
  * The open requests as of one moment, in pages, and everything after that moment. `return()` goes to what is followed,
  * also while it waits.
  */
-function openThenLater({ services, tails }: Context, scope: Scope, until: EventKind | null): AsyncGenerator<LogPage, void> {
+function openThenLater(context: Context, scope: Scope, until: EventKind | null): AsyncGenerator<LogPage, void> {
+  const { services, tails } = context;
   let later: AsyncGenerator<LogPage, void> | null = null;
   // In the turns of the tenant's readers, as all that a follower reads for itself.
   const readOpen = (after: number, moment: number | null): Promise<LogPage> =>
@@ -146,7 +155,7 @@ function openThenLater({ services, tails }: Context, scope: Scope, until: EventK
       yield page;
       page = await readOpen(page.covered, moment);
     }
-    later = follow(tails, { scope, after: moment, until });
+    later = follow(tails, { scope, after: moment, until }, joinOf(context, scope));
     // The first page of what comes later is at once, and carries the last of what is open.
     const next = await later.next();
     if (next.done === true) return;
@@ -287,42 +296,28 @@ function pageOf(page: LogPage): TimelinePage {
 }
 
 /**
- * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, also while
- * nothing comes, and what is read beside a page is read after it. `return()` goes straight to the source, since a
- * generator that waits would not hear it.
+ * The pages for a subscriber, until they are no longer admitted: who they are is asked again as time passes, and what is read
+ * beside a page is read after it. `return()` goes straight to the source, since a generator that waits would not hear it.
  */
-function mapPages(context: Context, source: AsyncGenerator<LogPage, void>): AsyncIterableIterator<TimelinePage> {
+function mapPages({ admission }: Context, source: AsyncGenerator<LogPage, void>): AsyncIterableIterator<TimelinePage> {
   /** Why nothing more is shown; null while they are admitted. */
-  let refusal: { readonly error: unknown } | null = null;
-  const check = async (): Promise<void> => {
-    if (!(await retryWhileUnavailable(context.services.sql, context.isStillAdmitted)))
-      refusal = {
-        error: clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token"),
-      };
-  };
-  let isChecking = false;
-  const idle = setInterval(() => {
-    if (isChecking) return;
-    isChecking = true;
-    void check()
-      .catch((error: unknown) => (refusal = { error }))
-      .finally(() => {
-        isChecking = false;
-        if (refusal !== null) void source.return();
-      });
-  }, context.admittedMs).unref();
+  let refusal: { readonly reason: unknown } | null = null;
+  const unwatch = admission.watch((reason) => {
+    refusal = { reason };
+    void source.return();
+  });
   const end = async (): Promise<void> => {
-    clearInterval(idle);
+    unwatch();
     await source.return();
   };
   return {
     async next() {
       try {
         const result = await source.next();
-        // While the database is away nobody can be asked for again, and nothing new is shown.
+        // While the database is away nobody can be asked about, and nothing new is shown.
         const isShown = result.done !== true && (result.value.outage === null || result.value.events.length > 0);
-        if (isShown && refusal === null) await check();
-        if (refusal !== null) throw refusal.error;
+        if (isShown) await admission.refreshed();
+        if (refusal !== null) throw refusal.reason;
         if (result.done !== true) return { done: false, value: pageOf(result.value) };
         await end();
         return { done: true, value: undefined };

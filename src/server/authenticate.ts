@@ -44,8 +44,12 @@ type Answer = Written<typeof IDENTITY_SETTINGS> | null | undefined;
 /** The operator's own code: who asks, or null for nobody. */
 export type Authenticate = (request: AuthenticationRequest) => Answer | Promise<Answer>;
 
-/** Asks authentication who is there; null for nobody. */
-export type Identify = () => Promise<Identified | null>;
+/** Whoever sends a request, or opened a socket: `identify` asks authentication who that is, null for nobody. */
+export type Asker = {
+  /** The same for all who are answered alike. */
+  readonly key: string;
+  readonly identify: () => Promise<Identified | null>;
+};
 
 /** The ways of authentication: whoever reaches the loopback address, actors with tokens, or whom the operator's own code admits. */
 export type Authentication =
@@ -75,6 +79,18 @@ export async function authenticate(
       return known;
     }
   }
+}
+
+/** The headers that say nothing of who somebody is: they differ from one request, or socket, of a person to the next. */
+const OF_ONE_REQUEST = new Set(["sec-websocket-key", "content-length"]);
+
+/** The asker of a request with these headers, or of a socket that was opened with them, and with this `authorization`. */
+export function askerOf(authentication: Authentication, authorization: unknown, headers: Headers): Asker {
+  const token = bearerToken(authorization);
+  const told = [...headers].filter(([name]) => !OF_ONE_REQUEST.has(name));
+  const parts = authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [token] : [token, told];
+  const key = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+  return { key, identify: () => authenticate(authentication, token, headers) };
 }
 
 /** True if the hash, a SHA-256 in hex, is that of the token. */

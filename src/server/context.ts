@@ -3,25 +3,19 @@ import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
 import { makeLoaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
+import type { Admissions, Person } from "./admissions.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 /** The part of the context that all operations share. */
-export type SharedContext = Pick<Context, "admittedMs" | "prisma" | "tails" | "wake" | "expensive" | "imageUrl"> & {
+export type SharedContext = Pick<Context, "prisma" | "tails" | "broadcasts" | "wake" | "expensive" | "imageUrl"> & {
   readonly services: ServerServices;
+  readonly admissions: Admissions;
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
-/** The time for which an admission counts without being asked again, in ms: of a stream, at most twice as long. */
-export const ADMITTED_MS = 2_500;
-
-/** Asks authentication anew who asks. */
-export type Admission = () => Promise<Actor | null>;
-
 /** The context of one operation of this actor, who was admitted just now. */
-export function makeContext(shared: SharedContext, actor: Actor, admission: Admission): Context {
+export function makeContext(shared: SharedContext, actor: Actor, person: Person): Context {
   const services = shared.services.of(actor.tenant);
-  const now = (): number => services.clock.now().getTime();
-  let askedAt = now();
   return {
     ...shared,
     services,
@@ -29,17 +23,8 @@ export function makeContext(shared: SharedContext, actor: Actor, admission: Admi
     actor,
     room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
-    isStillAdmitted: async () => {
-      if (now() - askedAt < shared.admittedMs) return true;
-      const present = await admission();
-      askedAt = now();
-      return (
-        present?.id === actor.id &&
-        present.tenant === actor.tenant &&
-        String(present.roles) === String(actor.roles) &&
-        String(present.delegators.map(({ id }) => id)) === String(actor.delegators.map(({ id }) => id))
-      );
-    },
+    admission: shared.admissions.of(person, actor),
+    reader: null,
   };
 }
 

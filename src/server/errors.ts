@@ -1,4 +1,4 @@
-import { GraphQLError, type ExecutionResult } from "graphql";
+import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from "graphql";
 import { errorClass } from "../db/error-class.ts";
 import { endOfReads, READ_BYTES } from "../db/reader-limits.ts";
 import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
@@ -71,4 +71,10 @@ function isUnavailable(cause: unknown): boolean {
 function shown(error: unknown, code: string, message: string, status: number): GraphQLError {
   const place = error instanceof GraphQLError ? { nodes: error.nodes, path: error.path } : {};
   return new GraphQLError(message, { ...place, extensions: { code, http: { status } } });
+}
+
+/** An error as clients are given it: HTTP's status is nothing to a stream. */
+export function formatted(error: GraphQLError): GraphQLFormattedError {
+  const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
+  return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };
 }

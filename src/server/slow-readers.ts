@@ -56,19 +56,25 @@ export class SlowReaders {
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
     /** The payload of the last ping, which its pong gives back: a pong that nobody asked for says nothing of what is read. */
     let asked: Buffer | null = null;
-    const pinging = setInterval(() => {
+    const ask = (): void => {
       if (asked === null) {
         asked = randomBytes(8);
         webSocket.ping(asked);
+        // The timer that runs is its own to start again.
+        pinging.refresh();
         return;
       }
-      clearInterval(pinging);
       this.#endLater(socket, () => webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, REASON));
-    }, this.#times.stallMs);
+    };
+    // Sockets that were opened together are not asked together for ever: thousands of pings at once would hold everybody up.
+    let pinging = setTimeout(() => {
+      pinging = setTimeout(ask, this.#times.stallMs);
+      ask();
+    }, Math.random() * this.#times.stallMs);
     webSocket.on("pong", (answer) => {
       if (asked?.equals(answer) === true) asked = null;
     });
-    webSocket.once("close", () => clearInterval(pinging));
+    webSocket.once("close", () => clearTimeout(pinging));
   }
 
   /** A reader has stopped: it is told, and then cut. */

@@ -12,9 +12,10 @@ import {
 import { isAsyncIterable } from "graphql-yoga";
 import { readFor } from "../db/reader-limits.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
-import type { Context } from "../resolvers/context.ts";
+import type { Context, Reader } from "../resolvers/context.ts";
 import { ownPageContext, sharedPageContext } from "./context.ts";
 import { boundedAnswer } from "./errors.ts";
+import type { Line } from "./line.ts";
 
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 type Answer = Promise<ExecutionResult>;
@@ -53,16 +54,31 @@ export function subscribePages(
   return async (args, ended) => {
     const validated = validateSubscriptionArgs(args);
     if (!("schema" in validated)) return { errors: validated };
-    const context = args.contextValue as Context;
-    const source = await readAsOne(context, () => createSourceEventStream(validated));
+    const context = args.contextValue as SubscriberContext;
+    const answering = answeringOf(args, validated, mask);
+    const contextValue = { ...context, reader: readerOf(context, answering) };
+    const source = await readAsOne(context, () => createSourceEventStream({ ...validated, contextValue }));
     if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
-    return answers(
-      source[Symbol.asyncIterator](),
-      executing(args, validated, mask),
-      mask,
-      (page) => waitWhileUnavailable(context, page),
-      ended,
-    );
+    return answers(source[Symbol.asyncIterator](), answering.answer, mask, (page) => waitWhileUnavailable(context, page), ended);
+  };
+}
+
+/** The context of a subscription, with the way to its reader, if the transport has one that many can share. */
+type SubscriberContext = Context & { readonly line?: () => Line };
+
+/** The reader of a subscription that many may ask for alike; null for one who is answered alone. */
+function readerOf({ line, admission }: SubscriberContext, { key, isShared, answer }: Answering): Reader | null {
+  if (line === undefined || !isShared) return null;
+  const open = line();
+  return {
+    asks: key,
+    answer: async (page) => {
+      const value = await answer(page);
+      return isFailed(value) ? null : Buffer.from(JSON.stringify(value));
+    },
+    mayBeTold: admission.isFresh,
+    send: (bytes) => open.send(bytes),
+    drained: (signal) => open.drained(signal),
   };
 }
 
@@ -135,12 +151,19 @@ function answers(
 /** Answers under way or done, for as long as somebody holds the page. */
 const shared = new WeakMap<object, Map<string, Answer>>();
 
-/** The answers to pages for this subscriber, and for all who ask as they do. */
-function executing(
+/** The answers to pages for a subscriber, and for all who ask as they do, if there may be others. */
+type Answering = {
+  /** The same for all who are given the same answer to the same page. */
+  readonly key: string;
+  readonly isShared: boolean;
+  readonly answer: (page: object) => Answer;
+};
+
+function answeringOf(
   { document, operationName, variableValues, contextValue }: ExecutionArgs,
   validated: Validated,
   mask: (error: unknown) => GraphQLError,
-): (page: object) => Answer {
+): Answering {
   const context = contextValue as Context;
   const { number, variables, asksWhoAsks } = askedOf(document);
   const given = Object.entries(variableValues ?? {}).filter(([name]) => variables.has(name));
@@ -169,13 +192,14 @@ function executing(
       if (!isWhole) known.delete(key);
     }
   };
-  return (page) => {
+  const answer = (page: object): Answer => {
     const known = shared.get(page) ?? new Map<string, Answer>();
     shared.set(page, known);
-    const answer = known.get(key) ?? execute(page, known);
-    known.set(key, answer);
-    return answer;
+    const answered = known.get(key) ?? execute(page, known);
+    known.set(key, answered);
+    return answered;
   };
+  return { key, isShared: !asksWhoAsks, answer };
 }
 
 function isUnavailable({ errors }: ExecutionResult): boolean {

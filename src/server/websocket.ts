@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { getOperationAST, GraphQLError, type DocumentNode, type ExecutionArgs, type GraphQLFormattedError } from "graphql";
+import { getOperationAST, GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
 import type { Context as ServerContext, SubscribePayload } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
@@ -10,13 +10,15 @@ import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken, whyClosed, type Identify } from "./authenticate.ts";
+import { askerOf, whyClosed, type Asker } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
 import { CLOSE_CODES } from "./close-codes.ts";
+import { formatted } from "./errors.ts";
+import { webSocketLine } from "./line.ts";
 
 /** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -27,7 +29,7 @@ const REFUSED_MS = 1_000;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
 
-type SocketExtra = { identify: Identify; operations: SocketOperations };
+type SocketExtra = { asker: Asker; operations: SocketOperations };
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
@@ -45,6 +47,7 @@ export function serveWebSocket(
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
   const prepare = async (
     { extra, subscriptions }: ServerContext<Record<string, unknown>, Partial<SocketExtra>>,
+    webSocket: WebSocket,
     id: string,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> => {
@@ -57,11 +60,13 @@ export function serveWebSocket(
         ),
       ];
     const operationEnded = extra.operations?.begin(id, payload);
-    const identified = (await extra.identify?.()) ?? null;
+    const identified = (await extra.asker?.identify()) ?? null;
+    const socket = connections.get(webSocket);
     // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
-      socketIdentify: extra.identify,
+      asker: extra.asker,
       operationEnded,
+      ...(socket === undefined ? {} : { line: () => webSocketLine(webSocket, socket, id) }),
       ...(identified === null ? {} : { identified }),
     });
     const document = parsed(() => envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query));
@@ -88,14 +93,14 @@ export function serveWebSocket(
           connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
         const headers = headersOf(extra.request);
         extra.operations = new SocketOperations(extra.socket);
-        extra.identify = () => authenticate(access.authentication, bearerToken(authorization), headers);
-        const isAdmitted = (await extra.identify()) !== null;
+        extra.asker = askerOf(access.authentication, authorization, headers);
+        const isAdmitted = (await extra.asker.identify()) !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         return isAdmitted;
       },
       onSubscribe: async (context, id, payload) => {
-        const prepared = await prepare(context, id, payload);
+        const prepared = await prepare(context, context.extra.socket, id, payload);
         // If the client has completed it meanwhile, nobody is told of its errors.
         if (Array.isArray(prepared)) context.extra.operations?.end(id, payload);
         return prepared;
@@ -122,6 +127,7 @@ export function serveWebSocket(
     if (problem !== null) return refuse(socket, 403, problem);
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      connections.set(webSocket, socket);
       access.slowReaders.watchWebSocket(webSocket, socket);
       boundStranger(webSocket, socket);
       sockets.emit("connection", webSocket, request);
@@ -136,6 +142,9 @@ export function serveWebSocket(
     clearTimeout(timer);
   };
 }
+
+/** The connection below each WebSocket. */
+const connections = new WeakMap<WebSocket, Socket>();
 
 /** The sockets of those who said who they are. */
 const admitted = new WeakSet<object>();
@@ -152,12 +161,6 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
     else if (webSocket.readyState === webSocket.CLOSING) socket.destroy();
   }, REFUSED_MS).unref();
   webSocket.once("close", () => clearInterval(cut));
-}
-
-/** An error as clients are given it: HTTP's status is nothing to a socket. */
-function formatted(error: GraphQLError): GraphQLFormattedError {
-  const { extensions: { http: _, ...extensions } = {}, ...shown } = error.toJSON();
-  return Object.keys(extensions).length === 0 ? shown : { ...shown, extensions };
 }
 
 /** The document, or what is wrong with it: that ends the operation, not the socket. */

@@ -8,12 +8,14 @@ import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
-import { authenticate, bearerToken, mayStillDecide, whyNobody, type Identified, type Identify } from "./authenticate.ts";
-import { makeContext, type Admission, type SharedContext } from "./context.ts";
+import { askerOf, authenticate, bearerToken, mayStillDecide, whyNobody, type Asker, type Identified } from "./authenticate.ts";
+import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
+import { EventStreams } from "./event-streams.ts";
 import { WALK } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
+import type { Line } from "./line.ts";
 import { pricedOperations } from "./priced.ts";
 import { asksFor } from "./trusted-documents.ts";
 import type { Subscribe } from "./subscribe-pages.ts";
@@ -23,8 +25,10 @@ export const BODY_BYTES = 8 * 1024 * 1024;
 
 /** The transport's part of the context: who a WebSocket was opened by, and the end of the operation; or who sends a request. */
 export type TransportContext = {
-  readonly socketIdentify?: Identify;
+  readonly asker?: Asker;
   readonly operationEnded?: AbortSignal;
+  /** Opens the line to the reader of a subscription. */
+  readonly line?: () => Line;
   identified?: Identified;
 };
 
@@ -35,6 +39,7 @@ export function makeYoga(
   mask: (error: unknown) => GraphQLError,
   subscribe: Subscribe,
 ): YogaServerInstance<TransportContext, Context> {
+  const streams = new EventStreams();
   return createYoga<TransportContext, Context>({
     schema,
     graphqlEndpoint: "/graphql",
@@ -51,14 +56,15 @@ export function makeYoga(
       boundedAnswers,
       endedReads,
       cachedPage,
+      streams.plugin,
       { onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (own: Subscribe) => void }) => setSubscribeFn(subscribe) },
     ],
     extraParamNames: ["documentId"],
     parserAndValidationCache: documentCaches(),
     maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
-    context: async ({ socketIdentify, identified, request }) => {
-      const identify = socketIdentify ?? (() => identifyRequest(access, request));
+    context: async ({ asker: opener, identified, request }) => {
+      const asker = opener ?? askerOf(access.authentication, request.headers.get("authorization"), request.headers);
       const admit = async (identity: Identified | null): Promise<Actor | null> => {
         if (identity === null) return null;
         const { sql, clock, actorNames, logger } = shared.services;
@@ -66,10 +72,11 @@ export function makeYoga(
         void actorNames.remember([identity]).catch((error: unknown) => logger.warn(`a name was not kept: ${messageOf(error)}`));
         return withDelegators(sql, identity, clock.now(), (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
-      const admission: Admission = async () => admit(await identify());
-      const actor = await admit(identified ?? (await identify()));
+      const actor = await admit(identified ?? (await asker.identify()));
       if (actor === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
-      return makeContext(shared, actor, admission);
+      const person = { key: asker.key, ask: async () => admit(await asker.identify()) };
+      const context = makeContext(shared, actor, person);
+      return opener === undefined ? { ...context, line: () => streams.lineOf(request) } : context;
     },
   });
 }

@@ -7,6 +7,8 @@ import { describe, expect, it, vi } from "vitest";
 import { StorageUnavailable } from "../../src/db/storage-error.ts";
 import { waitWhileUnavailable } from "../../src/resolvers/timeline.ts";
 import { schema } from "../../src/schema/index.ts";
+import { Broadcasts } from "../../src/events/following/broadcast.ts";
+import { Admissions } from "../../src/server/admissions.ts";
 import { makeContext, sharedPageContext, type SharedContext } from "../../src/server/context.ts";
 import { maskError } from "../../src/server/errors.ts";
 import { subscribePages } from "../../src/server/subscribe-pages.ts";
@@ -26,10 +28,11 @@ function subscriberOf(app: TestApp) {
   const tails = new Tails(app.services.log, silentBell(), silentLogger);
   onTestFinished(() => tails.close());
   const shared: SharedContext = {
-    admittedMs: 2_500,
+    admissions: new Admissions(app.database.sql, systemClock),
     prisma: app.database.prisma,
     services: app.services,
     tails,
+    broadcasts: new Broadcasts(tails),
     wake: () => {},
     expensive: new ExpensiveReads(),
     imageUrl: () => "",
@@ -40,7 +43,7 @@ function subscriberOf(app: TestApp) {
       schema,
       document,
       variableValues: { ...variables },
-      contextValue: makeContext(shared, actor, () => Promise.resolve(actor)),
+      contextValue: makeContext(shared, actor, { key: actor.id, ask: () => Promise.resolve(actor) }),
     };
     const pages = await subscribe(args, () => {});
     if (!(Symbol.asyncIterator in pages)) throw new Error(JSON.stringify(pages));
@@ -197,17 +200,18 @@ describe("subscribers who are given the same page", () => {
     const tails = vi.fn() as unknown as Tails;
     const context = makeContext(
       {
-        admittedMs: 1,
+        admissions: new Admissions(app.database.sql, systemClock),
         prisma: app.database.prisma,
         services: app.services,
         tails,
+        broadcasts: new Broadcasts(tails),
         wake: () => {},
         expensive: new ExpensiveReads(),
         imageUrl: () => "",
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,
-      () => Promise.resolve(ADMIN),
+      { key: "admin", ask: () => Promise.resolve(ADMIN) },
     );
     expect(() => sharedPageContext(context).actor).toThrow("must not depend on who asks");
     expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");

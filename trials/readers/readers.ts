@@ -5,6 +5,8 @@ import WebSocket from "ws";
 import { postgresBell } from "../../src/events/bell.ts";
 import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
+import { globalId } from "../../src/lib/global-id.ts";
+import { countingReader } from "../../tests/support/counting-reader.ts";
 import { insertAgent, type RowAgent } from "../../tests/support/log.ts";
 import { READER_TIMES } from "../../src/server/slow-readers.ts";
 import { SERVER_READY } from "../run-server.ts";
@@ -14,8 +16,9 @@ import { trial, until, type TrialRun } from "../trial.ts";
 
 /**
  * `npm run trial:readers`: 100 WebSockets and 100 SSE streams that read nothing, at 500 events a second. All are closed
- * within 30 s of stalling, the server's memory stays bounded, and readers that read keep their pace. With --planted the
- * server lets readers stall.
+ * within 30 s of stalling, the server's memory stays bounded, and readers that read keep their pace. Readers that stop until
+ * the kernel's buffers are full, and read on, get every event once. With --planted the server lets readers stall, and goes on
+ * one position too far when a reader leaves a broadcast: both must be seen.
  */
 const RATE = 500;
 /** So many at once: what an agent says while an append is in flight goes together with the next. */
@@ -25,6 +28,11 @@ const HEALTHY = 5;
 const BUFFERS_BYTES = 16e6;
 /** What a stalled reader may hold: a page of 256 KB as text, and as the bytes to send. */
 const STALLED_BYTES = 2 * 256 * 1024;
+
+/** The readers that stop for a while. */
+const PAUSING = ["WebSocket", "WebSocket", "SSE", "SSE"] as const;
+/** Pages of 200 KB, of which more than the kernel's buffers hold comes while nothing is read. */
+const WHILE_PAUSED = 80;
 
 await trial("readers", runReaders);
 
@@ -41,7 +49,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
     TRIPLANE_CONFIG: fileURLToPath(new URL("readers.config.ts", import.meta.url)),
     TRIAL_STALL_MS: String(times.stallMs),
     TRIAL_GRACE_MS: String(times.graceMs),
-    ...(isPlanted ? { TRIAL_FAULT: "waits for stalled readers" } : {}),
+    ...(isPlanted ? { TRIAL_FAULT: "waits for stalled readers, and goes on too far" } : {}),
   });
   const url = server.said;
   const pools = openPools({ url: postgres.url, connections: 2, version: TRIAL_VERSION });
@@ -49,6 +57,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   const bell = postgresBell(postgres.url, TRIAL_VERSION, "writer", { warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
+  const wrong = await pausingReaders(url, log);
   const healthy = watch(url, HEALTHY, part);
   const writing = keepWriting(log, agent, eventBytes, healthy.committed);
   await delay(seconds * 1_000);
@@ -80,7 +89,11 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   await stalled.kill();
 
   const grown = peak - memory;
-  if (open > HEALTHY) fail(`${open - HEALTHY} stalled readers are still open after ${(closedMs / 1_000).toFixed(0)} s`);
+  const isStalling = open > HEALTHY;
+  // A planted fault that is not seen beside another one would not be noticed.
+  if (isPlanted && (!isStalling || wrong === 0)) return "the planted faults were not both seen";
+  if (wrong > 0) fail(`${wrong} of ${PAUSING.length} readers that stopped for a while lost or repeated events`);
+  if (isStalling) fail(`${open - HEALTHY} stalled readers are still open after ${(closedMs / 1_000).toFixed(0)} s`);
   if (closed < 2 * count && open <= HEALTHY) fail(`${closed} of ${2 * count} readers were told why`);
   if (grown > Math.max(100e6, 2 * count * STALLED_BYTES)) fail(`the server grew by ${(grown / 1e6).toFixed(0)} MB`);
   if (loaded > 2 * Math.max(baseline, 25))
@@ -122,6 +135,33 @@ function keepWriting(
       await writing;
     },
   };
+}
+
+/** The number of readers that do not get every event once, in order, of those that read nothing until the kernel's buffers are full. */
+async function pausingReaders(url: string, log: EventLog): Promise<number> {
+  const agent = await insertAgent(log, "local", "local");
+  const readers = await Promise.all(PAUSING.map((transport) => countingReader(url, transport, globalId("Agent", agent.agentId))));
+  let appended = 0;
+  const append = async (events: number, bytes: number): Promise<void> => {
+    const body = { kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x".repeat(bytes) } as const;
+    await log.append("local", [{ ...agent, events: Array.from({ length: events }, () => ({ at: new Date(), body })) }]);
+    appended += events;
+  };
+  await append(1, 10);
+  await until(
+    "readers ride a broadcast",
+    async () => (await metric(url, "triplane_broadcast_members")) === readers.length,
+    10_000,
+  );
+  readers.forEach((reader) => reader.pause());
+  for (let page = 0; page < WHILE_PAUSED; page += 1) await append(4, 50_000);
+  await until("readers are backed up", async () => (await metric(url, "triplane_broadcast_members")) === 0, 10_000);
+  readers.forEach((reader) => reader.resume());
+  await append(4, 10);
+  await until("readers have read on", async () => readers.every(({ seqs }) => (seqs.at(-1) ?? 0) >= appended), 20_000);
+  const all = String(Array.from({ length: appended }, (_, index) => index + 1));
+  readers.forEach((reader) => reader.close());
+  return readers.filter(({ seqs }) => String(seqs) !== all).length;
 }
 
 /** Readers that read. `percentile` is of the deliveries since it was asked last, in ms; `part` says which. */

@@ -1,13 +1,14 @@
 import { runServer } from "../run-server.ts";
 
 /**
- * A server of trial:readers, with the times of production, or a quarter of them. The fault: readers may stall for as
- * long as they like.
+ * A server of trial:readers, with the times of production, or a quarter of them. The faults: readers may stall for as
+ * long as they like, and whoever leaves a broadcast goes on one position too far.
  */
 const { TRIAL_FAULT, TRIAL_STALL_MS, TRIAL_GRACE_MS } = process.env;
+const isFaulty = TRIAL_FAULT === "waits for stalled readers, and goes on too far";
 await runServer({
-  readerTimes:
-    TRIAL_FAULT === "waits for stalled readers"
-      ? { stallMs: 3_600_000, graceMs: 3_600_000 }
-      : { stallMs: Number(TRIAL_STALL_MS), graceMs: Number(TRIAL_GRACE_MS) },
+  readerTimes: isFaulty
+    ? { stallMs: 3_600_000, graceMs: 3_600_000 }
+    : { stallMs: Number(TRIAL_STALL_MS), graceMs: Number(TRIAL_GRACE_MS) },
+  ...(isFaulty ? { broadcasts: (own) => ({ join: async (...asked) => (await own.join(...asked)) + 1 }) } : {}),
 });

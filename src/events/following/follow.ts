@@ -18,13 +18,20 @@ const AWAY_MS = 500;
 export type FollowRequest = { readonly scope: Scope; readonly after: number; readonly until: EventKind | null };
 
 /**
+ * Tells a follower at the head what is new together with others, from the position that it has covered. Resolves with the
+ * position that it has covered when it must read on by itself.
+ */
+export type Join = (covered: number, signal: AbortSignal) => Promise<number>;
+
+/**
  * Every later event of the scope, once, in order (invariant 2), in pages. History and present are the same loop: read
  * a page, yield it, repeat; at the head, wait. The first page comes at once, even empty. `return()` ends a follower at
- * once, also while it waits; it pulls, so that a slow reader holds one page and nothing more (invariant 10).
+ * once, also while it waits; it pulls, so that a slow reader holds one page and nothing more (invariant 10). At the head a
+ * follower may `join` others: what they are told together is no page of its own.
  */
-export function follow(tails: Tails, request: FollowRequest): AsyncGenerator<LogPage, void, undefined> {
+export function follow(tails: Tails, request: FollowRequest, join: Join | null = null): AsyncGenerator<LogPage, void, undefined> {
   const ending = new AbortController();
-  const pages = readPages(tails, request, ending.signal);
+  const pages = readPages(tails, request, join, ending.signal);
   return {
     next: () => pages.next(),
     return: (value) => {
@@ -47,6 +54,7 @@ export function follow(tails: Tails, request: FollowRequest): AsyncGenerator<Log
 async function* readPages(
   tails: Tails,
   { scope, after, until }: FollowRequest,
+  join: Join | null,
   signal: AbortSignal,
 ): AsyncGenerator<LogPage, void, undefined> {
   const kept = await keepTail(tails, scope.tenant, signal);
@@ -58,9 +66,9 @@ async function* readPages(
     let told: Told | null = null;
     const beganAt = performance.now();
     while (!signal.aborted) {
-      const read = await nullIfUnavailable(
-        isCaughtUp ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered),
-      );
+      // An outage that began or ended while it did not wait at the tail is told at once.
+      const mayWait = isCaughtUp && isToldOutage(told) === (tails.outage !== null);
+      const read = await nullIfUnavailable(mayWait ? tail.next(scope, covered, PATIENCE_MS, signal) : tail.read(scope, covered));
       if (signal.aborted) return;
       // Events that were removed before they were read are never passed over in silence.
       if (read !== null && covered < read.head.floor) throw new CursorExpired();
@@ -78,7 +86,7 @@ async function* readPages(
         page.events.length > 0 ||
         (told === null && read !== null) ||
         (isCaughtUp && !wasCaughtUp) ||
-        (told?.isOutage ?? false) !== (outage !== null);
+        isToldOutage(told) !== (outage !== null);
       if (isNews || isOverdue(covered, told, beganAt)) {
         yield outage === null ? page : { ...page, outage };
         told = { covered, at: performance.now(), isOutage: outage !== null };
@@ -86,6 +94,11 @@ async function* readPages(
       // At the head there is something to wait for; before it, others must have their turn.
       if (read === null) await delay(AWAY_MS, undefined, { signal }).catch(() => {});
       else if (!isCaughtUp) await macrotask();
+      else if (join !== null && until === null && told !== null && tails.outage === null && !told.isOutage) {
+        const left = await join(covered, signal);
+        if (left > covered) told = { covered: left, at: performance.now(), isOutage: false };
+        covered = left;
+      }
     }
   } finally {
     release();
@@ -94,6 +107,10 @@ async function* readPages(
 
 /** The last page that a follower was given: how far it went, when, and whether it told of an outage. */
 type Told = { readonly covered: number; readonly at: number; readonly isOutage: boolean };
+
+function isToldOutage(told: Told | null): boolean {
+  return told?.isOutage ?? false;
+}
 
 /** True if a cursor has not moved for so long, or so far, that an empty page tells how far the reading has come. */
 function isOverdue(covered: number, told: Told | null, beganAt: number): boolean {

@@ -1,0 +1,150 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Actor } from "../agent/actors/actor.ts";
+import { AGAIN_MS } from "../db/retry-while-unavailable.ts";
+import type { Sql } from "../db/sql.ts";
+import { StorageUnavailable } from "../db/storage-error.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Admission } from "../resolvers/admission.ts";
+import { clientError } from "../resolvers/errors.ts";
+
+/** The time between two questions about a person, and the time in which one must be answered, in ms: what is shown rests on an answer of at most twice as long ago. */
+export const ADMITTED_MS = 2_500;
+
+/** Somebody who may be asked about: all requests and sockets of one key are answered alike. */
+export type Person = { readonly key: string; readonly ask: () => Promise<Actor | null> };
+
+type Stream = { readonly actor: Actor; readonly refuse: (reason: unknown) => void };
+
+/** A person with open streams. */
+type Watched = {
+  readonly streams: Set<Stream>;
+  readonly ask: Person["ask"];
+  readonly timer: NodeJS.Timeout;
+  /** The time of the last question that was answered, in ms. */
+  answeredAt: number;
+  asking: Promise<void> | null;
+};
+
+/**
+ * The admissions of all who have streams open on this server. One question a person is asked in a rhythm, whether a page comes
+ * or not, so that no page waits for it (invariant 12). An answer that is another one, or that does not come in time, ends the
+ * person's streams. While the database is away nobody can be asked about, and nothing new is shown.
+ */
+export class Admissions {
+  readonly #everyMs: number;
+  readonly #clock: Clock;
+  readonly #sql: Pick<Sql, "outages">;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(sql: Pick<Sql, "outages">, clock: Clock, everyMs = ADMITTED_MS) {
+    this.#sql = sql;
+    this.#clock = clock;
+    this.#everyMs = everyMs;
+  }
+
+  /** The admission of an actor who was admitted just now. */
+  of(person: Person, actor: Actor): Admission {
+    const admittedAt = this.#now();
+    let watched: Watched | null = null;
+    let stream: Stream | null = null;
+    const isOpen = (): boolean => stream !== null && watched?.streams.has(stream) === true;
+    const isFresh = (): boolean => this.#isFresh(watched?.answeredAt ?? admittedAt);
+    return {
+      isFresh,
+      refreshed: async () => {
+        const asked = watched;
+        if (asked === null) return;
+        while (isOpen() && !isFresh()) await this.#ask(asked);
+      },
+      watch: (refuse) => {
+        const opened = { actor, refuse };
+        const own = this.#open(person, admittedAt);
+        own.streams.add(opened);
+        [watched, stream] = [own, opened];
+        return () => this.#leave(person.key, own, opened);
+      },
+    };
+  }
+
+  #open({ key, ask }: Person, answeredAt: number): Watched {
+    const known = this.#watched.get(key);
+    if (known !== undefined) return known;
+    const timer = setInterval(() => void this.#ask(watched), this.#everyMs).unref();
+    const watched: Watched = { streams: new Set(), ask, timer, answeredAt, asking: null };
+    this.#watched.set(key, watched);
+    return watched;
+  }
+
+  #leave(key: string, watched: Watched, stream: Stream): void {
+    watched.streams.delete(stream);
+    if (watched.streams.size > 0) return;
+    clearInterval(watched.timer);
+    if (this.#watched.get(key) === watched) this.#watched.delete(key);
+  }
+
+  /** Never rejects: whoever is refused hears why. */
+  #ask(watched: Watched): Promise<void> {
+    watched.asking ??= this.#answer(watched).finally(() => {
+      watched.asking = null;
+    });
+    return watched.asking;
+  }
+
+  async #answer(watched: Watched): Promise<void> {
+    const askedAt = this.#now();
+    try {
+      const present = await inTime(watched.ask(), this.#everyMs);
+      watched.answeredAt = askedAt;
+      refuse(watched, ({ actor }) => (isSame(present, actor) ? null : { reason: NOBODY() }));
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable)) return refuse(watched, () => ({ reason: error }));
+      await delay(AGAIN_MS);
+      await this.#sql.outages.over().catch((reason: unknown) => refuse(watched, () => ({ reason })));
+    }
+  }
+
+  #isFresh(answeredAt: number): boolean {
+    return this.#now() - answeredAt < 2 * this.#everyMs;
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
+  }
+}
+
+/** Refuses the streams for which there is a reason. */
+function refuse({ streams }: Watched, why: (stream: Stream) => { readonly reason: unknown } | null): void {
+  for (const stream of streams) {
+    const refusal = why(stream);
+    if (refusal === null) continue;
+    streams.delete(stream);
+    stream.refuse(refusal.reason);
+  }
+}
+
+const NOBODY = (): Error =>
+  clientError("UNAUTHENTICATED", "you are no longer admitted as who you were: connect again with a valid token");
+
+async function inTime<Answer>(answer: Promise<Answer>, mostMs: number): Promise<Answer> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(clientError("TOO_SLOW", "nobody could say in time whether you are still admitted: connect again")),
+    mostMs,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** True if the person would be admitted as the same actor, who may do the same. */
+function isSame(present: Actor | null, actor: Actor): boolean {
+  const namesOf = ({ delegators }: Actor): string => String(delegators.map(({ id }) => id));
+  return (
+    present?.id === actor.id &&
+    present.tenant === actor.tenant &&
+    String(present.roles) === String(actor.roles) &&
+    namesOf(present) === namesOf(actor)
+  );
+}

@@ -1,0 +1,112 @@
+import { Readable } from "node:stream";
+import type { ExecutionResult } from "graphql";
+import { isAsyncIterable, type FetchAPI, type Plugin } from "graphql-yoga";
+import { formatted } from "./errors.ts";
+import { BACKED_UP_BYTES, type Line } from "./line.ts";
+
+/** The time between two comments that keep a silent stream open, in ms. */
+const PING_MS = 12_000;
+const PING = Buffer.from(":\n\n");
+const COMPLETE = Buffer.from("event: complete\ndata:\n\n");
+const HEADERS = {
+  "content-type": "text/event-stream",
+  connection: "keep-alive",
+  "cache-control": "no-cache",
+  "content-encoding": "none",
+};
+
+/** The subscriptions over HTTP: each is answered as server-sent events (GraphQL over SSE, distinct connections mode). */
+export class EventStreams {
+  readonly #streams = new WeakMap<Request, EventStream>();
+
+  /** Answers subscriptions, in the place of yoga's own way, which many could not share. */
+  readonly plugin: Plugin = {
+    onResultProcess: ({ request, result, setResultProcessor }) => {
+      if (!isAsyncIterable(result)) return;
+      const stream = this.#streamOf(request);
+      const answer = (_answers: unknown, fetchAPI: FetchAPI): Response => stream.answer(result, fetchAPI);
+      setResultProcessor(answer, "text/event-stream");
+    },
+  };
+
+  /** The line to whoever sent the request. */
+  lineOf(request: Request): Line {
+    return this.#streamOf(request);
+  }
+
+  #streamOf(request: Request): EventStream {
+    const stream = this.#streams.get(request) ?? new EventStream();
+    this.#streams.set(request, stream);
+    return stream;
+  }
+}
+
+/** The answers of one subscription, as the body of a response. */
+class EventStream implements Line {
+  readonly #body = new Readable({ highWaterMark: BACKED_UP_BYTES, read: () => this.#wake() });
+  #waiting: PromiseWithResolvers<void> | null = null;
+
+  /** The response: each answer goes as soon as the one before it has gone. */
+  answer(answers: AsyncIterable<ExecutionResult>, { Response: FetchResponse }: FetchAPI): Response {
+    const iterator = answers[Symbol.asyncIterator]();
+    this.#body.once("close", () => {
+      this.#wake();
+      void iterator.return?.();
+    });
+    // Browsers wait for the first bytes before they say that a stream is open.
+    this.#body.push(PING);
+    void this.#sendAll(iterator);
+    // Yoga's server pipes a stream of Node as it is.
+    return new FetchResponse(this.#body as unknown as ReadableStream, { headers: HEADERS });
+  }
+
+  send(answer: Uint8Array): boolean {
+    if (this.#body.destroyed) return false;
+    this.#body.push(eventOf(answer));
+    return this.#body.readableLength <= BACKED_UP_BYTES;
+  }
+
+  async drained(signal: AbortSignal): Promise<void> {
+    const wake = (): void => this.#wake();
+    signal.addEventListener("abort", wake);
+    while (this.#body.readableLength > 0 && !this.#body.destroyed && !signal.aborted)
+      await (this.#waiting ??= Promise.withResolvers()).promise;
+    signal.removeEventListener("abort", wake);
+  }
+
+  async #sendAll(answers: AsyncIterator<ExecutionResult>): Promise<void> {
+    const pinging = setInterval(() => {
+      if (this.#body.readableLength === 0) this.#body.push(PING);
+    }, PING_MS).unref();
+    const { signal } = new AbortController();
+    try {
+      for (let next = await answers.next(); next.done !== true; next = await answers.next()) {
+        const { data, errors } = next.value;
+        this.send(Buffer.from(JSON.stringify(errors === undefined ? { data } : { data, errors: errors.map(formatted) })));
+        await this.drained(signal);
+      }
+      this.#body.push(COMPLETE);
+      this.#body.push(null);
+    } catch (error) {
+      this.#body.destroy(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      clearInterval(pinging);
+    }
+  }
+
+  #wake(): void {
+    this.#waiting?.resolve();
+    this.#waiting = null;
+  }
+}
+
+const events = new WeakMap<Uint8Array, Buffer>();
+
+/** The event of an answer: made once for all streams that are sent the very same bytes. */
+function eventOf(answer: Uint8Array): Buffer {
+  const known = events.get(answer);
+  if (known !== undefined) return known;
+  const event = Buffer.concat([Buffer.from("event: next\ndata: "), answer, Buffer.from("\n\n")]);
+  events.set(answer, event);
+  return event;
+}

@@ -1,0 +1,74 @@
+import type { Socket } from "node:net";
+import type { WebSocket } from "ws";
+
+/** The way to one reader. What many are sent goes along it as bytes, between the messages that are the reader's alone. */
+export type Line = {
+  /** Sends an answer, as JSON in UTF-8. False if so much waits for the reader now that the reader goes on alone. */
+  send(answer: Uint8Array): boolean;
+  /** Resolves when nothing waits for the reader, when the reader has left, or when `signal` aborts. */
+  drained(signal: AbortSignal): Promise<void>;
+};
+
+/** A reader for whom more bytes wait is backed up. */
+export const BACKED_UP_BYTES = 16 * 1024;
+
+/** Answers of more bytes are written beside their heads, and smaller ones copied behind them: one write costs more than a copy. */
+const COPIED_BYTES = 16 * 1024;
+
+/**
+ * The line of one operation of a WebSocket. graphql-ws makes the operation's other messages, and `ws` their frames; both write whole
+ * frames, so that another one has its place between any two of them. Nothing is compressed.
+ */
+export function webSocketLine(webSocket: WebSocket, socket: Socket, id: string): Line {
+  const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+  return {
+    send(answer) {
+      if (webSocket.readyState !== webSocket.OPEN) return false;
+      writeText(socket, head, answer);
+      return socket.writableLength <= BACKED_UP_BYTES;
+    },
+    async drained(signal) {
+      while (socket.writableLength > 0 && !socket.destroyed && !signal.aborted) await written(socket, signal);
+    },
+  };
+}
+
+const END = Buffer.from("}");
+
+/** Writes one text message, of the head, the answer and the end, as one frame of a server (RFC 6455, section 5.2). */
+function writeText(socket: Socket, head: Buffer, answer: Uint8Array): void {
+  const length = head.length + answer.length + END.length;
+  const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
+  const start = 2 + lengthBytes;
+  const isCopied = length <= COPIED_BYTES;
+  const frame = Buffer.allocUnsafe(start + (isCopied ? length : head.length));
+  // The last frame of a message, which is text.
+  frame[0] = 0x81;
+  frame[1] = lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127;
+  if (lengthBytes === 2) frame.writeUInt16BE(length, 2);
+  if (lengthBytes === 8) frame.writeBigUInt64BE(BigInt(length), 2);
+  head.copy(frame, start);
+  if (isCopied) {
+    frame.set(answer, start + head.length);
+    frame.set(END, start + length - END.length);
+    socket.write(frame);
+    return;
+  }
+  socket.cork();
+  socket.write(frame);
+  socket.write(answer);
+  socket.write(END);
+  socket.uncork();
+}
+
+/** Resolves when all that was written so far has gone, or the socket is gone, or `signal` aborts. */
+function written(socket: Socket, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    signal.addEventListener("abort", done);
+    socket.write("", done);
+  });
+}

@@ -1,0 +1,68 @@
+import { expect, it, onTestFinished } from "vitest";
+import { globalId } from "../../src/lib/global-id.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { countingReader, type CountingReader } from "../support/counting-reader.ts";
+import { insertAgent } from "../support/log.ts";
+
+const metric = async (app: TestApp, name: string): Promise<number> => {
+  const text = await (await fetch(app.url.replace("/graphql", "/metrics"))).text();
+  return Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);
+};
+
+/** So much at once fills the buffers of a socket that is not read soon. */
+const LARGE = "x".repeat(50_000);
+/** The kernel's buffers of both ends of a socket hold less: 8 MB were seen. */
+const PAGES = 80;
+
+it(
+  "subscribers over sockets that stop reading until the kernel's buffers are full, beside others that read, leave, and come, get every event once, in order (invariants 2 and 10)",
+  { timeout: 60_000 },
+  async () => {
+    const app = await startTestApp();
+    const agent = await insertAgent(app.services.log, "local", "local");
+    let appended = 0;
+    const append = async (delta: string, count: number): Promise<void> => {
+      const events = Array.from({ length: count }, () => ({
+        at: new Date(),
+        body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } as const,
+      }));
+      await app.services.log.append("local", [{ ...agent, events }]);
+      appended += count;
+    };
+    const readers: CountingReader[] = [];
+    onTestFinished(() => readers.forEach((reader) => reader.close()));
+    const come = async (transport: CountingReader["transport"]): Promise<CountingReader> => {
+      const reader = await countingReader(app.url, transport, globalId("Agent", agent.agentId));
+      readers.push(reader);
+      return reader;
+    };
+    const healthy = [await come("WebSocket"), await come("WebSocket"), await come("SSE"), await come("SSE")];
+    const pausing = [await come("WebSocket"), await come("SSE")];
+    const leaving = await come("WebSocket");
+    await append("small", 1);
+    await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(7);
+    expect(await metric(app, "triplane_broadcasts")).toBe(1);
+    expect(await metric(app, "triplane_subscriptions")).toBe(7);
+    pausing.forEach((reader) => reader.pause());
+    for (let page = 0; page < PAGES; page += 1) {
+      await append(LARGE, 4);
+      if (page === 20) leaving.close();
+      if (page === 40) await come("WebSocket");
+      if (page === 50) await come("SSE");
+    }
+    // Those that read nothing go on alone, and hold nobody up.
+    for (const reader of healthy) await expect.poll(() => reader.seqs.length, { timeout: 10_000 }).toBe(appended);
+    await expect.poll(() => metric(app, "triplane_broadcast_members"), { timeout: 10_000 }).toBe(6);
+    pausing.forEach((reader) => reader.resume());
+    await append("after", 3);
+    const all = Array.from({ length: appended }, (_, index) => index + 1);
+    for (const reader of readers) {
+      if (reader === leaving) continue;
+      await expect.poll(() => reader.seqs.length, { timeout: 20_000 }).toBe(appended);
+      expect(reader.seqs, reader.transport).toEqual(all);
+    }
+    // They come back.
+    await expect.poll(() => metric(app, "triplane_broadcast_members"), { timeout: 10_000 }).toBe(8);
+    expect(leaving.seqs).toEqual(all.slice(0, leaving.seqs.length));
+  },
+);
