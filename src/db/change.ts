@@ -82,6 +82,8 @@ type OwnerParts = {
   readonly stepEnd?: { readonly step: number } & Patch<Omit<Prisma.StepUncheckedCreateInput, "agentId" | "step">>;
   readonly toolCalls?: readonly Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals">>[];
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
+  /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
+  readonly toldNote?: string;
   /** The agent's whole list. */
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
   /** With todos: the call that wrote them. The call keeps them, for forks. */

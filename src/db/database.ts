@@ -64,12 +64,16 @@ export async function openDatabase(config: DatabaseConfig, tell: (message: strin
   }
 }
 
+/** The embedded database serves one process: PostgreSQL's usual 128 MB of buffers would be most of what the server takes. */
+const EMBEDDED_SETTINGS = ["-c", "shared_buffers=16MB", "-c", "max_connections=8"];
+
 async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell: (message: string) => void): Promise<Database> {
   const unlock = await lockFolder(config.folder);
   const folder = join(config.folder, "pglite");
   try {
     await mkdir(folder, { recursive: true });
-    const client = await PGlite.create({ dataDir: folder }).catch((error: unknown) => {
+    const startParams = [...PGlite.defaultStartParams, ...EMBEDDED_SETTINGS];
+    const client = await PGlite.create({ dataDir: folder, startParams }).catch((error: unknown) => {
       throw new DatabaseUnavailable(
         `the embedded database in ${folder} does not open (${messageOf(error)}): restore a backup of the folder, or move it away to start with an empty one`,
       );

@@ -5,20 +5,24 @@ import type { Sql } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Admission } from "../resolvers/admission.ts";
+import type { Asker, Identified } from "./authenticate.ts";
 import { clientError } from "../resolvers/errors.ts";
 
-/** The time between two questions about a person, and the time in which one must be answered, in ms: what is shown rests on an answer of at most twice as long ago. */
+/** The time between two questions about a person, and the time in which sign-in must say who they are, in ms: what is shown rests on an answer of at most twice as long ago. */
 export const ADMITTED_MS = 2_500;
 
 /** Somebody who may be asked about: all requests and sockets of one key are answered alike. */
-export type Person = { readonly key: string; readonly ask: () => Promise<Actor | null> };
+export type Person = Asker & {
+  /** The actor that somebody is, from the rows of now. */
+  readonly actorOf: (identified: Identified) => Promise<Actor>;
+};
 
 type Stream = { readonly actor: Actor; readonly refuse: (reason: unknown) => void };
 
 /** A person with open streams. */
 type Watched = {
   readonly streams: Set<Stream>;
-  readonly ask: Person["ask"];
+  readonly person: Person;
   readonly timer: NodeJS.Timeout;
   /** The time of the last question that was answered, in ms. */
   answeredAt: number;
@@ -27,8 +31,8 @@ type Watched = {
 
 /**
  * The admissions of all who have streams open on this server. One question a person is asked in a rhythm, whether a page comes
- * or not, so that no page waits for it (invariant 12). An answer that is another one, or that does not come in time, ends the
- * person's streams. While the database is away nobody can be asked about, and nothing new is shown.
+ * or not, so that no page waits for it (invariant 12). An answer that is another one ends the person's streams, and so does a
+ * sign-in that does not answer in time. While the database is away, or late, nothing new is shown.
  */
 export class Admissions {
   readonly #everyMs: number;
@@ -47,14 +51,16 @@ export class Admissions {
     const admittedAt = this.#now();
     let watched: Watched | null = null;
     let stream: Stream | null = null;
-    const isOpen = (): boolean => stream !== null && watched?.streams.has(stream) === true;
+    const isRefused = (): boolean => stream !== null && watched?.streams.has(stream) !== true;
     const isFresh = (): boolean => this.#isFresh(watched?.answeredAt ?? admittedAt);
     return {
       isFresh,
+      isRefused,
       refreshed: async () => {
         const asked = watched;
-        if (asked === null) return;
-        while (isOpen() && !isFresh()) await this.#ask(asked);
+        if (asked === null) return true;
+        while (!isRefused() && !isFresh()) await this.#ask(asked);
+        return !isRefused();
       },
       watch: (refuse) => {
         const opened = { actor, refuse };
@@ -66,12 +72,12 @@ export class Admissions {
     };
   }
 
-  #open({ key, ask }: Person, answeredAt: number): Watched {
-    const known = this.#watched.get(key);
+  #open(person: Person, answeredAt: number): Watched {
+    const known = this.#watched.get(person.key);
     if (known !== undefined) return known;
     const timer = setInterval(() => void this.#ask(watched), this.#everyMs).unref();
-    const watched: Watched = { streams: new Set(), ask, timer, answeredAt, asking: null };
-    this.#watched.set(key, watched);
+    const watched: Watched = { streams: new Set(), person, timer, answeredAt, asking: null };
+    this.#watched.set(person.key, watched);
     return watched;
   }
 
@@ -93,7 +99,8 @@ export class Admissions {
   async #answer(watched: Watched): Promise<void> {
     const askedAt = this.#now();
     try {
-      const present = await inTime(watched.ask(), this.#everyMs);
+      const identified = await inTime(watched.person.identify(), this.#everyMs);
+      const present = identified === null ? null : await watched.person.actorOf(identified);
       watched.answeredAt = askedAt;
       refuse(watched, ({ actor }) => (isSame(present, actor) ? null : { reason: NOBODY() }));
     } catch (error) {
@@ -128,7 +135,7 @@ const NOBODY = (): Error =>
 async function inTime<Answer>(answer: Promise<Answer>, mostMs: number): Promise<Answer> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => reject(clientError("TOO_SLOW", "nobody could say in time whether you are still admitted: connect again")),
+    () => reject(clientError("TOO_SLOW", "sign-in did not say in time whether you are still admitted: connect again")),
     mostMs,
   );
   try {

@@ -41,9 +41,22 @@ export class EventStreams {
   }
 }
 
-/** The answers of one subscription, as the body of a response. */
+/**
+ * The answers of one subscription, as the body of a response. The body is given one piece each time that it asks for one, and asks
+ * only when all before it has gone: what waits, waits here.
+ */
 class EventStream implements Line {
-  readonly #body = new Readable({ highWaterMark: BACKED_UP_BYTES, read: () => this.#wake() });
+  readonly #body = new Readable({
+    highWaterMark: 0,
+    read: () => {
+      this.#isAsked = true;
+      this.#give();
+    },
+  });
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  /** True if the body has nothing, and wants something. */
+  #isAsked = false;
   #waiting: PromiseWithResolvers<void> | null = null;
 
   /** The response: each answer goes as soon as the one before it has gone. */
@@ -54,7 +67,7 @@ class EventStream implements Line {
       void iterator.return?.();
     });
     // Browsers wait for the first bytes before they say that a stream is open.
-    this.#body.push(PING);
+    this.#add(PING);
     void this.#sendAll(iterator);
     // Yoga's server pipes a stream of Node as it is.
     return new FetchResponse(this.#body as unknown as ReadableStream, { headers: HEADERS });
@@ -62,21 +75,21 @@ class EventStream implements Line {
 
   send(answer: Uint8Array): boolean {
     if (this.#body.destroyed) return false;
-    this.#body.push(eventOf(answer));
-    return this.#body.readableLength <= BACKED_UP_BYTES;
+    this.#add(eventOf(answer));
+    return this.#bytes <= BACKED_UP_BYTES;
   }
 
   async drained(signal: AbortSignal): Promise<void> {
     const wake = (): void => this.#wake();
     signal.addEventListener("abort", wake);
-    while (this.#body.readableLength > 0 && !this.#body.destroyed && !signal.aborted)
+    while (!this.#isDrained() && !this.#body.destroyed && !signal.aborted)
       await (this.#waiting ??= Promise.withResolvers()).promise;
     signal.removeEventListener("abort", wake);
   }
 
   async #sendAll(answers: AsyncIterator<ExecutionResult>): Promise<void> {
     const pinging = setInterval(() => {
-      if (this.#body.readableLength === 0) this.#body.push(PING);
+      if (this.#isDrained()) this.#add(PING);
     }, PING_MS).unref();
     const { signal } = new AbortController();
     try {
@@ -85,13 +98,34 @@ class EventStream implements Line {
         this.send(Buffer.from(JSON.stringify(errors === undefined ? { data } : { data, errors: errors.map(formatted) })));
         await this.drained(signal);
       }
-      this.#body.push(COMPLETE);
+      this.#add(COMPLETE);
+      await this.drained(signal);
       this.#body.push(null);
-    } catch (error) {
-      this.#body.destroy(error instanceof Error ? error : new Error(String(error)));
+    } catch {
+      // Answers tell of their errors as answers: what breaks here is the stream, which ends without `complete`.
+      this.#body.destroy();
     } finally {
       clearInterval(pinging);
     }
+  }
+
+  #isDrained(): boolean {
+    return this.#isAsked && this.#pieces.length === 0;
+  }
+
+  #add(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    this.#give();
+  }
+
+  #give(): void {
+    if (!this.#isAsked) return;
+    const piece = this.#pieces.shift();
+    if (piece === undefined) return this.#wake();
+    this.#bytes -= piece.length;
+    this.#isAsked = false;
+    this.#body.push(piece);
   }
 
   #wake(): void {

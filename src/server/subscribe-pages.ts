@@ -12,6 +12,7 @@ import {
 import { isAsyncIterable } from "graphql-yoga";
 import { readFor } from "../db/reader-limits.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
+import type { Admission } from "../resolvers/admission.ts";
 import type { Context, Reader } from "../resolvers/context.ts";
 import { ownPageContext, sharedPageContext } from "./context.ts";
 import { boundedAnswer } from "./errors.ts";
@@ -59,7 +60,14 @@ export function subscribePages(
     const contextValue = { ...context, reader: readerOf(context, answering) };
     const source = await readAsOne(context, () => createSourceEventStream({ ...validated, contextValue }));
     if (!isAsyncIterable<object>(source)) return masked(source as ExecutionResult, mask);
-    return answers(source[Symbol.asyncIterator](), answering.answer, mask, (page) => waitWhileUnavailable(context, page), ended);
+    return answers(
+      source[Symbol.asyncIterator](),
+      answering.answer,
+      mask,
+      (page) => waitWhileUnavailable(context, page),
+      context.admission,
+      ended,
+    );
   };
 }
 
@@ -96,6 +104,7 @@ function answers(
   execute: (page: object) => Answer,
   mask: (error: unknown) => GraphQLError,
   waitWhileUnavailable: (page: object) => ReturnType<WaitWhileUnavailable>,
+  admission: Admission,
   ended: () => void,
 ): AsyncIterableIterator<ExecutionResult> {
   let hasFailed = false;
@@ -128,9 +137,12 @@ function answers(
             held = { page, tries: tries + 1, isTold: isTold || notice !== null };
             if (notice !== null && !isTold) return { done: false, value: await execute(notice) };
             await over();
+            // The source says why nothing more is shown.
+            if (!(await admission.refreshed())) held = null;
             continue;
           }
           held = null;
+          if (admission.isRefused()) continue;
           if (!isFailed(value)) return { done: false, value };
           return await fail({ data: null, errors: value.errors?.slice(0, 1) ?? [] });
         }

@@ -1,4 +1,3 @@
-import { renderGraphiQL } from "@graphql-yoga/render-graphiql";
 import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
@@ -45,7 +44,8 @@ export function makeYoga(
     graphqlEndpoint: "/graphql",
     maxRequestBodySize: BODY_BYTES,
     landingPage: false,
-    renderGraphiQL,
+    // Some megabytes of text, which few servers are asked for.
+    renderGraphiQL: async (options) => (await import("@graphql-yoga/render-graphiql")).renderGraphiQL(options),
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
@@ -65,16 +65,16 @@ export function makeYoga(
     logging: false,
     context: async ({ asker: opener, identified, request }) => {
       const asker = opener ?? askerOf(access.authentication, request.headers.get("authorization"), request.headers);
-      const admit = async (identity: Identified | null): Promise<Actor | null> => {
-        if (identity === null) return null;
+      const actorOf = async (identity: Identified): Promise<Actor> => {
         const { sql, clock, actorNames, logger } = shared.services;
         // Nobody waits for a name, and nobody is refused for want of one.
         void actorNames.remember([identity]).catch((error: unknown) => logger.warn(`a name was not kept: ${messageOf(error)}`));
         return withDelegators(sql, identity, clock.now(), (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
-      const actor = await admit(identified ?? (await asker.identify()));
-      if (actor === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
-      const person = { key: asker.key, ask: async () => admit(await asker.identify()) };
+      const identity = identified ?? (await asker.identify());
+      if (identity === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
+      const actor = await actorOf(identity);
+      const person = { ...asker, actorOf };
       const context = makeContext(shared, actor, person);
       return opener === undefined ? { ...context, line: () => streams.lineOf(request) } : context;
     },

@@ -166,4 +166,16 @@ describe("toolCallStats", () => {
     const none = await client.get(ToolCallStatsDocument, { filter: { tools: ["a\0b", "todo_read"] } });
     expect(none.toolCallStats).toEqual({ tools: [], slowest: [] });
   });
+
+  it("counts a call that began among those that were executed, also if nobody knows how it ended", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    await client.createAgent();
+    const text = `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, is_error, stages, audit_trail, started_at, created_at, updated_at)
+      SELECT gen_random_uuid(), 'local', a.id, 1, n, 0, 'p', 'fs_write', 'SEALED', 1, '{}', true, '[]', '[]', CASE WHEN n = 1 THEN now() END, now(), now() FROM agent a, generate_series(1, 2) n`;
+    await app.database.sql.query({ name: "sealed", text }, []);
+    expect((await client.get(ToolCallStatsDocument, { first: 2 })).toolCallStats.tools).toMatchObject([
+      { tool: "fs_write", calls: 2, executed: 1, meanMs: null },
+    ]);
+  });
 });

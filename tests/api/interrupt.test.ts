@@ -227,14 +227,36 @@ describe("interruptAgent", () => {
     late = async () => {
       await interrupt(client, agent.id, "use the other folder");
       await interrupt(client, agent.id, "and the other file");
+      // A part of what was said before is a note of its own; the same again is not.
+      await interrupt(client, agent.id, "the other");
+      await interrupt(client, agent.id, "and the other file");
     };
     expect(ofType(await client.turn(agent.id, "go"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     expect(ofType(await client.turn(agent.id, "on"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
     const read = JSON.stringify(model.calls.at(-1)?.request.messages);
     expect(read).toContain("use the other folder");
-    expect(read).toContain("and the other file");
+    expect(read.split("and the other file")).toHaveLength(2);
     await client.turn(agent.id, "further");
     expect(JSON.stringify(model.calls.at(-1)?.request.messages).split("use the other folder")).toHaveLength(2);
+  });
+
+  it("of two people during a tool tells both their notes", async () => {
+    const tool = ownTool("slow", () => new Promise<never>(() => {}));
+    const model = playedModel(
+      () => calls("slow"),
+      () => says("Hello."),
+    );
+    const app = await startTestApp({ model, config: { tools: [tool] }, template: { permission: { mode: "auto" } } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TOOL_START");
+    await Promise.all([interrupt(client, agent.id, "first note"), interrupt(client, agent.id, "second note")]);
+    await client.until(agent.id, "DONE");
+    await client.turn(agent.id, "on");
+    const read = JSON.stringify(model.calls.at(-1)?.request.messages);
+    expect(read).toContain("first note");
+    expect(read).toContain("second note");
   });
 
   it("without a note leaves the conversation as it is", async () => {

@@ -87,8 +87,12 @@ function urql(url: string, token: string): Frontend {
   };
 }
 
+/*
+ * What frontends of such a system ask for. An inbox asks each approval whether the viewer may decide (`viewerCanDecide`) in the
+ * place of a filter; a proposal is asked for where it is shown; servers have no names.
+ */
 const CHATS = `query Chats($me: ID!) {
-  agents(first: 30, filter: { createdBy: [$me] }, orderBy: { field: LAST_ACTIVITY_AT, direction: DESC }) {
+  agents(first: 30, filter: { createdBy: [$me], isArchived: false }, orderBy: { field: LAST_ACTIVITY_AT, direction: DESC }) {
     totalCount asOf
     nodes { id title lastActivityAt state waitingFor messages(last: 1) { nodes { id text } } pendingApprovals { id } } } }`;
 const NEW = `query New { viewer { actor { id name } roles } templates { id templateId model { name } } }`;
@@ -108,10 +112,11 @@ const HISTORY = `query History($by: ID!) { approvals(filter: { states: [ALLOWED,
 const OPS = `query Ops { agents(filter: { states: [PAUSED], idleSince: "2100-01-01T00:00:00Z" }) { nodes { id waitingFor } }
   timeline(kinds: [ERROR, STORAGE_FAILURE], last: 50) { startCursor cursor events { __typename cursor } } }`;
 const SINCE = `query Since { cursorAt(time: "2020-01-01T00:00:00Z") }`;
-const AUDIT = `query Audit($by: ID!) { toolCalls(first: 50, orderBy: { field: DURATION, direction: DESC }, filter: {
-    created: { from: "2020-01-01T00:00:00Z" }, tools: ["fs_write"], verdicts: [ASK], decidedBy: [$by], minDurationMs: 0 }) {
+const AUDIT = `query Audit($by: ID!, $me: ID!) { toolCalls(first: 50, orderBy: { field: DURATION, direction: DESC }, filter: {
+    created: { from: "2020-01-01T00:00:00Z" }, tools: ["fs_write"], templateIds: ["assistant"], createdBy: [$me], verdicts: [ASK], decidedBy: [$by], minDurationMs: 0 }) {
   totalCount
   nodes { id callId name state durationMs verdict agent { id template { id } createdBy { id } } approvals { id risk decidedBy { id } } } } }`;
+const FAILED = `query Failed { toolCalls(filter: { errorTypes: [ABORTED] }) { nodes { id callId error { type } } } }`;
 const BY_CALL_ID = `query ByCallId($callId: ID!) { toolCall(callId: $callId) { id callId } }`;
 
 it.each([
@@ -197,7 +202,7 @@ it.each([
   ).toMatchObject({ monitor: { events: expect.arrayContaining([{ __typename: "StateChanged" }]) } });
 
   // An audit table.
-  const audit = (await vera.ask(AUDIT, { by })) as { toolCalls: { nodes: { callId: string }[] } };
+  const audit = (await vera.ask(AUDIT, { by, me })) as { toolCalls: { nodes: { callId: string }[] } };
   expect(audit).toMatchObject({
     toolCalls: {
       totalCount: 1,
@@ -206,6 +211,30 @@ it.each([
   });
   const [call] = audit.toolCalls.nodes;
   expect(await vera.ask(BY_CALL_ID, { callId: call?.callId })).toMatchObject({ toolCall: { callId: call?.callId } });
+
+  // A message is taken back while it waits, a call is cancelled, and a turn that was interrupted is done again.
+  const again = await ask(as("anna"), "write b.txt", agent);
+  const sendInput = { agentId: agent, text: "never mind" };
+  const send = `mutation Send($input: SendMessageInput!) { sendMessage(input: $input) { message { id } userErrors { code } } }`;
+  const { sendMessage } = (await anna.ask(send, { input: sendInput })) as { sendMessage: { message: { id: string } } };
+  const withdraw = `mutation Withdraw($id: ID!) { withdrawMessage(input: { messageId: $id }) { message { id withdrawnAt } userErrors { code } } }`;
+  expect(await anna.ask(withdraw, { id: sendMessage.message.id })).toMatchObject({
+    withdrawMessage: { message: { withdrawnAt: expect.any(String) }, userErrors: [] },
+  });
+  const cancel = `mutation Cancel($id: ID!) { cancelToolCall(input: { callId: $id }) { toolCall { id callId } userErrors { code } } }`;
+  const cancelled = again.request.call?.callId;
+  expect(await anna.ask(cancel, { id: cancelled })).toMatchObject({
+    cancelToolCall: { toolCall: { callId: cancelled }, userErrors: [] },
+  });
+  await as("anna").until(agent, "DONE", again.cursorBefore);
+  expect(await vera.ask(FAILED)).toMatchObject({ toolCalls: { nodes: [{ callId: cancelled, error: { type: "ABORTED" } }] } });
+  const third = await ask(as("anna"), "write c.txt", agent);
+  const interrupt = `mutation Interrupt($id: ID!) { interruptAgent(input: { agentId: $id }) { agent { id } userErrors { code } } }`;
+  expect(await anna.ask(interrupt, { id: agent })).toMatchObject({ interruptAgent: { userErrors: [] } });
+  await as("anna").until(agent, "DONE", third.cursorBefore);
+  const retry = `mutation Retry($id: ID!) { retryTurn(input: { agentId: $id }) { agent { id } userErrors { code } } }`;
+  expect(await anna.ask(retry, { id: agent })).toMatchObject({ retryTurn: { agent: { id: agent }, userErrors: [] } });
+
   for (const mutation of ["archiveAgent", "unarchiveAgent"])
     expect(
       await anna.ask(

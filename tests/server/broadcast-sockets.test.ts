@@ -58,7 +58,8 @@ it(
     const all = Array.from({ length: appended }, (_, index) => index + 1);
     for (const reader of readers) {
       if (reader === leaving) continue;
-      await expect.poll(() => reader.seqs.length, { timeout: 20_000 }).toBe(appended);
+      // Before the next ping of a stream, which would push on what waits behind it.
+      await expect.poll(() => reader.seqs.length, { timeout: 8_000 }).toBe(appended);
       expect(reader.seqs, reader.transport).toEqual(all);
     }
     // They come back.

@@ -43,7 +43,11 @@ function subscriberOf(app: TestApp) {
       schema,
       document,
       variableValues: { ...variables },
-      contextValue: makeContext(shared, actor, { key: actor.id, ask: () => Promise.resolve(actor) }),
+      contextValue: makeContext(shared, actor, {
+        key: actor.id,
+        identify: () => Promise.resolve({ ...actor, name: null }),
+        actorOf: () => Promise.resolve(actor),
+      }),
     };
     const pages = await subscribe(args, () => {});
     if (!(Symbol.asyncIterator in pages)) throw new Error(JSON.stringify(pages));
@@ -211,7 +215,7 @@ describe("subscribers who are given the same page", () => {
         rateLimits: new RateLimits({ pointsPerMinute: 1, subscriptions: 1 }, systemClock),
       },
       ADMIN,
-      { key: "admin", ask: () => Promise.resolve(ADMIN) },
+      { key: "admin", identify: () => Promise.resolve(null), actorOf: () => Promise.resolve(ADMIN) },
     );
     expect(() => sharedPageContext(context).actor).toThrow("must not depend on who asks");
     expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");

@@ -43,7 +43,7 @@ export async function ask(client: TestClient, text = "write a.txt", agentId?: st
   await client.send(agent, text);
   for await (const page of client.timeline({ agentId: agent, since: cursor })) {
     const [asked] = ofType(page.events, "PermissionRequired");
-    if (asked !== undefined) return { agent, ...asked.request, request: asked.request };
+    if (asked !== undefined) return { agent, ...asked.request, request: asked.request, cursorBefore: cursor };
   }
   throw new Error("the agent did not ask");
 }

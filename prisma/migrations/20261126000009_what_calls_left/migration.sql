@@ -47,7 +47,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text, "toldNote" text);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -125,6 +125,12 @@ BEGIN
     WHERE a.id = p_agent;
   END IF;
 
+  -- A note that came since the owner looked is not told yet.
+  IF v_change."toldNote" IS NOT NULL THEN
+    UPDATE agent SET interrupt_note = nullif(ltrim(substr(interrupt_note, length(v_change."toldNote") + 1), E'\n'), '')
+    WHERE id = p_agent AND starts_with(interrupt_note, v_change."toldNote");
+  END IF;
+
   -- A turn that begins answers again what it was asked to.
   IF v_agent.retry_turn < (v_change.agent ->> 'turn')::int THEN
     UPDATE message SET turn = (v_change.agent ->> 'turn')::int
@@ -163,7 +169,7 @@ BEGIN
   IF v_change.interrupt IS NOT NULL THEN
     UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      -- Each person's note is told, if several interrupt.
-                     interrupt_note = CASE WHEN position(v_change.interrupt ->> 'note' IN interrupt_note) > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
+                     interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
     WHERE id = p_agent;
   END IF;
 

@@ -25,6 +25,9 @@ import { hookedAgent, type AgentView } from "./view.ts";
 /** The template and the model of an agent. */
 type Configured = { readonly template: Template; readonly model: Model };
 
+/** The note of an interrupt that came without one. */
+const INTERRUPTED = "a person interrupted the turn";
+
 /** The end of an agent's advancing: nothing is left to do, the lease is another's, or the server is closing. */
 export type Ending = "parked" | "lost" | "stopped";
 
@@ -179,14 +182,15 @@ export class Loop {
 
   /** Stops what is under way, seals what is still open, and ends the turn. */
   async #endInterrupted(before: AgentView): Promise<void> {
-    const note = before.interruptNote ?? "a person interrupted the turn";
-    const told = before.interruptNote === null ? null : `[The turn was interrupted: ${before.interruptNote}]`;
-    this.#interrupt.stop(note);
+    this.#interrupt.stop(before.interruptNote ?? INTERRUPTED);
     await this.#settled();
     this.#interrupt.renew();
     this.#calls.forgetReady();
     if (this.owner.lost.aborted) return;
     const view = await this.owner.view();
+    // Others may have said more while the calls ended.
+    const note = view.interruptNote ?? INTERRUPTED;
+    const told = view.interruptNote === null ? null : `[The turn was interrupted: ${view.interruptNote}]`;
     if (view.state !== "READY")
       await sealTurn(this.#services, this.owner, view, { reason: "INTERRUPTED", note, told, events: [] });
   }
@@ -209,13 +213,15 @@ export class Loop {
     else {
       const message = `${missing} of this agent is not configured: add it to the configuration and start again`;
       const error: AgentEventBody = { kind: "ERROR", severity: "ERROR", phase: "LIFECYCLE", message, detail: null };
+      const resumed: AgentEventBody = { kind: "AGENT_RESUMED", strategy: "CRASH", sealed: [] };
       await sealTurn(this.#services, this.owner, view, {
         reason: "ERROR",
         note: `${missing} is not configured`,
         told: null,
-        events: [error],
+        events: this.#isTakenOver ? [resumed, error] : [error],
       });
     }
+    this.#isTakenOver = false;
     return false;
   }
 

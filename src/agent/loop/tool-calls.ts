@@ -143,6 +143,7 @@ export class ToolCalls {
     if (timesForgotten !== this.#timesForgotten) return;
     for (const judgement of judged) if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
     const judgements = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [judgement]));
+    for (const { call } of judgements) this.#passed.delete(call.id);
     if (judgements.length > 0) await owner.commit(callsJudged(owner.current(view), { judgements, template }, this.#now()));
   }
 
@@ -184,6 +185,7 @@ export class ToolCalls {
     const commit = callsStarted(owner.current(view), { ready: starting.map(({ ready }) => ready) }, this.#now());
     if ((await owner.commit(commit)) && (await owner.mayStart())) {
       const started = new Map(commit.after(view).calls.map((call) => [call.id, call]));
+      for (const { ready } of starting) this.#passed.delete(ready.call.id);
       return starting.map((call) => ({ ...call, call: started.get(call.ready.call.id) ?? call.ready.call }));
     }
     // What a call would have started by may no longer stand: it is judged anew.
@@ -217,7 +219,6 @@ export class ToolCalls {
       this.#running.delete(callId);
       if (mayHaveChanged) this.forgetReady();
       this.#ready.delete(callId);
-      this.#passed.delete(callId);
       wakeUp.wake();
     });
     this.#running.set(callId, { ended, cancelling });

@@ -1,4 +1,4 @@
-import Anthropic from "@anthropic-ai/sdk";
+import type Anthropic from "@anthropic-ai/sdk";
 import { activityFetch } from "./activity-fetch.ts";
 import {
   ModelError,
@@ -43,25 +43,31 @@ const STOP_REASON_BY_NAME: Readonly<Record<string, StopReason>> = {
 type TurnParam = { readonly role: "user" | "assistant"; readonly content: Anthropic.ContentBlockParam[] };
 type Body = Omit<Anthropic.MessageCreateParamsStreaming, "stream">;
 
+/** The SDK is loaded by the first call that needs it: a server without one starts sooner, and smaller. */
+const loadSdk = async (): Promise<typeof Anthropic> => (await import("@anthropic-ai/sdk")).default;
+
 /**
  * A Claude model by the official SDK's streaming Messages API. Calls are repeated by the loop, not by the SDK. Tools
  * and system prompt, and the conversation up to its newest message, are marked for the provider's prompt cache.
  */
 export function anthropicModel(options: AnthropicOptions): Model {
   const { apiKey, baseUrl } = options;
-  const client = new Anthropic({
+  const settings = {
     apiKey,
     authToken: null,
     maxRetries: 0,
     // It logs what it cannot read, which may hold what people wrote.
     logLevel: "off",
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
-  });
+  } as const;
+  let client: Anthropic | null = null;
   const name = `anthropic ${options.model}`;
   return {
     name,
     price: options.price,
     async *stream(request, signal, heard) {
+      const Sdk = await loadSdk();
+      client ??= new Sdk(settings);
       try {
         const stream = await client
           .withOptions({ fetch: activityFetch(heard) })
@@ -69,7 +75,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
         yield* translate(stream);
       } catch (error) {
         signal.throwIfAborted();
-        throw modelError(error, apiKey);
+        throw modelError(Sdk, error, apiKey);
       }
     },
   };
@@ -290,8 +296,8 @@ function malformed(what: string): ModelError {
   return new ModelError("broken", `the model's stream is malformed: ${what}`);
 }
 
-function modelError(error: unknown, apiKey: string): ModelError {
-  if (error instanceof Anthropic.APIConnectionError) return unreachable(error);
-  if (!(error instanceof Anthropic.APIError)) return brokenStream(error);
+function modelError(Sdk: typeof Anthropic, error: unknown, apiKey: string): ModelError {
+  if (error instanceof Sdk.APIConnectionError) return unreachable(error);
+  if (!(error instanceof Sdk.APIError)) return brokenStream(error);
   return answeredError(error, apiKey);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { activityFetch } from "./activity-fetch.ts";
 import {
   ModelError,
@@ -29,12 +29,15 @@ export type OpenAiOptions = {
 type Chunk = OpenAI.ChatCompletionChunk;
 type Param = OpenAI.ChatCompletionMessageParam;
 
+/** The SDK is loaded by the first call that needs it: a server without one starts sooner, and smaller. */
+const loadSdk = async (): Promise<typeof OpenAI> => (await import("openai")).default;
+
 /**
  * A model by the streaming chat completions API: OpenAI's own, and what speaks the same protocol (Ollama, vLLM,
  * LM Studio). Calls are repeated by the loop, not by the SDK.
  */
 export function openAiModel({ apiKey, baseUrl, model, maxTokens, price }: OpenAiOptions): Model {
-  const client = new OpenAI({
+  const settings = {
     // The SDK wants a key, and takes an organization from the environment: neither goes where it does not belong.
     apiKey: apiKey ?? "none",
     organization: null,
@@ -44,7 +47,8 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price }: OpenAi
     // It logs what it cannot read, which may hold what people wrote.
     logLevel: "off",
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
-  });
+  } as const;
+  let client: OpenAI | null = null;
   // OpenAI's newer models refuse the older name of the limit, and other servers know only that.
   const isOpenAi = baseUrl === null || new URL(baseUrl).hostname === "api.openai.com";
   const limit = maxTokens === null ? {} : isOpenAi ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens };
@@ -52,6 +56,8 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price }: OpenAi
     name: `openai ${model}`,
     price,
     async *stream(request, signal, heard) {
+      const Sdk = await loadSdk();
+      client ??= new Sdk(settings);
       try {
         const stream = await client
           .withOptions({ fetch: activityFetch(heard) })
@@ -62,7 +68,7 @@ export function openAiModel({ apiKey, baseUrl, model, maxTokens, price }: OpenAi
         yield* translate(stream);
       } catch (error) {
         signal.throwIfAborted();
-        throw modelError(error, apiKey);
+        throw modelError(Sdk, error, apiKey);
       }
     },
   };
@@ -228,8 +234,8 @@ function usageOf(usage: Partial<OpenAI.CompletionUsage>): TokenUsage {
   return { inputTokens, outputTokens: usage.completion_tokens ?? 0, cacheReadTokens, cacheWriteTokens: 0 };
 }
 
-function modelError(error: unknown, apiKey: string | null): ModelError {
-  if (error instanceof OpenAI.APIConnectionError) return unreachable(error);
-  if (!(error instanceof OpenAI.APIError)) return brokenStream(error);
+function modelError(Sdk: typeof OpenAI, error: unknown, apiKey: string | null): ModelError {
+  if (error instanceof Sdk.APIConnectionError) return unreachable(error);
+  if (!(error instanceof Sdk.APIError)) return brokenStream(error);
   return answeredError(error, apiKey);
 }

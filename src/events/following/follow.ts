@@ -98,6 +98,8 @@ async function* readPages(
         const left = await join(covered, signal);
         if (left > covered) told = { covered: left, at: performance.now(), isOutage: false };
         covered = left;
+        // Where it left, the others were told that they are at the head, or this one is told so now.
+        isCaughtUp = left >= tail.head.position;
       }
     }
   } finally {

@@ -178,6 +178,20 @@ describe("an agent whose owner is gone", () => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
   });
 
+  it("while its template went says that another owner took it over, and ends its turn", async () => {
+    const model = playedModel(() => hangsAfter("Half"));
+    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    await client.until(agent.id, "TEXT_CHUNK");
+    await app.database.sql.query({ name: "g", text: "UPDATE agent SET template_id = 'gone'" }, []);
+    await loseLeases(app);
+    const events = await client.until(agent.id, "DONE");
+    expect(ofType(events, "AgentResumed")).toMatchObject([{ strategy: "CRASH" }]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+
   it("is gone on with if the database's clock was set back: its lease ends later than any can", async () => {
     const app = await startTestApp({ model: playedModel(() => says("Here.")), overrides: { leaseTimes: SHORT } });
     const { sql } = app.database;

@@ -61,14 +61,17 @@ export function moved(view: AgentView, to: Partial<StateAndBreakpoint>): Commit 
 }
 
 /**
- * The columns of an agent that is no longer interrupted. The note of an interrupt that came since the rows were read stays, since
- * nobody has told the model of it: the next turn does.
+ * An agent is no longer interrupted, and its note, if there is one, was told. The note of an interrupt that came since the rows
+ * were read stays, since nobody has told the model of it: the next turn does.
  */
-export function interruptEnded({ interruptAt }: AgentView): Pick<AgentPatch, "interruptAt" | "interruptNote"> & InterruptEnded {
-  return interruptAt === null ? { interruptAt: null } : { interruptAt: null, interruptNote: null };
+export function interruptEnded({ interruptAt, interruptNote }: AgentView): Commit {
+  const told = interruptAt === null || interruptNote === null ? {} : { toldNote: interruptNote };
+  return {
+    change: { agent: { interruptAt: null }, ...told },
+    events: [],
+    after: (view) => ({ ...view, interruptAt: null, interruptNote: interruptAt === null ? view.interruptNote : null }),
+  };
 }
-
-type InterruptEnded = { readonly interruptAt: null; readonly interruptNote?: null };
 
 /** After calls of the last step changed. */
 export function callsChanged(changed: readonly CallView[]): Reducer {

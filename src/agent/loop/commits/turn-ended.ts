@@ -18,19 +18,21 @@ export function turnEnded(
   const results = resultsMessage(view, at);
   const messages = note === null ? results : [...results, noteMessage(added(results)(view), note, at)];
   const { patch, events, after } = move(view, { state: "READY", breakpoint: "READY" });
+  const calm = interruptEnded(view);
   const messageIds = view.turnMessageIds.length > EVENT_MESSAGE_IDS ? null : view.turnMessageIds;
   return {
     change: {
+      ...calm.change,
       messages,
       agent: {
+        ...calm.change.agent,
         ...patch,
         ...transcriptColumns(view.transcriptLength + messages.length),
-        ...interruptEnded(view),
         lastActivityAt: at,
         doneReason: reason,
       },
     },
     events: [...events, { kind: "DONE", turn: view.turn, step: view.stepCount, reason, messageIds }],
-    after: compose(after, added(messages), (now) => ({ ...now, ...interruptEnded(view) })),
+    after: compose(after, added(messages), calm.after),
   };
 }

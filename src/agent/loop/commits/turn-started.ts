@@ -14,13 +14,20 @@ export function turnStarted(view: AgentView, at: Date): Commit {
   const retried = view.retryTurn === null ? [] : view.turnMessageIds;
   const { patch, events, after } = move(view, { state: "WORKING" });
   const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
-  const told = messages.length === 0 ? {} : { interruptNote: null };
+  const told = messages.length === 0 || view.interruptNote === null ? null : view.interruptNote;
   return {
-    change: { agent: { ...patch, turn, ...transcript, ...told }, messages, joins },
+    change: { agent: { ...patch, turn, ...transcript }, messages, joins, ...(told === null ? {} : { toldNote: told }) },
     events,
     after: compose(
       after,
-      (now) => ({ ...now, turn, turnMessageIds: retried, retryTurn: null, stepsInTurn: 0, ...told }),
+      (now) => ({
+        ...now,
+        turn,
+        turnMessageIds: retried,
+        retryTurn: null,
+        stepsInTurn: 0,
+        interruptNote: told === null ? now.interruptNote : null,
+      }),
       added(messages),
       joined(joins),
     ),

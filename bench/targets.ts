@@ -1,0 +1,42 @@
+import type { Figure } from "./figure.ts";
+
+/** The bound of a figure: of its ratio to the baseline of the same run, or of its value where it has none. */
+export type Target = { readonly name: string; readonly of: "ratio" | "value" } & (
+  { readonly most: number } | { readonly least: number }
+);
+
+/** The figures to reach, as docs/performance.md has them. A figure without a target is only told. */
+export const TARGETS: readonly Target[] = [
+  { name: "append, batches of 1", of: "ratio", least: 0.7 },
+  { name: "append, batches of 10", of: "ratio", least: 0.75 },
+  { name: "append, batches of 100", of: "ratio", least: 0.83 },
+  { name: "append beside a snapshot", of: "ratio", least: 0.9 },
+  { name: "replay", of: "ratio", least: 0.9 },
+  { name: "fan-out", of: "ratio", most: 1.6 },
+  { name: "fan-out, own agent", of: "ratio", most: 1.6 },
+  { name: "fan-out, 1,000 subscribers", of: "ratio", most: 1.3 },
+  { name: "fan-out, one more subscriber", of: "ratio", most: 1.3 },
+  { name: "fan-out 10,000", of: "value", most: 30 },
+  { name: "fan-out 10,000, p99", of: "value", most: 80 },
+  { name: "fan-out 10,000, subscriber", of: "value", most: 30 },
+  { name: "first token", of: "value", most: 3 },
+  { name: "turn", of: "ratio", most: 10 },
+  { name: "turn 10,000", of: "ratio", most: 1.1 },
+  { name: "idle subscription", of: "value", most: 20 },
+  { name: "parked agent", of: "value", most: 1 },
+  { name: "gate mean", of: "value", most: 0.1 },
+  { name: "gate p99", of: "value", most: 1 },
+  { name: "simulate 100,000 calls", of: "value", most: 5 },
+];
+
+/** The figures that miss their targets, each in words. */
+export function missed(figures: readonly Figure[]): readonly string[] {
+  return figures.flatMap((figure) => {
+    const target = TARGETS.find(({ name }) => name === figure.name);
+    if (target === undefined) return [];
+    const reached = figure[target.of] ?? NaN;
+    const isReached = "most" in target ? reached <= target.most : reached >= target.least;
+    const bound = "most" in target ? `at most ${target.most}` : `at least ${target.least}`;
+    return isReached ? [] : [`${figure.name}: its ${target.of} is ${Number(reached.toPrecision(3))}, and ${bound} is the target`];
+  });
+}
