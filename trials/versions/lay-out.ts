@@ -69,8 +69,8 @@ const NEXT: readonly { readonly file: string; readonly before: string; readonly 
   },
   {
     file: "src/agent/loop/commits/turn-ended.ts",
-    before: "        interruptNote: null,\n",
-    after: "        interruptNote: null,\n        needs: 0,\n",
+    before: "        doneReason: reason,\n",
+    after: "        doneReason: reason,\n        needs: 0,\n",
   },
   {
     file: "src/agent/loop/commits/turn-ended.ts",
