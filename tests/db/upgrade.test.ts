@@ -137,6 +137,47 @@ describe("a database of the version before the contract", () => {
     expect((await client.get(PollTimelineDocument, { kinds: ["DELEGATION_ENDED"] })).timeline.events).toEqual([]);
   });
 
+  it("goes on with an agent that it finds in the middle of a turn: calls in every state, a message that waits (invariants 5 and 6)", async () => {
+    const { url, database } = await databaseOfBefore();
+    const BUSY = "00000000-0000-4000-8000-0000000000bb";
+    const OLD = "00000000-0000-4000-8000-0000000000aa";
+    await database.query(`INSERT INTO agent (id, tenant, template_id, model, workspace, state, breakpoint, turn, step_count, arrivals, transcript_length, last_sfp_index, created_by, created_by_kind, created_at, lease_owner, lease_epoch, lease_until, runnable_at) VALUES
+      ('${BUSY}', 'local', 'assistant', 'test', '/tmp', 'WORKING', 'TOOL_EXECUTING', 1, 1, 2, 2, 0, 'anna', 'USER', '2026-01-01', 'gone', 3, '2026-01-01', '2026-01-01'),
+      ('${OLD}', 'local', 'assistant', 'test', '/tmp', 'WORKING', 'STREAMING_MODEL', 1, 2, 1, 3, 2, 'anna', 'USER', '2026-01-01', 'gone', 3, '2026-01-01', '2026-01-01')`);
+    await database.query(`INSERT INTO step (agent_id, step, tenant, turn, state, model, stop_reason, input_tokens, output_tokens, started_at, completed_at) VALUES
+      ('${BUSY}', 1, 'local', 1, 'COMPLETED', 'test', 'tool_use', 1, 1, '2026-01-01', '2026-01-01'),
+      ('${OLD}', 1, 'local', 1, 'COMPLETED', 'test', 'tool_use', 1, 1, '2026-01-01', '2026-01-01'),
+      ('${OLD}', 2, 'local', 1, 'STARTED', 'test', NULL, NULL, NULL, '2026-01-01', NULL)`);
+    const use = (id: string) => `{"type":"tool_use","id":"${id}","name":"todo_read","input":{}}`;
+    const states = ["PENDING", "APPROVED", "EXECUTING", "COMPLETED", "DENIED", "SEALED"] as const;
+    await database.query(`INSERT INTO message (id, tenant, agent_id, kind, content, bytes, arrival, ordinal, turn, step, created_by, created_by_kind, created_at) VALUES
+      (gen_random_uuid(), 'local', '${BUSY}', 'USER', '[{"type":"text","text":"first"}]', 30, 1, 0, 1, 1, 'anna', 'USER', '2026-01-01'),
+      (gen_random_uuid(), 'local', '${BUSY}', 'ASSISTANT', '[${states.map(use).join(",")}]', 30, NULL, 1, 1, 1, NULL, NULL, '2026-01-01'),
+      (gen_random_uuid(), 'local', '${BUSY}', 'USER', '[{"type":"text","text":"it waits"}]', 30, 2, NULL, NULL, NULL, 'anna', 'USER', '2026-01-01'),
+      (gen_random_uuid(), 'local', '${OLD}', 'USER', '[{"type":"text","text":"first"}]', 30, 1, 0, 1, 1, 'anna', 'USER', '2026-01-01'),
+      (gen_random_uuid(), 'local', '${OLD}', 'ASSISTANT', '[${use("old")}]', 30, NULL, 1, 1, 1, NULL, NULL, '2026-01-01'),
+      (gen_random_uuid(), 'local', '${OLD}', 'TOOL_RESULTS', '[{"type":"tool_result","tool_use_id":"old","content":"done","is_error":false}]', 30, NULL, 2, 1, 1, NULL, NULL, '2026-01-01')`);
+    for (const [ordinal, state] of states.entries())
+      await database.query(`INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, requested_input, effective_input, input_hash, output, is_error, stages, audit_trail, started_at, created_at, updated_at)
+        VALUES (gen_random_uuid(), 'local', '${BUSY}', 1, 1, ${ordinal}, '${state}', 'todo_read', '${state}', 1, '{}', '{}', 'hash', ${["COMPLETED", "DENIED", "SEALED"].includes(state) ? "'over'" : "NULL"}, false, '{"discovery":0.1}', '[]', '2026-01-01', '2026-01-01', '2026-01-01')`);
+    const app = await startTestApp({
+      database: { kind: "postgres", url, connections: 6 },
+      template: { permission: { mode: "auto" } },
+      config: { workspaceRoots: ["/tmp"] },
+    });
+    const client = connect(app.url);
+    for (const id of [BUSY, OLD]) {
+      const events = await client.until(globalId("Agent", id), "DONE");
+      expect(ofType(events, "AgentResumed"), id).toHaveLength(1);
+      expect(ofType(events, "Done"), id).toMatchObject([{ reason: "COMPLETED" }]);
+    }
+    const { toolCalls, messages } = await client.agent(globalId("Agent", BUSY));
+    const ended = toolCalls.nodes.filter(({ state }) => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state));
+    expect(ended).toHaveLength(states.length);
+    // Each call has one result, and the message that waited joined.
+    expect(messages.nodes.map(({ kind }) => kind)).toEqual(["USER", "ASSISTANT", "TOOL_RESULTS", "USER", "ASSISTANT"]);
+  });
+
   it("is refused while a server of the version before is connected, and left as it is", async () => {
     const { url, database } = await databaseOfBefore();
     const before = new pg.Client({ connectionString: url, application_name: "triplane 20261126000006 commits" });
