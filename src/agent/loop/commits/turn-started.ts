@@ -14,7 +14,7 @@ export function turnStarted(view: AgentView, at: Date): Commit {
   const retried = view.retryTurn === null ? [] : view.turnMessageIds;
   const { patch, events, after } = move(view, { state: "WORKING" });
   const transcript = transcriptColumns(view.transcriptLength + messages.length + joins.length);
-  const told = messages.length === 0 || view.interruptNote === null ? null : view.interruptNote;
+  const told = messages.length === 0 ? null : view.interruptNote;
   return {
     change: { agent: { ...patch, turn, ...transcript }, messages, joins, ...(told === null ? {} : { toldNote: told }) },
     events,
