@@ -1,5 +1,6 @@
 import type { Figure } from "./figure.ts";
 import { append, appendBesideSnapshot } from "./append.ts";
+import { commits } from "./commits.ts";
 import { fanOut } from "./fan-out.ts";
 import { fanOutMany } from "./fan-out-many.ts";
 import { firstToken } from "./first-token.ts";
@@ -23,7 +24,7 @@ setTimeout(() => {
 
 const figures: Figure[] = [];
 
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn idle gate]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle gate]`: prints one JSON line a figure. `--judge` compares them with their targets. */
 await withPostgres(async (url) => {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);
   if (isWanted("snapshot")) print(await appendBesideSnapshot(url));
@@ -33,6 +34,7 @@ await withPostgres(async (url) => {
   if (isWanted("first-token")) print(await firstToken(url));
   if (isWanted("simulate")) print(await simulation(url));
   if (isWanted("turn")) for (const figure of await turn(url)) print(figure);
+  if (isWanted("commits")) for (const figure of await commits(url)) print(figure);
   if (isWanted("idle")) for (const figure of await idle(url)) print(figure);
 });
 if (isWanted("gate")) for (const figure of await gate()) print(figure);

@@ -22,6 +22,8 @@ export const TARGETS: readonly Target[] = [
   { name: "first token", of: "value", most: 3 },
   { name: "turn", of: "ratio", most: 10 },
   { name: "turn 10,000", of: "ratio", most: 1.1 },
+  { name: "commits", of: "ratio", most: 4.5 },
+  { name: "log of a call", of: "value", most: 4.5 },
   { name: "idle subscription", of: "value", most: 20 },
   { name: "parked agent", of: "value", most: 1 },
   { name: "gate mean", of: "value", most: 0.1 },

@@ -171,8 +171,8 @@ BEGIN
   END IF;
 
   IF v_change.agent IS NOT NULL THEN
-    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs, done_reason, retry_turn) =
-      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, greatest(a.last_activity_at, r.last_activity_at), r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, CASE WHEN r.turn = a.turn THEN a.retry_turn END
+    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs, done_reason, last_activity_at, retry_turn) =
+      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, greatest(a.last_activity_at, r.last_activity_at), CASE WHEN r.turn = a.turn THEN a.retry_turn END
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
   END IF;
@@ -475,6 +475,29 @@ BEGIN
   INTO v_content FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(b, place);
 
   UPDATE message SET content = v_content, bytes = octet_length(v_content::text) WHERE id = p_message;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION public.place_events(p_tenant text, p_agent text, p_seq integer, p_expected bigint, p_rows bigint)
+ RETURNS TABLE(base_seq integer, base_position bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_lost timestamptz;
+BEGIN
+  IF p_rows <> p_expected THEN
+    RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
+  END IF;
+  PERFORM set_config('lock_timeout', '2s', true);
+  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)) INTO base_seq;
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost
+  FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  RETURN NEXT;
 END
 $function$;
 

@@ -1,16 +1,36 @@
 import { readdir, readFile } from "node:fs/promises";
+import { columnName } from "../src/db/column-name.ts";
+import { AGENT_PATCH, STEP_PATCH, TOOL_CALL_PATCH } from "../src/db/columns.ts";
 
 const FOLDER = new URL("../src/db/functions/", import.meta.url);
 
 /** A SQL function as its source says it. */
 export type FunctionSource = { readonly name: string; readonly text: string };
 
-/** The sources of all SQL functions, by name. */
+/** The lists of columns that a source names: `$(step_patch)`, or `$(r.step_patch)` for those of a row `r`. */
+const LISTS = new Map(
+  Object.entries({ agent_patch: AGENT_PATCH, step_patch: STEP_PATCH, tool_call_patch: TOOL_CALL_PATCH }).map(
+    ([name, columns]): [string, readonly string[]] => [name, Object.keys(columns).map(columnName)],
+  ),
+);
+
+/** The sources of all SQL functions, by name, with the columns that they name written out. */
 export async function readFunctions(): Promise<readonly FunctionSource[]> {
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".sql")).sort();
   return Promise.all(
-    files.map(async (file) => ({ name: file.replace(/\.sql$/, ""), text: await readFile(new URL(file, FOLDER), "utf8") })),
+    files.map(async (file) => {
+      const text = await readFile(new URL(file, FOLDER), "utf8");
+      return { name: file.replace(/\.sql$/, ""), text: writtenOut(text) };
+    }),
   );
+}
+
+function writtenOut(text: string): string {
+  return text.replaceAll(/\$\((\w+\.)?(\w+)\)/g, (_all, row: string | undefined, list: string) => {
+    const columns = LISTS.get(list);
+    if (columns === undefined) throw new Error(`src/db/columns.ts has no columns of ${list}`);
+    return columns.map((column) => `${row ?? ""}${column}`).join(", ");
+  });
 }
 
 /** The line above the text of a function in a migration. */

@@ -1,5 +1,6 @@
 import type { Prisma } from "./generated/client.ts";
 import { storableJson, type Json } from "../lib/json.ts";
+import { columnName } from "./column-name.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "./generated/enums.ts";
 
 /** The columns of an agent that a commit may set. */
@@ -25,7 +26,41 @@ export type AgentPatch = Patch<
 
 /** The columns of a tool call that a transition may set. */
 export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt: Date } & Patch<
-  Omit<Prisma.ToolCallUncheckedCreateInput, "id" | "tenant" | "agentId" | "state" | "updatedAt" | "auditTrail" | "approvals">
+  Pick<
+    Prisma.ToolCallUncheckedCreateInput,
+    | "attempt"
+    | "effectiveInput"
+    | "ruleValues"
+    | "inputHash"
+    | "output"
+    | "details"
+    | "keptOutputBytes"
+    | "error"
+    | "isError"
+    | "explanation"
+    | "verdict"
+    | "hookVerdict"
+    | "stages"
+    | "startedAt"
+    | "completedAt"
+    | "durationMs"
+  >
+>;
+
+/** The columns that the end of a step sets. */
+export type StepPatch = Patch<
+  Pick<
+    Prisma.StepUncheckedCreateInput,
+    | "state"
+    | "stopReason"
+    | "inputTokens"
+    | "outputTokens"
+    | "outputIsEstimated"
+    | "cacheReadTokens"
+    | "cacheWriteTokens"
+    | "costUsd"
+    | "completedAt"
+  >
 >;
 
 /** The decision or rule by which a call starts, besides its policy: the start is refused if it no longer stands. */
@@ -37,12 +72,20 @@ export type ToolCallTransition = {
   readonly from: ToolCallState;
   readonly by?: StartsBy;
   readonly set: ToolCallPatch;
-  readonly audit: {
-    readonly state: ToolCallState;
-    readonly timestamp: string;
-    readonly note?: string;
-    readonly by?: CancelRequest["by"];
-  };
+  readonly audit: ToolCallAudit;
+};
+
+/** A state of a tool call in its audit trail: since when (ISO 8601), why, and by whom. */
+export type ToolCallAudit = {
+  readonly state: ToolCallState;
+  readonly timestamp: string;
+  readonly note?: string;
+  readonly by?: CancelRequest["by"];
+};
+
+/** The row of a new tool call. */
+export type NewToolCall = Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "auditTrail">> & {
+  readonly auditTrail: readonly ToolCallAudit[];
 };
 
 /** One step of an approval from one state to the next: refused if the row is not in `from`. */
@@ -79,8 +122,8 @@ type OwnerParts = {
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
   readonly messages?: readonly Row<Prisma.MessageUncheckedCreateInput>[];
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
-  readonly stepEnd?: { readonly step: number } & Patch<Omit<Prisma.StepUncheckedCreateInput, "agentId" | "step">>;
-  readonly toolCalls?: readonly Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals">>[];
+  readonly stepEnd?: { readonly step: number } & StepPatch;
+  readonly toolCalls?: readonly NewToolCall[];
   readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
   /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
   readonly toldNote?: string;
@@ -227,17 +270,5 @@ function encodedTransition(transition: ToolCallTransition): object {
 
 function toColumns(row: object): object {
   const columns: [string, unknown][] = Object.entries(row);
-  return Object.fromEntries(columns.map(([key, value]) => [columnOf(key), value]));
-}
-
-/** The names of columns, of which there are few: every commit asks for dozens. */
-const COLUMNS = new Map<string, string>();
-
-function columnOf(key: string): string {
-  let column = COLUMNS.get(key);
-  if (column === undefined) {
-    column = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    COLUMNS.set(key, column);
-  }
-  return column;
+  return Object.fromEntries(columns.map(([key, value]) => [columnName(key), value]));
 }

@@ -89,7 +89,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
     const { prisma, unknownRows } = reader(new PrismaPGlite(client));
     const sql = watched(
       async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
-      new OutageWatch(() => client.query("SELECT 1")),
+      { outages: new OutageWatch(() => client.query("SELECT 1")), keepsPrepared: false },
     );
     return {
       config,

@@ -32,6 +32,11 @@ export const READ_STATEMENT_MS = 8_000;
 /** Positions are read behind the lock of a log, which only this isolation allows. */
 const EVERY_CONNECTION =
   "-c default_transaction_isolation=read\\ committed -c lock_timeout=2s -c idle_in_transaction_session_timeout=5s";
+/**
+ * A commit finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
+ * the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
+ */
+const WRITERS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
 /** One reader uses one process of the database. */
 const READERS = `-c statement_timeout=${READ_STATEMENT_MS} -c max_parallel_workers_per_gather=0`;
 
@@ -55,7 +60,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
   };
   const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));
   const pools = {
-    commits: open("commits", connections),
+    commits: open("commits", connections, WRITERS),
     leases: open("leases", LEASE_CONNECTIONS),
     reads: open("reads", connections, READERS),
   };
@@ -64,11 +69,11 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     (pool: pg.Pool): Sql["query"] =>
     async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
       (await pool.query({ name, text, values: [...values] })).rows as Row[];
-  const sqlOf = (pool: pg.Pool): Sql => watched(queryOf(pool), outages);
+  const sqlOf = (pool: pg.Pool): Sql => watched(queryOf(pool), { outages, keepsPrepared: true });
   const inTurn = writersInTurn(connections);
   const commit = queryOf(pools.commits);
   return {
-    commits: watched((statement, values) => inTurn(() => commit(statement, values)), outages),
+    commits: watched((statement, values) => inTurn(() => commit(statement, values)), { outages, keepsPrepared: true }),
     leases: sqlOf(pools.leases),
     reads: sqlOf(pools.reads),
     readPool: pools.reads,

@@ -25,12 +25,15 @@ export type Sql = {
   ): Promise<Row[]>;
   /** Knows whether the database answers at all. */
   readonly outages: OutageWatch;
+  /** True if a connection keeps a statement prepared by its name: a large one is planned once, then. */
+  readonly keepsPrepared: boolean;
 };
 
 /** The statements of a database, and what they tell of whether it answers. */
-export function watched(query: Sql["query"], outages: OutageWatch): Sql {
+export function watched(query: Sql["query"], { outages, keepsPrepared }: Pick<Sql, "outages" | "keepsPrepared">): Sql {
   return {
     outages,
+    keepsPrepared,
     query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
       if (outages.isUnavailable) throw new StorageUnavailable(outages.current?.problem);
       try {

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeChange, type OutsideChange, type OwnerChange, type TenantChange } from "../db/change.ts";
+import { composeCommit } from "../db/composed-commit.ts";
 import type { Sql, Statement } from "../db/sql.ts";
-import { sqlState, StorageUnavailable } from "../db/storage-error.ts";
+import { StorageUnavailable } from "../db/storage-error.ts";
 import { forNobody } from "../db/reader-limits.ts";
 import { writeFor } from "../db/writer-limits.ts";
 import { Turns } from "../lib/turns.ts";
-import { messageOf } from "../lib/text.ts";
+import { commitAgent, type AgentCommitServices, type WrittenChange } from "./agent-commits.ts";
 import {
   columns,
   encodePart,
@@ -50,23 +51,8 @@ const APPEND: Statement<
   name: "append_events",
   text: "SELECT agent, fenced, base_seq, base_position FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
 };
-const COMMIT: Statement<
-  Placement & { signal: number },
-  [
-    tenant: string,
-    writeId: string,
-    isLost: boolean,
-    owner: string | null,
-    agentId: string,
-    epoch: number | null,
-    change: string,
-    ...EventColumns,
-  ]
-> = {
-  name: "commit_change",
-  text: "SELECT agent, fenced, base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-};
 type Placement = { agent: string; fenced: boolean | null; base_seq: number; base_position: string | number };
+
 /**
  * The event log of all tenants: one durable sequence of events a tenant, gap-free and in commit order (invariants 1
  * to 4). Every write is a single statement; every write has an id, so that one whose answer was lost is looked up
@@ -204,14 +190,16 @@ export class EventLog {
 
   /** Changes rows of one agent and appends the events that report it, or does neither: for others than its owner. */
   async commit(tenant: string, part: AgentEvents, change: OutsideChange): Promise<OutsideOutcome> {
-    const outcome = await this.#counted(tenant, part, change);
+    const written = { composed: null, encoded: () => encodeChange(change) };
+    const outcome = await this.#commit(tenant, part, written, "wake" in change);
     if (outcome.outcome === "FENCED") throw new Error("who holds no lease cannot be fenced");
     return outcome;
   }
 
   /** The same for the owner of the agent, under its lease. */
   async commitHeld(tenant: string, part: HeldEvents, change: OwnerChange): Promise<OwnerOutcome> {
-    const outcome = await this.#counted(tenant, part, change);
+    const composed = this.#sql.keepsPrepared ? composeCommit(change) : null;
+    const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false);
     if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
     return outcome;
   }
@@ -224,58 +212,25 @@ export class EventLog {
     return commitTenant({ tries: this.#tries, write, announce }, tenant, events, change);
   }
 
-  async #counted(
+  async #commit(
     tenant: string,
     part: AgentEvents | HeldEvents,
-    change: OwnerChange | OutsideChange,
+    change: WrittenChange,
+    isSignal: boolean,
   ): Promise<OwnerOutcome | OutsideOutcome> {
+    const services: AgentCommitServices = {
+      tries: this.#tries,
+      write: (of, statement, values) => this.#write(of, statement, values),
+      inTurn: (agentId, work) => this.#turnsOfAgent.run(agentId, work),
+      announce: (events) => this.#announce(tenant, events, isSignal),
+    };
     this.#committing.set(tenant, (this.#committing.get(tenant) ?? 0) + 1);
     try {
-      return await this.#commit(tenant, encodePart(part), encodeChange(change), "wake" in change);
+      return await commitAgent(services, tenant, encodePart(part), change);
     } finally {
       const left = (this.#committing.get(tenant) ?? 0) - 1;
       if (left > 0) this.#committing.set(tenant, left);
       else this.#committing.delete(tenant);
-    }
-  }
-
-  async #commit(tenant: string, part: EncodedPart, change: string, isSignal: boolean): Promise<OwnerOutcome | OutsideOutcome> {
-    const write = newWrite();
-    const { events: encoded } = part;
-    try {
-      const commit = (): Promise<(Placement & { signal: number })[]> =>
-        this.#write(tenant, COMMIT, [
-          tenant,
-          write.id,
-          write.isLost,
-          part.fence?.owner ?? null,
-          part.agentId,
-          part.fence?.epoch ?? null,
-          change,
-          ...columns(encoded),
-        ]);
-      const [place] = await this.#tries.untilKnown(tenant, part.fence !== null, write, () =>
-        // An owner makes one write at a time; commands are many, and would wait for the same row.
-        part.fence === null ? this.#turnsOfAgent.run(part.agentId, commit) : commit(),
-      );
-      if (place === undefined) throw new Error("commit_change answered no row");
-      const base = Number(place.base_position);
-      const events = encoded.map((event, index) =>
-        placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
-      );
-      this.#announce(tenant, events, isSignal);
-      return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null, signal: place.signal };
-    } catch (error) {
-      switch (sqlState(error)) {
-        case "TP001":
-          return { outcome: "FENCED" };
-        case "TP002":
-          return { outcome: "CONFLICT", message: messageOf(error) };
-        case "TP003":
-          return { outcome: "KEY_USED" };
-        default:
-          throw error;
-      }
     }
   }
 

@@ -22,7 +22,7 @@ async function eventServer() {
       ? Promise.reject(Object.assign(new Error("the connection was refused"), { code: "ECONNREFUSED" }))
       : sql.query(statement, values);
   const outages = new OutageWatch(() => query({ name: "probe", text: "SELECT 1" }, []));
-  const log = new EventLog(watched(query, outages));
+  const log = new EventLog(watched(query, { outages, keepsPrepared: true }));
   const tails = new Tails(log, silentBell(), silentLogger);
   onTestFinished(async () => {
     outages.giveUp();

@@ -163,7 +163,7 @@ describe("follow", () => {
     let isAway = false;
     const query: Sql["query"] = (statement, values) =>
       isAway ? Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })) : sql.query(statement, values);
-    const { log, tails } = eventServer(watched(query, new OutageWatch(async () => {})));
+    const { log, tails } = eventServer(watched(query, { outages: new OutageWatch(async () => {}), keepsPrepared: true }));
     const other = new EventLog(sql);
     const agent = await insertAgent(log, "one");
     await log.append("one", [{ ...agent, events: [chunk("before")] }]);

@@ -202,7 +202,7 @@ describe("append", () => {
 
   it("says that the storage is unavailable when the database stays away", async () => {
     const gone = () => Promise.reject(Object.assign(new Error("gone"), { code: "ECONNREFUSED" }));
-    const log = new EventLog(watched(gone, new OutageWatch(async () => {})));
+    const log = new EventLog(watched(gone, { outages: new OutageWatch(async () => {}), keepsPrepared: true }));
     await expect(log.head("one")).rejects.toBeInstanceOf(StorageUnavailable);
   });
 

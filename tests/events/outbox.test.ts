@@ -6,7 +6,7 @@ import type { Sql } from "../../src/db/sql.ts";
 import type { EventDraft } from "../../src/events/event.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
-import { aroundWrites } from "../support/writes.ts";
+import { aroundWrites, writeOf } from "../support/writes.ts";
 
 async function outbox(wrap: (sql: Sql) => Sql = (sql) => sql) {
   const { sql } = await testDatabase();
@@ -25,11 +25,12 @@ async function outbox(wrap: (sql: Sql) => Sql = (sql) => sql) {
 }
 
 /** Counts the writes. */
+/** Keeps the names of the statements that write into the log. */
 function counting(statements: string[]): (sql: Sql) => Sql {
   return (sql) => ({
     ...sql,
     query: (statement, values) => {
-      statements.push(statement.name);
+      if (writeOf(statement, values) !== null) statements.push(statement.name);
       return sql.query(statement, values);
     },
   });
@@ -61,7 +62,7 @@ describe("outbox", () => {
       await Promise.resolve();
     }
     await box.commit({}, [end("all")]);
-    expect(statements.filter((name) => name === "append_events" || name === "commit_change").length).toBeLessThanOrEqual(3);
+    expect(statements.length).toBeLessThanOrEqual(3);
     expect(await readAll(log, everything("one"))).toHaveLength(2);
   });
 

@@ -1,27 +1,6 @@
 import type { Sql, Statement } from "../../src/db/sql.ts";
-
-/** A change that is about to be committed, as tests look at it: its parts, with columns as the database names them. */
-export type SeenChange = {
-  readonly expectSignal?: number;
-  readonly interrupt?: object;
-  readonly received?: object;
-  readonly joins?: readonly object[];
-  readonly stepStart?: object;
-  readonly stepEnd?: { readonly state: string };
-  readonly toolCalls?: readonly object[];
-  readonly approvals?: readonly object[];
-  readonly agent?: { readonly state?: string; readonly lease_owner?: string | null };
-  readonly transitions?: readonly { readonly id: string; readonly set: { readonly state: string } }[];
-};
-
-/** A write of the log that is about to be made: of which agents, whether as the holder of their leases, and what it changes and appends. */
-export type SeenWrite = {
-  readonly agentIds: readonly string[];
-  readonly isFenced: boolean;
-  /** Null if rows stay as they are. */
-  readonly change: SeenChange | null;
-  readonly kinds: readonly string[];
-};
+import { composedWriteOf, isComposed } from "./composed-writes.ts";
+import type { SeenChange, SeenWrite } from "./seen-write.ts";
 
 /** The place of each parameter that is looked at, of the functions that write. */
 const APPEND = { agents: 4, epochs: 5, kinds: 8 };
@@ -48,7 +27,7 @@ export function writeOf(statement: Statement, values: readonly unknown[]): SeenW
     case "commit_tenant_change":
       return { agentIds: [], isFenced: false, change: null, kinds: values[TENANT.kinds] as readonly string[] };
     default:
-      return null;
+      return composedWriteOf(statement, values);
   }
 }
 
@@ -86,6 +65,8 @@ export function unfenced(sql: Sql): Sql {
   return {
     ...sql,
     query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
+      // Refused without a row, it is made by `commit_change`.
+      if (isComposed(statement)) return [];
       if (statement.name === "commit_change") return sql.query(statement, values.with(COMMIT.epoch, null));
       if (statement.name !== "append_events") return sql.query(statement, values);
       const epochs = values[APPEND.epochs] as readonly unknown[];

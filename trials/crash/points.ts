@@ -1,5 +1,6 @@
 import type { Sql } from "../../src/db/sql.ts";
-import { aroundWrites, goesTo, type SeenChange } from "../../tests/support/writes.ts";
+import type { SeenChange } from "../../tests/support/seen-write.ts";
+import { aroundWrites, goesTo } from "../../tests/support/writes.ts";
 
 /** The twelve points of a turn at which a server is killed. */
 export const POINTS = [

@@ -31,7 +31,7 @@ const PLANTED: Size = { agents: 50, before: 1, seconds: 3 };
 const SWEEPS = String.raw`^(UPDATE agent (a )?SET lease|SELECT id FROM agent WHERE|WITH held AS|SELECT a\.id FROM agent a JOIN|SELECT id, (lease_epoch|signal))|p\.expires_at <=`;
 const STATEMENTS = `
   SELECT (coalesce(sum(total_exec_time) FILTER (WHERE query ~ '${SWEEPS}'), 0) / sum(total_exec_time))::float8 AS sweeps,
-         coalesce(sum(calls) FILTER (WHERE query ~ 'FROM (commit_change|append_events)'), 0)::float8 AS commits
+         coalesce(sum(calls) FILTER (WHERE query ~ 'FROM (commit_change|append_events)|place_events'), 0)::float8 AS commits
   FROM pg_stat_statements`;
 
 await trialInFolder("scale", runScale);

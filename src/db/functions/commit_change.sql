@@ -1,6 +1,10 @@
 -- Changes rows of one agent, as p_change (src/db/change.ts) says, and appends the events that report it, or does neither.
 -- Answers what append_events answers, and how often the agent had been signalled before.
 --
+-- Most changes of owners have a statement of their own (src/db/composed-commit.ts), which leaves the same rows: here is what
+-- depends on what others have committed meanwhile, and why a change was refused. What $(…) stands for are the columns of
+-- src/db/columns.ts, written out by `npm run migration`.
+--
 -- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again.
 --
@@ -109,8 +113,8 @@ BEGIN
   END IF;
 
   IF v_change.agent IS NOT NULL THEN
-    UPDATE agent a SET (state, breakpoint, turn, step_count, transcript_length, last_sfp_index, last_activity_at, interrupt_at, interrupt_note, lease_owner, lease_until, runnable_at, needs, done_reason, retry_turn) =
-      (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, greatest(a.last_activity_at, r.last_activity_at), r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, CASE WHEN r.turn = a.turn THEN a.retry_turn END
+    UPDATE agent a SET ($(agent_patch), last_activity_at, retry_turn) =
+      (SELECT $(r.agent_patch), greatest(a.last_activity_at, r.last_activity_at), CASE WHEN r.turn = a.turn THEN a.retry_turn END
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
   END IF;
@@ -218,8 +222,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET (state, stop_reason, input_tokens, output_tokens, output_is_estimated, cache_read_tokens, cache_write_tokens, cost_usd, completed_at) =
-      (SELECT r.state, r.stop_reason, r.input_tokens, r.output_tokens, r.output_is_estimated, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd, r.completed_at
+    UPDATE step s SET ($(step_patch)) =
+      (SELECT $(r.step_patch)
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN
@@ -276,8 +280,8 @@ BEGIN
       RAISE EXCEPTION 'agent % was interrupted', p_agent USING ERRCODE = 'TP002';
     END IF;
     UPDATE tool_call t SET
-      (state, attempt, effective_input, rule_values, input_hash, output, details, kept_output_bytes, error, is_error, explanation, verdict, hook_verdict, stages, started_at, completed_at, duration_ms, updated_at) =
-      (SELECT r.state, r.attempt, r.effective_input, r.rule_values, r.input_hash, r.output, r.details, r.kept_output_bytes, r.error, r.is_error, r.explanation, r.verdict, r.hook_verdict, r.stages, r.started_at, r.completed_at, r.duration_ms, r.updated_at
+      ($(tool_call_patch)) =
+      (SELECT $(r.tool_call_patch)
        FROM json_populate_record(t, v_item."set") r),
       audit_trail = t.audit_trail || (v_item.audit)::jsonb
     WHERE t.id = v_item.id AND t.agent_id IS NOT DISTINCT FROM p_agent AND t.state = (v_item."from")::tool_call_state

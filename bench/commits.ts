@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import type { OwnerChange } from "../src/db/change.ts";
+import { openDatabase } from "../src/db/database.ts";
+import type { Sql } from "../src/db/sql.ts";
+import type { HeldEvents } from "../src/events/agent-events.ts";
+import { EventLog } from "../src/events/log.ts";
+import { median } from "../tests/support/median.ts";
+import type { Figure } from "./figure.ts";
+import { insertion } from "./insertion.ts";
+import { newAgent, run, start } from "./turn-server.ts";
+
+const CALLS = 200;
+const ROUNDS = 5;
+/** The first commits of a round meet cold plans. */
+const WARM = 20;
+const TENANT = "local";
+/** The tables that a turn writes, those that others refer to first. */
+const TABLES = ["tenant_log", "agent", "message", "step", "tool_call", "event"];
+
+/** A commit of the recorded turn. */
+type Recorded = { readonly part: HeldEvents; readonly change: OwnerChange };
+
+/**
+ * The two commits of a tool call, in ms: the model's answer with EXECUTING, and the result with the next step. Those of one
+ * recorded turn are replayed on one connection, in turns with INSERTs of one row on the same connection.
+ */
+export async function commits(url: string): Promise<Figure[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { recorded, rows } = await record(url, client);
+  const database = await openDatabase({ kind: "postgres", url, connections: 1 });
+  const rounds: { answers: number; results: number; insert: number; bytes: number }[] = [];
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await lay(client, rows);
+      const times = await replay(database.sql, recorded);
+      rounds.push({ ...times, insert: await insertion(client), bytes: await logBytes(client) });
+    }
+  } finally {
+    await client.query(`TRUNCATE ${TABLES.join(", ")} CASCADE`);
+    await client.end();
+    await database.close();
+  }
+  const insert = median(rounds.map((round) => round.insert));
+  const both = median(rounds.map((round) => (round.answers + round.results) / round.insert));
+  const bytes = median(rounds.map((round) => round.bytes));
+  return [
+    { name: "commits", value: both * insert, unit: "ms, the two of a tool call", baseline: insert, ratio: both },
+    {
+      name: "log of a call",
+      value: bytes / CALLS / 1_024,
+      unit: "KB of events and their indexes",
+      baseline: null,
+      ratio: null,
+    },
+  ];
+}
+
+/** Runs a turn, and keeps what its owner committed, and the rows before the first of that. */
+async function record(url: string, client: pg.Client): Promise<{ recorded: Recorded[]; rows: Map<string, string> }> {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-bench-"));
+  const app = await start(url, folder);
+  try {
+    const { log } = app.services;
+    const recorded: Recorded[] = [];
+    const rows = new Map<string, string>();
+    const commitHeld = log.commitHeld.bind(log);
+    log.commitHeld = async (tenant, part, change) => {
+      if (recorded.length === 0) for (const [table, text] of await rowsOf(client)) rows.set(table, text);
+      recorded.push({ part, change });
+      return commitHeld(tenant, part, change);
+    };
+    await run(app, await newAgent(app), String(CALLS));
+    return { recorded, rows };
+  } finally {
+    await app.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function rowsOf(client: pg.Client): Promise<[table: string, rows: string][]> {
+  const all: [string, string][] = [];
+  for (const table of TABLES) {
+    const { rows } = await client.query<{ text: string }>(`SELECT coalesce(json_agg(t), '[]')::text AS text FROM ${table} t`);
+    all.push([table, rows[0]?.text ?? "[]"]);
+  }
+  return all;
+}
+
+async function lay(client: pg.Client, rows: ReadonlyMap<string, string>): Promise<void> {
+  await client.query(`TRUNCATE ${TABLES.join(", ")} CASCADE`);
+  for (const [table, text] of rows)
+    await client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(null::${table}, $1)`, [text]);
+}
+
+async function replay(sql: Sql, recorded: readonly Recorded[]): Promise<{ answers: number; results: number }> {
+  const log = new EventLog(sql);
+  const answers: number[] = [];
+  const results: number[] = [];
+  for (const { part, change } of recorded) {
+    const began = performance.now();
+    const { outcome } = await log.commitHeld(TENANT, part, change);
+    const took = performance.now() - began;
+    if (outcome !== "COMMITTED") throw new Error(`a recorded commit was ${outcome}`);
+    if ((change.toolCalls ?? []).length > 0) answers.push(took);
+    else if (change.stepStart !== undefined && (change.transitions ?? []).length > 0) results.push(took);
+  }
+  return { answers: median(answers.slice(WARM)), results: median(results.slice(WARM)) };
+}
+
+async function logBytes(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>("SELECT pg_total_relation_size('event') AS bytes");
+  return Number(rows[0]?.bytes);
+}

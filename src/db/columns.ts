@@ -1,0 +1,129 @@
+import type { AgentPatch, NewToolCall, OwnerChange, StepPatch, ToolCallPatch } from "./change.ts";
+
+/** The types of the columns that a commit writes, as PostgreSQL names them. */
+export type ColumnType =
+  | "text"
+  | "int"
+  | "double precision"
+  | "boolean"
+  | "json"
+  | "jsonb"
+  | "timestamptz"
+  | "agent_state"
+  | "breakpoint"
+  | "step_state"
+  | "message_kind"
+  | "actor_kind"
+  | "tool_call_state";
+
+/** A column of a table: its type, with a `?` if it may be null. */
+export type Column = ColumnType | `${ColumnType}?`;
+
+/** The columns of a table, by the names of their fields. */
+export type Columns<Field extends string = string> = { readonly [Name in Field]: Column };
+
+/** The columns of the rows of `Input`. */
+type ColumnsOf<Input> = { readonly [Name in keyof Input]-?: null extends Input[Name] ? `${ColumnType}?` : ColumnType };
+
+/** What a commit may set of an agent, besides `lastActivityAt`, which never goes back. */
+export const AGENT_PATCH = {
+  state: "agent_state",
+  breakpoint: "breakpoint",
+  turn: "int",
+  stepCount: "int",
+  transcriptLength: "int",
+  lastSfpIndex: "int",
+  interruptAt: "timestamptz?",
+  interruptNote: "text?",
+  leaseOwner: "text?",
+  leaseUntil: "timestamptz?",
+  runnableAt: "timestamptz?",
+  needs: "int",
+  doneReason: "text?",
+} as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
+
+/** What the end of a step sets. */
+export const STEP_PATCH = {
+  state: "step_state",
+  stopReason: "text?",
+  inputTokens: "int?",
+  outputTokens: "int?",
+  outputIsEstimated: "boolean",
+  cacheReadTokens: "int?",
+  cacheWriteTokens: "int?",
+  costUsd: "double precision?",
+  completedAt: "timestamptz?",
+} as const satisfies ColumnsOf<StepPatch>;
+
+/** The columns of a step. */
+export const STEP = {
+  agentId: "text",
+  step: "int",
+  tenant: "text",
+  turn: "int",
+  model: "text",
+  startedAt: "timestamptz",
+  copiedFrom: "text?",
+  ...STEP_PATCH,
+} as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
+
+/** The columns of a message. */
+export const MESSAGE = {
+  id: "text",
+  tenant: "text",
+  agentId: "text",
+  kind: "message_kind",
+  content: "json?",
+  bytes: "int?",
+  arrival: "int?",
+  ordinal: "int?",
+  turn: "int?",
+  step: "int?",
+  createdBy: "text?",
+  createdByKind: "actor_kind?",
+  createdAt: "timestamptz",
+  erasedAt: "timestamptz?",
+  withdrawnAt: "timestamptz?",
+} as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
+
+/** What a transition may set of a tool call. */
+export const TOOL_CALL_PATCH = {
+  state: "tool_call_state",
+  attempt: "int",
+  effectiveInput: "json?",
+  ruleValues: "json?",
+  inputHash: "text?",
+  output: "text?",
+  details: "json?",
+  keptOutputBytes: "int?",
+  error: "json?",
+  isError: "boolean",
+  explanation: "json?",
+  verdict: "text?",
+  hookVerdict: "text?",
+  stages: "json?",
+  startedAt: "timestamptz?",
+  completedAt: "timestamptz?",
+  durationMs: "double precision?",
+  updatedAt: "timestamptz",
+} as const satisfies ColumnsOf<ToolCallPatch>;
+
+/** The columns of a tool call. */
+export const TOOL_CALL = {
+  id: "text",
+  tenant: "text",
+  agentId: "text",
+  turn: "int",
+  step: "int",
+  ordinal: "int",
+  providerId: "text",
+  name: "text",
+  requestedInput: "json?",
+  auditTrail: "jsonb",
+  createdAt: "timestamptz",
+  cancelRequested: "json?",
+  copiedFrom: "text?",
+  todos: "json?",
+  erasedAt: "timestamptz?",
+  ...TOOL_CALL_PATCH,
+} as const satisfies ColumnsOf<NewToolCall>;

@@ -1,0 +1,42 @@
+import type { NewToolCall, OwnerChange, ToolCallAudit, ToolCallPatch, ToolCallTransition } from "./change.ts";
+
+/** The steps of one tool call from state to state, as one. */
+export type FinalTransition = Pick<ToolCallTransition, "id" | "from"> & {
+  readonly set: ToolCallPatch;
+  readonly audit: readonly ToolCallAudit[];
+};
+
+/** The rows that a change writes, each of them once: a statement cannot write one twice. */
+export type FinalRows = {
+  readonly stepEnd: OwnerChange["stepEnd"];
+  readonly transitions: readonly FinalTransition[];
+  readonly messages: NonNullable<OwnerChange["messages"]>;
+  readonly toolCalls: readonly NewToolCall[];
+  readonly stepStart: OwnerChange["stepStart"];
+  /** True if a call starts to execute: refused after an interrupt. */
+  readonly starts: boolean;
+};
+
+/** The rows of a change with their final values; null if its parts contradict each other, or write a step twice. */
+export function finalRows({
+  stepEnd,
+  stepStart,
+  messages = [],
+  toolCalls = [],
+  transitions = [],
+}: OwnerChange): FinalRows | null {
+  if (stepEnd !== undefined && stepEnd.step === stepStart?.step) return null;
+  const added = new Map(toolCalls.map((call) => [call.id, call]));
+  const moved = new Map<string, FinalTransition>();
+  for (const { id, from, set, audit } of transitions) {
+    const call = added.get(id);
+    const before = moved.get(id);
+    const state = call?.state ?? before?.set.state ?? from;
+    if (state !== from) return null;
+    if (call !== undefined) added.set(id, { ...call, ...set, auditTrail: [...call.auditTrail, audit] });
+    else if (before !== undefined) moved.set(id, { ...before, set: { ...before.set, ...set }, audit: [...before.audit, audit] });
+    else moved.set(id, { id, from, set, audit: [audit] });
+  }
+  const starts = transitions.some(({ set }) => set.state === "EXECUTING");
+  return { stepEnd, stepStart, messages, toolCalls: [...added.values()], transitions: [...moved.values()], starts };
+}

@@ -1,0 +1,107 @@
+import type { CommitPlace, ComposedCommit } from "../db/composed-commit.ts";
+import { sqlState } from "../db/storage-error.ts";
+import type { Statement } from "../db/sql.ts";
+import { messageOf } from "../lib/text.ts";
+import { columns, placedEvent, type EncodedPart, type EventColumns } from "./agent-events.ts";
+import type { TimelineEvent } from "./event.ts";
+import type { OutsideOutcome, OwnerOutcome } from "./outcome.ts";
+import type { TenantCommitServices } from "./tenant-commits.ts";
+import { newWrite, type Write } from "./write.ts";
+
+const COMMIT: Statement<
+  CommitPlace,
+  [
+    tenant: string,
+    writeId: string,
+    isLost: boolean,
+    owner: string | null,
+    agentId: string,
+    epoch: number | null,
+    change: string,
+    ...EventColumns,
+  ]
+> = {
+  name: "commit_change",
+  text: "SELECT base_seq, base_position, signal FROM commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+};
+
+/** By what the changes of agents are written, and who is told of their events. */
+export type AgentCommitServices = Pick<TenantCommitServices, "tries" | "write"> & {
+  /** Lets the commands for one agent take their turns. */
+  readonly inTurn: <Result>(agentId: string, work: () => Promise<Result>) => Promise<Result>;
+  readonly announce: (events: readonly TimelineEvent[]) => void;
+};
+
+/** A change as `commit_change` reads it, and as a statement of its own if it can be one. */
+export type WrittenChange = { readonly composed: ComposedCommit | null; readonly encoded: () => string };
+
+/**
+ * Changes rows of one agent and appends the events that report it, or does neither. A composed change that is refused is
+ * given to `commit_change`, which says why; so is one whose answer was lost, since that may have been committed.
+ */
+export async function commitAgent(
+  services: AgentCommitServices,
+  tenant: string,
+  part: EncodedPart,
+  change: WrittenChange,
+): Promise<OwnerOutcome | OutsideOutcome> {
+  const write = newWrite();
+  const commit = async (): Promise<CommitPlace[]> => {
+    const placed = write.isLost ? [] : await writeComposed(services, tenant, part, change, write);
+    return placed.length > 0 ? placed : writeByFunction(services, tenant, part, change, write);
+  };
+  try {
+    const [place] = await services.tries.untilKnown(tenant, part.fence !== null, write, () =>
+      // An owner makes one write at a time; commands are many, and would wait for the same row.
+      part.fence === null ? services.inTurn(part.agentId, commit) : commit(),
+    );
+    if (place === undefined) throw new Error("commit_change answered no row");
+    const base = Number(place.base_position);
+    const events = part.events.map((event, index) =>
+      placedEvent(tenant, part, event, base + index + 1, place.base_seq + index + 1),
+    );
+    services.announce(events);
+    return { outcome: "COMMITTED", events, position: events.at(-1)?.position ?? null, signal: place.signal };
+  } catch (error) {
+    switch (sqlState(error)) {
+      case "TP001":
+        return { outcome: "FENCED" };
+      case "TP002":
+        return { outcome: "CONFLICT", message: messageOf(error) };
+      case "TP003":
+        return { outcome: "KEY_USED" };
+      default:
+        throw error;
+    }
+  }
+}
+
+/** No row if the change has no statement of its own, or if that refused it. */
+async function writeComposed(
+  { write }: AgentCommitServices,
+  tenant: string,
+  { agentId, fence, events }: EncodedPart,
+  { composed }: WrittenChange,
+  { id }: Write,
+): Promise<CommitPlace[]> {
+  if (composed === null || fence === null || events.length === 0) return [];
+  const values = [tenant, agentId, fence.owner, fence.epoch, id, ...columns(events), ...composed.values];
+  try {
+    return await write(tenant, composed.statement, values);
+  } catch (error) {
+    if (sqlState(error) === "TP005") return [];
+    throw error;
+  }
+}
+
+async function writeByFunction(
+  { write }: AgentCommitServices,
+  tenant: string,
+  { agentId, fence, events }: EncodedPart,
+  { encoded }: WrittenChange,
+  { id, isLost }: Write,
+): Promise<CommitPlace[]> {
+  const owner = fence?.owner ?? null;
+  const epoch = fence?.epoch ?? null;
+  return write(tenant, COMMIT, [tenant, id, isLost, owner, agentId, epoch, encoded(), ...columns(events)]);
+}

@@ -1,0 +1,288 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { joinCommits, said, type Commit } from "../../src/agent/loop/commits/commit.ts";
+import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
+import { parked } from "../../src/agent/loop/commits/parked.ts";
+import { readView, type AgentView } from "../../src/agent/loop/view.ts";
+import { composeCommit } from "../../src/db/composed-commit.ts";
+import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
+import type { Database } from "../../src/db/database.ts";
+import { encodeChange } from "../../src/db/change.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { sqlState } from "../../src/db/storage-error.ts";
+import { columns, encodePart } from "../../src/events/agent-events.ts";
+import { EventLog } from "../../src/events/log.ts";
+import { messageOf } from "../../src/lib/text.ts";
+import { possibleCommits } from "../support/commits.ts";
+import { testDatabase } from "../support/database.ts";
+import { heldAgent } from "../support/held-agent.ts";
+import { everything, readAll } from "../support/log.ts";
+import { playedModel } from "../support/models.ts";
+import { testServices } from "../support/services.ts";
+
+const OWNER = "here";
+const TABLES = ["agent", "message", "step", "tool_call", "approval", "event"];
+
+/** The choices of a random run: how many of the possible commits go together, which, whether they are of an older view. */
+const RUN = fc.array(
+  fc.record({ choices: fc.array(fc.nat(1_000), { minLength: 1, maxLength: 3 }), arrives: fc.nat(5), isStale: fc.nat(7) }),
+  { minLength: 5, maxLength: 40 },
+);
+
+/** An agent that the test owns, in the tenant `one`. */
+type Owned = { readonly sql: Sql; readonly log: EventLog; readonly view: AgentView };
+
+/** A new agent with a message, held by the test. */
+async function owned({ sql }: Database): Promise<Owned> {
+  const services = testServices(sql, playedModel());
+  const { agentId, send } = await heldAgent(services);
+  await send("go");
+  await claim(sql, OWNER, [agentId], LEASE_TIMES, "RUN_OUT");
+  return { sql, log: services.log, view: await readView(sql, agentId) };
+}
+
+function partOf(view: AgentView, { events }: Pick<Commit, "events">): Parameters<EventLog["commitHeld"]>[1] {
+  const drafts = events.map((body) => ({ at: new Date("2026-01-02T00:00:00.000Z"), body }));
+  return { agentId: view.id, createdBy: view.createdBy, fence: { owner: OWNER, epoch: view.leaseEpoch }, events: drafts };
+}
+
+/** Commits, and gives the outcome and what the rows say then. */
+async function commit({ sql, log, view }: Owned, made: Commit): Promise<{ outcome: string; view: AgentView }> {
+  const { outcome } = await log.commitHeld(view.tenant, partOf(view, made), made.change);
+  return { outcome, view: await readView(sql, view.id) };
+}
+
+/** One of the commits that are possible by name; fails if it is none of them. */
+function possible(view: AgentView, name: string): Commit {
+  const found = possibleCommits(view).find((each) => each.name === name);
+  if (found === undefined) throw new Error(`${name} is not possible`);
+  return found.make();
+}
+
+/** Takes the agent to a call that is PENDING. */
+async function withPendingCall(agent: Owned): Promise<Owned> {
+  let { view } = agent;
+  for (const name of ["turn started", "step started", "answered with 1 calls, tool_use"]) {
+    const done = await commit({ ...agent, view }, possible(view, name));
+    expect(done.outcome, name).toBe("COMMITTED");
+    view = done.view;
+  }
+  return { ...agent, view };
+}
+
+/** The rows of every table that commits write, in one order, without what no two writes share. */
+async function rowsOf(sql: Sql): Promise<Record<string, unknown>> {
+  const rows = await Promise.all(
+    TABLES.map(async (table): Promise<[string, unknown]> => {
+      const text = `SELECT coalesce(json_agg(r ORDER BY r::text), '[]') AS rows FROM (
+        SELECT to_jsonb(t) - '{runnable_at,lease_until,append_id}'::text[] AS r FROM ${table} t) r`;
+      return [table, (await sql.query<{ rows: unknown }>({ name: `all_${table}`, text }, []))[0]?.rows];
+    }),
+  );
+  return Object.fromEntries(rows);
+}
+
+/** What a log says to a commit, in words that two logs share. */
+async function answerOf(log: EventLog, ...commit: Parameters<EventLog["commitHeld"]>): Promise<string> {
+  try {
+    const answer = await log.commitHeld(...commit);
+    return answer.outcome === "CONFLICT" ? answer.message : answer.outcome;
+  } catch (error) {
+    return sqlState(error) ?? messageOf(error);
+  }
+}
+
+describe("commits of owners by composed statements", () => {
+  it(
+    "leave row by row what `commit_change` leaves, and are refused where it refuses (invariants 3 to 7)",
+    { timeout: 120_000 },
+    async () => {
+      const [one, other] = [await testDatabase(), await testDatabase()];
+      const used = new Set<string>();
+      const composing: Sql = {
+        ...one.sql,
+        query: (statement, values) => {
+          if (SHAPES.some((shape) => shapeName(shape) === statement.name)) used.add(statement.name);
+          return one.sql.query(statement, values);
+        },
+      };
+      const services = testServices(composing, playedModel());
+      // All that is written of the one database is written of the other, where the function makes every commit.
+      const twin = new EventLog({ ...other.sql, keepsPrepared: false });
+      const { log } = services;
+      const [begin, command] = [log.begin.bind(log), log.commit.bind(log)];
+      log.begin = async (tenant) => void (await Promise.all([begin(tenant), twin.begin(tenant)]));
+      log.commit = async (...values) => (await Promise.all([command(...values), twin.commit(...values)]))[0];
+      const refusals = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(RUN, async (run) => {
+          const { agentId, send } = await heldAgent(services);
+          const claimed = async (): Promise<AgentView> => {
+            await send("go");
+            for (const sql of [one.sql, other.sql]) await claim(sql, OWNER, [agentId], LEASE_TIMES, "RUN_OUT");
+            return readView(one.sql, agentId);
+          };
+          let view = await claimed();
+          let before = view;
+          const commitBoth = async (of: AgentView, made: Commit): Promise<void> => {
+            const part = partOf({ ...of, leaseEpoch: view.leaseEpoch }, made);
+            const [outcome, expected] = await Promise.all(
+              [log, twin].map((each) => answerOf(each, view.tenant, part, made.change)),
+            );
+            expect(outcome).toBe(expected);
+            if (outcome !== undefined && outcome !== "COMMITTED") refusals.add(outcome.replaceAll(/[0-9a-f-]{36}/g, "…"));
+            before = view;
+            view = await readView(one.sql, agentId);
+          };
+          for (const { choices, arrives, isStale } of run) {
+            if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) {
+              await commitBoth(view, parked(view));
+              view = await claimed();
+            }
+            const base = isStale === 0 ? before : view;
+            await commitBoth(base, joined(base, choices));
+          }
+          expect(await rowsOf(one.sql)).toEqual(await rowsOf(other.sql));
+        }),
+        { numRuns: 20 },
+      );
+      expect(used.size).toBeGreaterThan(5);
+      expect(refusals.size).toBeGreaterThan(2);
+    },
+  );
+
+  it("have a bounded number of shapes: each is a plan that a connection keeps", () => {
+    expect(new Set(SHAPES.map(shapeName)).size).toBe(SHAPES.length);
+    expect(SHAPES.length).toBeLessThanOrEqual(40);
+  });
+
+  it("are refused if the lease is another's, or the agent was signalled, interrupted or its call cancelled, and change nothing", async () => {
+    const database = await testDatabase();
+    const agent = await withPendingCall(await owned(database));
+    const { sql, view } = agent;
+    const start = possible(view, "call started");
+    const [call] = view.calls;
+    const before = await rowsOf(sql);
+    const stranger = { ...agent, view: { ...view, leaseEpoch: view.leaseEpoch + 1 } };
+    expect(await commit(stranger, start)).toMatchObject({ outcome: "FENCED" });
+    const unsignalled = { ...start, change: { ...start.change, expectSignal: view.signal + 1 } };
+    expect(await commit(agent, unsignalled)).toMatchObject({ outcome: "CONFLICT" });
+    expect(await rowsOf(sql)).toEqual(before);
+    for (const [table, column, value] of [
+      ["agent", "interrupt_at", "2026-01-01"],
+      ["tool_call", "cancel_requested", "{}"],
+    ] as const) {
+      const of = `WHERE ${table === "agent" ? "id" : "agent_id"} = $1`;
+      await sql.query({ name: `set_${column}`, text: `UPDATE ${table} SET ${column} = '${value}' ${of}` }, [view.id]);
+      expect(await commit(agent, start)).toMatchObject({
+        outcome: "CONFLICT",
+        view: { calls: [{ id: call?.id, state: "PENDING" }] },
+      });
+      await sql.query({ name: `unset_${column}`, text: `UPDATE ${table} SET ${column} = NULL ${of}` }, [view.id]);
+    }
+    expect(await rowsOf(sql)).toEqual(before);
+    expect(await commit(agent, start)).toMatchObject({ outcome: "COMMITTED", view: { calls: [{ state: "EXECUTING" }] } });
+  });
+
+  it("write a call once that goes through several states, and count on where an agent's removed events ended", async () => {
+    const { sql, log, view } = await withPendingCall(await owned(await testDatabase()));
+    await sql.query({ name: "gone", text: "DELETE FROM event" }, []);
+    await sql.query({ name: "kept", text: "UPDATE agent SET seq = 50" }, []);
+    await sql.query({ name: "floor", text: "UPDATE tenant_log SET floor = 70" }, []);
+    const started = possible(view, "call started");
+    const ended = possible(started.after(view), "call completed");
+    expect((await commit({ sql, log, view }, joinCommits(started, ended))).outcome).toBe("COMMITTED");
+    const [call] = await sql.query({ name: "trail", text: "SELECT audit_trail AS trail FROM tool_call" }, []);
+    expect(call).toMatchObject({ trail: [{ state: "PENDING" }, { state: "EXECUTING" }, { state: "COMPLETED" }] });
+    const [first] = await readAll(log, everything("one"));
+    expect(first).toMatchObject({ seq: 51, position: 71 });
+  });
+
+  it("see what others committed while they waited for the agent's row (invariant 14)", async () => {
+    const database = await testDatabase();
+    const agent = await withPendingCall(await owned(database));
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query("BEGIN");
+    await other.query("SELECT FROM agent WHERE id = $1 FOR NO KEY UPDATE", [agent.view.id]);
+    await other.query("UPDATE tool_call SET cancel_requested = '{}' WHERE agent_id = $1", [agent.view.id]);
+    const starting = commit(agent, possible(agent.view, "call started"));
+    const waits =
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH patience%' AND datname = current_database()";
+    while ((await agent.sql.query({ name: "waits", text: waits }, [])).length === 0);
+    await other.query("COMMIT");
+    expect(await starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });
+  });
+
+  it("that come after their own retry are stopped by the log (event_append)", async () => {
+    const { sql, log, view } = await owned(await testDatabase());
+    const made = said({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
+    const part = encodePart(partOf(view, made));
+    const composed = composeCommit(made.change);
+    if (composed === null) throw new Error("events alone are composed");
+    const writeId = randomUUID();
+    const [owner, epoch] = [OWNER, view.leaseEpoch];
+    await sql.query({ name: "retry", text: "SELECT commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" }, [
+      view.tenant,
+      writeId,
+      true,
+      owner,
+      view.id,
+      epoch,
+      encodeChange(made.change),
+      ...columns(part.events),
+    ]);
+    const before = await readAll(log, everything("one"));
+    const late = sql.query(composed.statement, [
+      view.tenant,
+      view.id,
+      owner,
+      epoch,
+      writeId,
+      ...columns(part.events),
+      ...composed.values,
+    ]);
+    await expect(late).rejects.toMatchObject({ code: "23505", constraint: "event_append" });
+    expect(await readAll(log, everything("one"))).toEqual(before);
+  });
+
+  it("of several agents at once leave no gap in positions and seqs (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const agents = await Promise.all(Array.from({ length: 4 }, async () => withPendingCall(await owned({ sql } as Database))));
+    const made = said({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
+    await Promise.all(
+      agents.map(async ({ view }) => {
+        for (let index = 0; index < 40; index += 1) {
+          const part = partOf(view, made);
+          if (index % 3 === 0) await log.append("one", [part]);
+          else await log.commitHeld("one", part, { agent: { breakpoint: index % 2 === 0 ? "PRE_MODEL" : "STREAMING_MODEL" } });
+        }
+      }),
+    );
+    const events = await readAll(log, everything("one"));
+    expect(events.map(({ position }) => position)).toEqual(events.map((_event, index) => index + 1));
+    for (const { view } of agents) {
+      const own = events.filter(({ agentId }) => agentId === view.id);
+      expect(own.map(({ seq }) => seq)).toEqual(own.map((_event, index) => index + 1));
+    }
+  });
+});
+
+/** Several commits as one, each of the rows that the one before it leaves; fewer if a step would end twice. */
+function joined(view: AgentView, choices: readonly number[]): Commit {
+  let now = view;
+  const made: Commit[] = [];
+  for (const choice of choices) {
+    const all = possibleCommits(now);
+    const next = all[choice % all.length]?.make();
+    if (next === undefined || (next.change.stepEnd !== undefined && made.some(({ change }) => change.stepEnd !== undefined)))
+      break;
+    made.push(next);
+    now = next.after(now);
+  }
+  return joinCommits(...made);
+}

@@ -1,0 +1,61 @@
+import { columnName } from "../../src/db/column-name.ts";
+import { AGENT_PATCH, MESSAGE, STEP, STEP_PATCH, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "../../src/db/columns.ts";
+import { SHAPES, shapeName, type Count } from "../../src/db/commit-text.ts";
+import type { Statement } from "../../src/db/sql.ts";
+import type { SeenWrite } from "./seen-write.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+const SHAPES_BY_NAME = new Map(SHAPES.map((shape) => [shapeName(shape), shape]));
+
+/** True if the statement is a composed commit of an owner. */
+export function isComposed({ name }: Statement): boolean {
+  return SHAPES_BY_NAME.has(name);
+}
+
+/** What a composed commit is about to write; null for other statements. Calls that it adds in a later state went there. */
+export function composedWriteOf(statement: Statement, values: readonly unknown[]): SeenWrite | null {
+  const shape = SHAPES_BY_NAME.get(statement.name);
+  if (shape === undefined) return null;
+  const [, agentId, , , , , kinds, , , ...rest] = values;
+  const left = [...rest];
+  const row = (columns: Columns, given = -1): Row =>
+    Object.fromEntries(
+      Object.keys(columns).flatMap((field, index) => {
+        const value = left.shift();
+        return value !== null || (given & (2 ** index)) !== 0 ? [[columnName(field), value]] : [];
+      }),
+    );
+  const patch = (columns: Columns): Row => row(columns, Number(left.shift()));
+  /** The rows of so many columns, each a value or an array. */
+  const rows = (columns: Columns, count: Count): readonly Row[] => {
+    if (count === "none") return [];
+    if (count === "one") return [row(columns)];
+    const arrays = Object.entries(row(columns)) as [string, readonly unknown[]][];
+    return (arrays[0]?.[1] ?? []).map((_first, place) => Object.fromEntries(arrays.map(([column, all]) => [column, all[place]])));
+  };
+  const agent = patch(AGENT_PATCH);
+  const [, signal] = left.splice(0, 3);
+  const stepEnd = shape.stepEnd ? patch(STEP_PATCH) : undefined;
+  if (shape.stepEnd) left.shift();
+  const moves = shape.transitions === "none" ? [] : [left.splice(0, 4)[0]].flat();
+  const sets = rows(TOOL_CALL_PATCH, shape.transitions);
+  if (shape.message) row(MESSAGE);
+  const toolCalls = rows(TOOL_CALL, shape.toolCalls);
+  const stepStart = shape.stepStart ? row(STEP) : undefined;
+  const moved = moves.map((id, place) => ({ id: String(id), set: { state: String(sets[place]?.["state"]) } }));
+  const madeAndMoved = toolCalls.filter(({ state }) => state !== "PENDING");
+  return {
+    agentIds: [String(agentId)],
+    isFenced: true,
+    kinds: kinds as readonly string[],
+    change: {
+      agent,
+      ...(signal === null ? {} : { expectSignal: Number(signal) }),
+      ...(stepEnd === undefined ? {} : { stepEnd: { state: String(stepEnd["state"]) } }),
+      ...(stepStart === undefined ? {} : { stepStart }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      transitions: [...moved, ...madeAndMoved.map(({ id, state }) => ({ id: String(id), set: { state: String(state) } }))],
+    },
+  };
+}

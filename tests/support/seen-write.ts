@@ -1,0 +1,22 @@
+/** A change that is about to be committed, as tests look at it: its parts, with columns as the database names them. */
+export type SeenChange = {
+  readonly expectSignal?: number;
+  readonly interrupt?: object;
+  readonly received?: object;
+  readonly joins?: readonly object[];
+  readonly stepStart?: object;
+  readonly stepEnd?: { readonly state: string };
+  readonly toolCalls?: readonly object[];
+  readonly approvals?: readonly object[];
+  readonly agent?: { readonly state?: string; readonly lease_owner?: string | null };
+  readonly transitions?: readonly { readonly id: string; readonly set: { readonly state: string } }[];
+};
+
+/** A write of the log that is about to be made: of which agents, whether as the holder of their leases, and what it changes and appends. */
+export type SeenWrite = {
+  readonly agentIds: readonly string[];
+  readonly isFenced: boolean;
+  /** Null if rows stay as they are. */
+  readonly change: SeenChange | null;
+  readonly kinds: readonly string[];
+};
