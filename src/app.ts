@@ -11,6 +11,7 @@ import { LateResults } from "./agent/calls/late-results.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
+import { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
@@ -117,6 +118,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     slots: new ToolSlots(settings.toolLimits),
     outputs: new ToolOutputs(join(dataFolder, "outputs")),
     lateResults: new LateResults(logger),
+    unheardCalls: new UnheardCalls(logger),
     groups,
     images,
     transcripts: new Transcripts(images),
@@ -136,11 +138,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
-  const { transcripts, requests, slots, agentLimit, lateResults } = services;
+  const { transcripts, requests, slots, agentLimit, lateResults, unheardCalls } = services;
   const { unknownRows } = database;
   const sources = {
     log,
     lateResults,
+    unheardCalls,
     transcripts,
     requests,
     tails,

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import type { RequestRoom } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
+import type { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { EventLog } from "./events/log.ts";
@@ -19,6 +20,7 @@ export type MetricSources = {
   readonly slowReaders: SlowReaders;
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
+  readonly unheardCalls: UnheardCalls;
   readonly failedTries: () => number;
   readonly agentLimit: number;
   /** The time at which the server began to start, in ms since 1970. */
@@ -89,6 +91,16 @@ export function serverMetrics(sources: MetricSources): Registry {
     "triplane_late_tool_results_total",
     "Tools that ended after their calls had, at a timeout or an interrupt.",
     () => sources.lateResults.count,
+  );
+  counter(
+    "triplane_model_calls_unheard_total",
+    "Model calls that had begun when the commit of their step was refused.",
+    () => sources.unheardCalls.count,
+  );
+  counter(
+    "triplane_model_tokens_unheard_total",
+    "Tokens that were counted of such calls by then.",
+    () => sources.unheardCalls.tokens,
   );
   counter(
     "triplane_failed_deliveries_total",

@@ -6,6 +6,7 @@ import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
 import type { AgentServices } from "../../src/agent/loop/services.ts";
 import { RequestRoom } from "../../src/agent/conversation/request-room.ts";
+import { UnheardCalls } from "../../src/agent/conversation/unheard-calls.ts";
 import { Transcripts } from "../../src/agent/conversation/transcript.ts";
 import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
@@ -46,6 +47,7 @@ export function testServices(
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
     outputs: new ToolOutputs("/nowhere"),
     lateResults: new LateResults(silentLogger),
+    unheardCalls: new UnheardCalls(silentLogger),
     images,
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),

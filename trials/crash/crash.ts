@@ -21,7 +21,7 @@ import { trialInFolder, until, type TrialRun } from "../trial.ts";
 import { POINTS, type Point } from "./points.ts";
 
 /**
- * `npm run trial:crash`: twelve agents, each held at another point of its turn, and their server killed; a second one
+ * `npm run trial:crash`: an agent a point, each held at another one of its turn, and their server killed; a second one
  * goes on. 25 rounds. Every tool_use has one result, no tool without idempotence ran twice, no child lives on, every turn
  * ends, and the log is contiguous. Then 100 approvals are open while all servers are killed and started again: all are
  * listed, decided on either server, and each tool runs once. With --planted the tool says that it may run twice.
@@ -37,6 +37,7 @@ const MESSAGE: Readonly<Record<Point, string>> = {
   "child running": "auto",
   "child ended": "auto",
   "result stored": "auto",
+  "called before its commit": "auto",
   "committed, not announced": "auto",
   "in mid-stream": "stream",
 };

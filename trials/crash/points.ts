@@ -2,7 +2,7 @@ import type { Sql } from "../../src/db/sql.ts";
 import type { SeenChange } from "../../tests/support/seen-write.ts";
 import { aroundWrites, goesTo } from "../../tests/support/writes.ts";
 
-/** The twelve points of a turn at which a server is killed. */
+/** The points of a turn at which a server is killed. */
 export const POINTS = [
   "reply received",
   "tool_use stored",
@@ -14,6 +14,7 @@ export const POINTS = [
   "child running",
   "child ended",
   "result stored",
+  "called before its commit",
   "committed, not announced",
   "in mid-stream",
 ] as const;
@@ -46,6 +47,8 @@ const BEFORE: Partial<Record<Point, (change: SeenChange, agentId: string) => boo
   "permission judged": ({ approvals = [] }) => approvals.length > 0,
   decided: (change) => goesTo("EXECUTING", change),
   "result stored": (_change, agentId) => hasResult.has(agentId),
+  // The model call of the next step has begun by then.
+  "called before its commit": (change) => change.stepStart !== undefined && goesTo("COMPLETED", change),
 };
 const AFTER: Partial<Record<Point, (change: SeenChange) => boolean>> = {
   "tool_use stored": ({ toolCalls = [] }) => toolCalls.length > 0,

@@ -18,6 +18,9 @@ const BLOCK_TEXT_CHARACTERS = 16_000;
 /** The longest wait before a call is made again, in ms. */
 const LONGEST_WAIT_MS = 60_000;
 
+/** The step of a model call, and whether its beginning was committed: nothing that the model says is heard before. */
+export type StepOfCall = { readonly number: number; readonly isCommitted: Promise<boolean> };
+
 /** The options of a template's model calls: retries, silence, thinking. */
 export type ModelCallOptions = Pick<
   ConversationTemplate,
@@ -36,12 +39,13 @@ type Ended = { readonly texts: readonly AgentEventBody[]; readonly spent: Spendi
 
 /**
  * Makes one model call and streams what it says into the log. A call that fails before anything of it is in the log is
- * made again, up to `modelRetries` times. Ends at once when `signal` aborts. Never rejects.
+ * made again, up to `modelRetries` times. Ends at once when `signal` aborts, and with the first word if the step was refused.
+ * Never rejects.
  */
 export async function callModel(
   model: Model,
   request: ModelRequest,
-  step: number,
+  { number: step, isCommitted }: StepOfCall,
   owner: ConversationOwner,
   options: ModelCallOptions,
   signal: AbortSignal,
@@ -52,6 +56,9 @@ export async function callModel(
     const speech = new Speech(model, step, owner, options);
     try {
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
+        // What was counted is no word of the model's.
+        if (event.type !== "counted" && !(await isCommitted))
+          return { kind: "interrupted", texts: [], spent: spentTogether(spent, speech.spentOnBroken) };
         if (event.type !== "end") {
           speech.take(event);
           await owner.room(signal);
@@ -77,6 +84,7 @@ export async function callModel(
       throw new ModelError("broken", "the model's stream ended without saying why");
     } catch (thrown) {
       spent = spentTogether(spent, speech.spentOnBroken);
+      if (!(await isCommitted)) return { kind: "interrupted", texts: [], spent };
       if (signal.aborted) return { kind: "interrupted", texts: speech.ends(true), spent };
       const error = asModelError(thrown);
       const texts = speech.ends(true);

@@ -62,6 +62,17 @@ const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, len
     ORDER BY ordinal`,
 };
 
+/** Messages that an owner adds to a conversation. */
+export type AddedMessages = NonNullable<OwnerChange["messages"]>;
+
+/** The part of a conversation that a model is given. */
+export type Window = {
+  /** The bytes of it: texts as they are stored, images in base64. */
+  readonly bytes: number;
+  /** Reads its images, and gives the whole as a model reads it. */
+  readonly messages: () => Promise<ModelMessage[]>;
+};
+
 /** The length of a conversation now, in messages. */
 type Conversation = { readonly transcriptLength: number };
 
@@ -107,16 +118,19 @@ export class Transcript {
   }
 
   /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
-  async modelMessages(now: Conversation, size: number): Promise<ModelMessage[]> {
-    const window = await this.#window(now, size);
-    return modelMessages(await Promise.all(window.map((message) => this.#read(message))));
+  async window({ transcriptLength }: Conversation, size: number): Promise<Window> {
+    let messages = this.#remembered.get(this);
+    if (messages === undefined) {
+      messages = await this.#load(transcriptLength, size);
+      this.#remembered.set(this, messages);
+    }
+    return this.#windowOf(messages, size);
   }
 
-  /** The bytes of the same window: its texts as they are stored, its images in base64. They are not read for it. */
-  async requestBytes(now: Conversation, size: number): Promise<number> {
-    const window = await this.#window(now, size);
-    const images = window.flatMap(({ content }) => content.map((block) => (block.type === "image" ? block.source.bytes : 0)));
-    return bytesOf(window) + images.reduce((sum, bytes) => sum + Math.ceil(bytes / 3) * 4, 0);
+  /** The same with messages that are not committed yet; null if what is committed would have to be read for it. */
+  windowWith(added: AddedMessages, size: number): Window | null {
+    const messages = this.#remembered.get(this);
+    return messages === undefined ? null : this.#windowOf([...messages, ...added.map(messageOf)], size);
   }
 
   /**
@@ -141,13 +155,13 @@ export class Transcript {
     this.#remembered.delete(this);
   }
 
-  async #window({ transcriptLength }: Conversation, size: number): Promise<readonly TranscriptMessage[]> {
-    let messages = this.#remembered.get(this);
-    if (messages === undefined) {
-      messages = await this.#load(transcriptLength, size);
-      this.#remembered.set(this, messages);
-    }
-    return withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
+  #windowOf(messages: readonly TranscriptMessage[], size: number): Window {
+    const window = withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
+    const images = window.flatMap(({ content }) => content.map((block) => (block.type === "image" ? block.source.bytes : 0)));
+    return {
+      bytes: bytesOf(window) + images.reduce((sum, bytes) => sum + Math.ceil(bytes / 3) * 4, 0),
+      messages: async () => modelMessages(await Promise.all(window.map((message) => this.#read(message)))),
+    };
   }
 
   /** Reads the part that a window needs. The rest of a long conversation stays in the database. */
@@ -168,7 +182,7 @@ export class Transcript {
 }
 
 /** A message as its row has it on its way into the transcript. */
-function messageOf({ ordinal, kind, content, bytes }: NonNullable<OwnerChange["messages"]>[number]): TranscriptMessage {
+function messageOf({ ordinal, kind, content, bytes }: AddedMessages[number]): TranscriptMessage {
   return { ordinal: ordinal ?? 0, kind, content: storedBlocks(content), bytes: bytes ?? 0 };
 }
 

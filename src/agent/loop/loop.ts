@@ -253,7 +253,7 @@ export class Loop {
     const hasGrown = before === null ? this.#isTakenOver && view.state !== "READY" : before !== view.transcriptLength;
     if (hooks.messagesChanged.length === 0 || !hasGrown) return true;
     if (!(await this.owner.flush())) return false;
-    const messages = structuredClone(await this.#transcript.modelMessages(view, contextMessages));
+    const messages = structuredClone(await (await this.#transcript.window(view, contextMessages)).messages());
     this.#observers.run(hooks.messagesChanged, (hook) => hook(hookedAgent(view), messages));
     return true;
   }

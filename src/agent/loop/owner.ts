@@ -9,6 +9,7 @@ import type { Deadline } from "../../lib/deadline.ts";
 import { withCause } from "../../lib/text.ts";
 import type { CallOwner } from "../calls/owner.ts";
 import type { ConversationOwner } from "../conversation/owner.ts";
+import type { AddedMessages } from "../conversation/transcript.ts";
 import { compose, identity, joinCommits, said, type Commit, move } from "./commits/commit.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Lease } from "./lease.ts";
@@ -122,6 +123,13 @@ export class Owner implements CallOwner, ConversationOwner {
   /** The breakpoint of the agent now. */
   get breakpoint(): Breakpoint | null {
     return this.#view.stateAndBreakpoint?.breakpoint ?? null;
+  }
+
+  /** The messages that a commit would add, with what is deferred; null if people's join, which only their rows have. */
+  messagesWith(commit: Commit): AddedMessages | null {
+    const changes = [...this.#deferred, commit].map(({ change }) => change);
+    if (changes.some(({ joins = [] }) => joins.length > 0) || this.#carrying.size > 0) return null;
+    return changes.flatMap(({ messages = [] }) => messages);
   }
 
   // --- committing ---

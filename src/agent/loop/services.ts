@@ -7,6 +7,7 @@ import type { ToolSlots } from "../calls/slots.ts";
 import type { Images } from "../conversation/images.ts";
 import type { RequestRoom } from "../conversation/request-room.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
+import type { UnheardCalls } from "../conversation/unheard-calls.ts";
 import type { Model } from "../models/model.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { LeaseTimes } from "./lease.ts";
@@ -53,6 +54,7 @@ export type AgentServices = CallServices &
     readonly transcripts: Transcripts;
     /** The room for requests to models, of all agents of this server. */
     readonly requests: RequestRoom;
+    readonly unheardCalls: UnheardCalls;
     readonly actorNames: ActorNames;
     /** The folder in which the server was started: relative paths of people start here. */
     readonly folder: string;

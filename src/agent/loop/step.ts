@@ -3,7 +3,7 @@ import { toolboxOf } from "../calls/stages/discovery.ts";
 import { callModel, waitToRetry, type ModelOutcome } from "../conversation/model-call.ts";
 import { beforeModel, type HookStep } from "../conversation/model-hooks.ts";
 import type { Observers } from "../conversation/observers.ts";
-import type { Transcript } from "../conversation/transcript.ts";
+import type { Transcript, Window } from "../conversation/transcript.ts";
 import { totalTokens, type Model } from "../models/model.ts";
 import { NOTHING_SPENT, type Spending } from "../models/spending.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
@@ -39,6 +39,12 @@ type Trouble = {
   readonly fellBack: boolean;
 };
 
+/** A step: its agent as the beginning of the step leaves it, and what answers. */
+type Step = { readonly view: AgentView; readonly template: Template; readonly model: Model };
+
+/** A model call that begins before its step is committed, with what the model is given. */
+type EarlyCall = { readonly window: Window; readonly isCommitted: Promise<boolean> };
+
 /** A step whose beginning is committed. `answer` makes its model call and commits what comes of it. */
 export type StartedStep = { readonly answer: () => Promise<void> };
 
@@ -59,20 +65,43 @@ export class StepRunner {
     this.#isStopping = true;
   }
 
-  /** Begins a step with the results of the last step's calls and what people sent meanwhile. Null if nothing was begun. */
+  /**
+   * Begins a step with the results of the last step's calls and what people sent meanwhile. Null if nothing was begun. The
+   * model call begins while the commit is under way, since it has no effect outside; the model is heard after the commit.
+   */
   async start(before: AgentView, template: Template, first: Model): Promise<StartedStep | null> {
     const { owner } = this.#scope;
     if (!(await owner.mayStart())) return null;
     const model = this.#modelOf(before, template, first);
     const started = stepStarted(owner.current(before), { model: model.name }, this.#now());
-    if (!(await owner.commit(started))) return null;
-    return { answer: () => this.#answer(started.after(before), template, model) };
+    const window = this.#earlyWindow(started, template);
+    const committed = owner.commit(started);
+    const view = started.after(before);
+    if (window === null) return (await committed) ? { answer: () => this.#answer({ view, template, model }, null) } : null;
+    const answering = this.#answer({ view, template, model }, { window, isCommitted: isTrue(committed) });
+    // A failure is heard below, unless that of the commit is.
+    answering.catch(() => {});
+    if (await committed) return { answer: () => answering };
+    await owner.guard(answering);
+    return null;
   }
 
-  async #answer(view: AgentView, template: Template, model: Model): Promise<void> {
+  /** What a model can be given before the commit; null if hooks would see it, or if it must be read after the commit. */
+  #earlyWindow(started: Commit, { hooks, contextMessages }: Template): Window | null {
+    if (hooks.preModel.length > 0 || this.#services.sql.outages.current !== null) return null;
+    const messages = this.#scope.owner.messagesWith(started);
+    return messages === null ? null : this.#scope.transcript.windowWith(messages, contextMessages);
+  }
+
+  async #answer(step: Step, early: EarlyCall | null): Promise<void> {
     const { owner, observers } = this.#scope;
+    const { view, template, model } = step;
     const hookStep: HookStep = { ...hookedAgent(view), step: view.stepCount, model: model.name };
-    const outcome = await this.#ask(hookStep, view, template, model);
+    const outcome = await this.#ask(hookStep, step, early);
+    if (early !== null && !(await early.isCommitted)) {
+      const spent = outcome.kind === "unasked" ? NOTHING_SPENT : outcome.spent;
+      return this.#services.unheardCalls.tell(view.id, view.stepCount, spent);
+    }
     if (owner.lost.aborted) return;
     // The next owner makes the call again. What this one cost is known to nobody else.
     if (this.#isStopping && outcome.kind !== "answered") {
@@ -97,15 +126,16 @@ export class StepRunner {
   }
 
   /** Asks the model as soon as there is room for what it is sent. */
-  async #ask(hookStep: HookStep, view: AgentView, template: Template, model: Model): Promise<ModelOutcome | Unasked> {
+  async #ask(hookStep: HookStep, { view, template, model }: Step, early: EarlyCall | null): Promise<ModelOutcome | Unasked> {
     const { owner, transcript } = this.#scope;
-    const interrupt = this.#scope.interrupt.signal;
+    const isCommitted = early?.isCommitted ?? Promise.resolve(true);
+    const interrupt = AbortSignal.any([this.#scope.interrupt.signal, abortedUnless(isCommitted)]);
     const signal = AbortSignal.any([interrupt, owner.lost]);
-    const bytes = await transcript.requestBytes(view, template.contextMessages);
-    const leave = await this.#services.requests.enter(owner.lease.tenant, bytes, signal);
+    const window = early?.window ?? (await transcript.window(view, template.contextMessages));
+    const leave = await this.#services.requests.enter(owner.lease.tenant, window.bytes, signal);
     if (leave === null) return { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
     try {
-      const read = await transcript.modelMessages(view, template.contextMessages);
+      const read = await window.messages();
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
       if (!messages.ok)
@@ -115,7 +145,7 @@ export class StepRunner {
       const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
       const { systemPrompt: system, exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };
-      return await callModel(model, request, view.stepCount, owner, template, interrupt);
+      return await callModel(model, request, { number: view.stepCount, isCommitted }, owner, template, interrupt);
     } finally {
       leave();
     }
@@ -203,4 +233,16 @@ export class StepRunner {
 
 function failure(phase: "MODEL" | "SYSTEM", message: string, detail: string | null): AgentEventBody {
   return { kind: "ERROR", severity: "ERROR", phase, message, detail };
+}
+
+/** False if the commit was refused, or if nobody knows whether it was. */
+function isTrue(committed: Promise<boolean>): Promise<boolean> {
+  return committed.catch(() => false);
+}
+
+/** Aborts when the commit was refused. */
+function abortedUnless(isCommitted: Promise<boolean>): AbortSignal {
+  const refused = new AbortController();
+  void isCommitted.then((is) => is || refused.abort());
+  return refused.signal;
 }

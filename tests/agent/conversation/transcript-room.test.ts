@@ -48,7 +48,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     for (let turn = 0; turn < 20; turn += 1)
       await add("USER", [inline(2 * MB, turn % 10), { type: "text", text: `look ${turn}` }]);
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const [message] = await transcript.modelMessages({ transcriptLength: 20 }, 200);
+    const [message] = await (await transcript.window({ transcriptLength: 20 }, 200)).messages();
     const blocks = message?.content ?? [];
     const images = blocks.filter((block) => block.type === "image");
     expect(images).toHaveLength(Math.floor(IMAGE_BYTES / (2 * MB)));
@@ -72,7 +72,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: output, is_error: false }]);
     }
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const messages = await transcript.modelMessages({ transcriptLength: 63 }, 200);
+    const messages = await (await transcript.window({ transcriptLength: 63 }, 200)).messages();
     expect(messages[0]?.content.map((block) => block.type === "text" && block.text)).toEqual([
       "the task",
       "[what was said and done here at first is left out: it was too long]",
@@ -92,7 +92,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     await add("ASSISTANT", [{ type: "tool_use", id: "call", name: "read", input: {} }]);
     await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: "call", content: "x".repeat(9 * MB), is_error: false }]);
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    expect((await transcript.modelMessages({ transcriptLength: 3 }, 200)).map(({ role }) => role)).toEqual([
+    expect((await (await transcript.window({ transcriptLength: 3 }, 200)).messages()).map(({ role }) => role)).toEqual([
       "user",
       "assistant",
       "user",
@@ -112,11 +112,11 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       },
     });
     const windows = agents.map(({ sql, agentId }) => transcripts.of(counting(sql), "acme", agentId));
-    for (const window of windows) await window.modelMessages({ transcriptLength: 1 }, 200);
+    for (const window of windows) await (await window.window({ transcriptLength: 1 }, 200)).messages();
     expect(transcripts.bytes).toBeLessThan(2.5 * MB);
-    await windows[2]?.modelMessages({ transcriptLength: 1 }, 200);
+    await (await windows[2]?.window({ transcriptLength: 1 }, 200))?.messages();
     expect(reads).toBe(3);
-    await windows[0]?.modelMessages({ transcriptLength: 1 }, 200);
+    await (await windows[0]?.window({ transcriptLength: 1 }, 200))?.messages();
     expect(reads).toBe(4);
     for (const window of windows) window.forget();
     expect(transcripts.bytes).toBe(0);
@@ -130,7 +130,7 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: "x", is_error: false }]);
     }
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
-    const [asked] = await transcript.modelMessages({ transcriptLength: 51 }, 40);
+    const [asked] = await (await transcript.window({ transcriptLength: 51 }, 40)).messages();
     expect(asked?.content[0]).toEqual(inline(100, 1));
   });
 });

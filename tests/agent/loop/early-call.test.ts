@@ -1,0 +1,133 @@
+import { setImmediate as macrotask } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { AgentServices } from "../../../src/agent/loop/services.ts";
+import { ModelError, NO_TOKENS, type ModelEvent } from "../../../src/agent/models/model.ts";
+import { EventLog } from "../../../src/events/log.ts";
+import { testDatabase } from "../../support/database.ts";
+import { heldAgent, permissionOf, type HeldAgent } from "../../support/held-agent.ts";
+import { bodies, everything, readAll } from "../../support/log.ts";
+import { calls, playedModel, says } from "../../support/models.ts";
+import { testServices } from "../../support/services.ts";
+import { testTemplate } from "../../support/template.ts";
+import { ownTool } from "../../support/tools.ts";
+import { aroundWrites } from "../../support/writes.ts";
+
+const TOOL = ownTool("own", () => ({ output: "ran", details: null }));
+
+/** An agent whose second step is about to be committed, and holds still there. */
+type AtSecondStep = {
+  readonly services: AgentServices;
+  readonly agent: HeldAgent;
+  readonly model: ReturnType<typeof playedModel>;
+  /** Resolves when the commit of the second step is about to be made. */
+  readonly reached: Promise<void>;
+  /** Makes the commit. */
+  readonly go: () => void;
+  /** Resolves with the end of the loop. */
+  readonly run: () => Promise<string>;
+  readonly steal: () => Promise<void>;
+};
+
+async function atSecondStep(
+  second: () => AsyncIterable<ModelEvent>,
+  hooks: Partial<ReturnType<typeof testTemplate>["hooks"]> = {},
+): Promise<AtSecondStep> {
+  const { sql } = await testDatabase();
+  const reached = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  let steps = 0;
+  const holding = aroundWrites(sql, async ({ change, isFenced }, write) => {
+    if (isFenced && change?.stepStart !== undefined) steps += 1;
+    if (isFenced && change?.stepStart !== undefined && steps === 2) {
+      reached.resolve();
+      await go.promise;
+    }
+    return write();
+  });
+  const model = playedModel(() => calls("own"), second);
+  const template = { permission: permissionOf({ mode: "auto" }), hooks: { ...testTemplate().hooks, ...hooks }, modelRetryMs: 1 };
+  const services = { ...testServices(holding, model, [TOOL], template), log: new EventLog(holding) };
+  const agent = await heldAgent(services);
+  await agent.send("go");
+  const loop = await agent.hold();
+  return {
+    services,
+    agent,
+    model,
+    reached: reached.promise,
+    go: () => go.resolve(),
+    run: () => loop.run(),
+    steal: async () =>
+      void (await sql.query(
+        { name: "steal", text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = 'other' WHERE id = $1" },
+        [agent.agentId],
+      )),
+  };
+}
+
+async function* counted(): AsyncGenerator<ModelEvent> {
+  yield { type: "counted", usage: { ...NO_TOKENS, inputTokens: 7 } };
+  yield* says("Nobody hears this.");
+}
+
+describe("a model call that begins while its step is being committed", () => {
+  it("is made with the results of the calls, and heard only after the commit (invariant 1)", async () => {
+    const held = await atSecondStep(() => says("Done."));
+    const ending = held.run();
+    await held.reached;
+    while (held.model.calls.length < 2) await macrotask();
+    const request = held.model.calls[1]?.request.messages;
+    expect(request?.at(-1)).toMatchObject({ role: "user", content: [{ type: "tool_result", content: "ran" }] });
+    for (let turns = 0; turns < 20; turns += 1) await macrotask();
+    expect(bodies(await readAll(held.services.log, everything("one")), "TEXT_CHUNK")).toEqual([]);
+    held.go();
+    expect(await ending).toBe("parked");
+    expect(bodies(await readAll(held.services.log, everything("one")), "TEXT_CHUNK")).toMatchObject([
+      { step: 2, delta: "Done." },
+    ]);
+    expect(held.services.unheardCalls.count).toBe(0);
+  });
+
+  it("is ended if the commit is refused: nothing of it is seen, what it cost is counted (invariant 4)", async () => {
+    const held = await atSecondStep(counted);
+    const ending = held.run();
+    await held.reached;
+    while (held.model.calls.length < 2) await macrotask();
+    await held.steal();
+    held.go();
+    expect(await ending).toBe("lost");
+    expect(held.model.calls[1]?.signal.aborted).toBe(true);
+    const events = await readAll(held.services.log, everything("one"));
+    expect(bodies(events, "TEXT_CHUNK_START")).toEqual([]);
+    expect(events.some(({ body }) => "step" in body && body.step === 2)).toBe(false);
+    expect([held.services.unheardCalls.count, held.services.unheardCalls.tokens]).toEqual([1, 7]);
+  });
+
+  it("that fails before the commit is made again after it", async () => {
+    let tries = 0;
+    const held = await atSecondStep(() => {
+      tries += 1;
+      if (tries === 1) throw new ModelError("overloaded", "busy");
+      return says("Done.");
+    });
+    const ending = held.run();
+    await held.reached;
+    while (held.model.calls.length < 2) await macrotask();
+    for (let turns = 0; turns < 20; turns += 1) await macrotask();
+    expect(bodies(await readAll(held.services.log, everything("one")), "ERROR")).toEqual([]);
+    expect(held.model.calls).toHaveLength(2);
+    held.go();
+    expect(await ending).toBe("parked");
+  });
+
+  it("waits for the commit if a preModel hook would see it", async () => {
+    const held = await atSecondStep(() => says("Done."), { preModel: [{ place: "a template", run: () => undefined }] });
+    const ending = held.run();
+    await held.reached;
+    for (let turns = 0; turns < 20; turns += 1) await macrotask();
+    expect(held.model.calls).toHaveLength(1);
+    held.go();
+    expect(await ending).toBe("parked");
+    expect(held.model.calls).toHaveLength(2);
+  });
+});
