@@ -28,7 +28,7 @@ BEGIN
         WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
       ), false);
     ELSIF v_count > 0 THEN
-      SELECT greatest(base_seq, max(e.seq)) INTO base_seq FROM event e WHERE e.agent_id = p_agents[1];
+      SELECT greatest(base_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agents[1] ORDER BY e.position DESC LIMIT 1)) INTO base_seq;
       PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
       SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
       IF v_lost IS NOT NULL THEN
@@ -56,7 +56,7 @@ BEGIN
 
   v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
 
-  SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT max(e.seq) FROM event e WHERE e.agent_id = a.id))),
+  SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT e.seq FROM event e WHERE e.agent_id = a.id ORDER BY e.position DESC LIMIT 1))),
          sum((SELECT count(*) FROM unnest(p_event_agents) AS x(number) WHERE x.number = g.number))
   INTO v_numbers, v_seqs, v_count
   FROM unnest(p_agents, p_epochs) WITH ORDINALITY AS g(id, epoch, number)
@@ -549,11 +549,11 @@ CREATE INDEX delegation_tenant_to_id_ends_at_idx ON public.delegation USING btre
 
 CREATE INDEX event_agent_id_position_idx ON public.event USING btree (agent_id, "position");
 
-CREATE UNIQUE INDEX event_agent_id_seq_key ON public.event USING btree (agent_id, seq);
-
 CREATE UNIQUE INDEX event_append ON public.event USING btree (append_id, agent_id) WHERE (append_id IS NOT NULL);
 
 CREATE UNIQUE INDEX event_append_of_tenant ON public.event USING btree (append_id) WHERE ((append_id IS NOT NULL) AND (agent_id IS NULL));
+
+CREATE INDEX event_control ON public.event USING btree (tenant, "position") WHERE (channel = 'CONTROL'::text);
 
 CREATE INDEX event_permission_required ON public.event USING btree (((payload #>> '{request,approvalId}'::text[]))) WHERE (kind = 'PERMISSION_REQUIRED'::text);
 
@@ -569,9 +569,9 @@ CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);
 
 CREATE UNIQUE INDEX known_configuration_pkey ON public.known_configuration USING btree (tenant);
 
-CREATE UNIQUE INDEX message_agent_id_arrival_key ON public.message USING btree (agent_id, arrival);
-
 CREATE UNIQUE INDEX message_agent_id_ordinal_key ON public.message USING btree (agent_id, ordinal);
+
+CREATE UNIQUE INDEX message_arrival ON public.message USING btree (agent_id, arrival) WHERE (arrival IS NOT NULL);
 
 CREATE UNIQUE INDEX message_pkey ON public.message USING btree (id);
 

@@ -72,10 +72,10 @@ const COUNT: Statement<{ events: number; last: number | null }, [tenant: string,
 /** An agent of which no event is left keeps the seq of the last one, since the next follows it; so does the tenant itself. */
 const REMOVE: Statement<{ events: number; last: number | null }, [tenant: string, after: number, floor: number]> = {
   name: "retention_remove",
-  text: `WITH old AS (${OLD}), gone AS (DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING e.agent_id, e.seq),
-      newest AS (SELECT agent_id, max(seq) AS seq FROM gone GROUP BY agent_id),
+  text: `WITH old AS (${OLD}), gone AS (DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING e.agent_id, e.seq, e.position),
+      newest AS (SELECT agent_id, max(seq) AS seq, max(position) AS position FROM gone GROUP BY agent_id),
       emptied AS (SELECT a.id, n.seq FROM newest n JOIN agent a ON a.id = n.agent_id
-        WHERE a.seq < n.seq AND NOT EXISTS (SELECT FROM event e WHERE e.agent_id = n.agent_id AND e.seq > n.seq) ORDER BY a.id FOR NO KEY UPDATE OF a),
+        WHERE a.seq < n.seq AND NOT EXISTS (SELECT FROM event e WHERE e.agent_id = n.agent_id AND e.position > n.position) ORDER BY a.id FOR NO KEY UPDATE OF a),
       kept AS (UPDATE agent a SET seq = emptied.seq FROM emptied WHERE a.id = emptied.id),
       of_tenant AS (UPDATE tenant_log l SET seq = n.seq FROM newest n WHERE l.tenant = $1 AND n.agent_id IS NULL AND l.seq < n.seq)
     SELECT count(*)::int AS events, max(position)::float8 AS last FROM old`,

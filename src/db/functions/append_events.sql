@@ -58,7 +58,7 @@ BEGIN
         WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
       ), false);
     ELSIF v_count > 0 THEN
-      SELECT greatest(base_seq, max(e.seq)) INTO base_seq FROM event e WHERE e.agent_id = p_agents[1];
+      SELECT greatest(base_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agents[1] ORDER BY e.position DESC LIMIT 1)) INTO base_seq;
       PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
       SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
       IF v_lost IS NOT NULL THEN
@@ -86,7 +86,7 @@ BEGIN
 
   v_locked := ARRAY(SELECT id FROM agent WHERE id = ANY (p_agents) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED);
 
-  SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT max(e.seq) FROM event e WHERE e.agent_id = a.id))),
+  SELECT array_agg(g.number::int), array_agg(greatest(a.seq, (SELECT e.seq FROM event e WHERE e.agent_id = a.id ORDER BY e.position DESC LIMIT 1))),
          sum((SELECT count(*) FROM unnest(p_event_agents) AS x(number) WHERE x.number = g.number))
   INTO v_numbers, v_seqs, v_count
   FROM unnest(p_agents, p_epochs) WITH ORDINALITY AS g(id, epoch, number)
