@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
 import { copyInitialised, makeInitialised } from "../../src/db/initialised.ts";
@@ -48,7 +46,7 @@ describe("the folder that was initialised at install", () => {
 
   it("that cannot be copied is told of, and leaves the place free", async () => {
     const { folder, initialised, database } = await places();
-    await promisify(execFile)("mkfifo", [join(initialised, "pipe")]);
+    await symlink("nowhere", join(initialised, "base/2"));
     const told: string[] = [];
     await copyInitialised(initialised, database, (message) => told.push(message));
     expect(told).toEqual([expect.stringContaining(`${initialised} could not be copied`)]);
