@@ -14,7 +14,7 @@ import { missed } from "./targets.ts";
 
 const wanted = process.argv.slice(2).filter((argument) => argument !== "--judge");
 /** The benches that need no PostgreSQL. */
-const WITHOUT_POSTGRES = ["gate", "start"];
+const WITHOUT_POSTGRES: ReadonlySet<string> = new Set(["gate", "start"]);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
 /** A bench that takes longer waits for something that does not come. */
@@ -27,7 +27,7 @@ setTimeout(() => {
 const figures: Figure[] = [];
 
 /** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn idle gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
-if (wanted.length === 0 || wanted.some((name) => !WITHOUT_POSTGRES.includes(name))) await withPostgres(measureOnPostgres);
+if (wanted.length === 0 || wanted.some((name) => !WITHOUT_POSTGRES.has(name))) await withPostgres(measureOnPostgres);
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
 if (isWanted("start")) for (const figure of await start()) print(figure);
 

@@ -96,8 +96,8 @@ function bundled([file, ...args]) {
 /** A digest of what the bundle is made of, and of what makes it. */
 function digestOfSources() {
   const hash = createHash("sha256");
-  const folders = readdirSync(join(ROOT, "src"), { recursive: true }).sort();
-  const files = folders.filter((path) => /\.\w+$/.test(path)).map((path) => join("src", path));
+  const paths = readdirSync(join(ROOT, "src"), { recursive: true }).filter((path) => /\.\w+$/.test(path));
+  const files = paths.map((path) => join("src", path)).toSorted((a, b) => (a < b ? -1 : 1));
   for (const file of ["package-lock.json", "tsconfig.json", "scripts/bundle.ts", ...files]) {
     const content = readFileSync(join(ROOT, file));
     hash.update(`${file}\0${content.length}\0`).update(content);
