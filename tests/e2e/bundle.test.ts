@@ -1,9 +1,10 @@
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
 import { checkout, type Checkout } from "../support/checkout.ts";
 import { connect, ofType, textOf } from "../support/client.ts";
+import { runPath } from "../support/process.ts";
 
 /** A configuration that ends the start, and says which file runs. */
 const SAYS_WHAT_RUNS = `throw new Error("what runs: " + process.argv[1]);`;
@@ -84,6 +85,21 @@ describe("npm start runs a bundle of the sources", () => {
     expect(await laidOut.bundles()).toHaveLength(1);
   }, 60_000);
 });
+
+it("an install makes the bundle and the folder that new databases are copies of, whatever was started", async () => {
+  const { folder, bundles } = await checkout();
+  await rm(join(folder, ".triplane/installed"));
+  // What npm would install is there.
+  const npm = join(folder, "npm.js");
+  await writeFile(npm, "");
+  const program = join(folder, "program.mjs");
+  await writeFile(program, `console.log("runs");`);
+  const started = runPath(join(folder, "scripts/bootstrap.mjs"), [program], { npm_execpath: npm });
+  expect(await started.exited, started.output()).toBe(0);
+  expect(started.output()).toContain("runs");
+  expect(await bundles()).toHaveLength(1);
+  expect(await readdir(join(folder, ".triplane/initialised"))).toEqual([expect.stringMatching(/^pglite-\d/)]);
+}, 120_000);
 
 describe("npm start runs the sources", () => {
   it("where no bundle can be written, and says so once", async () => {
