@@ -8,11 +8,14 @@ import { gate } from "./gate.ts";
 import { idle } from "./idle.ts";
 import { replay } from "./replay.ts";
 import { simulation } from "./simulate.ts";
+import { start } from "./start.ts";
 import { turn } from "./turn.ts";
 import { withPostgres } from "./postgres.ts";
 import { missed } from "./targets.ts";
 
 const wanted = process.argv.slice(2).filter((argument) => argument !== "--judge");
+/** The benches that need no PostgreSQL. */
+const WITHOUT_POSTGRES: ReadonlySet<string> = new Set(["gate", "start"]);
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
 /** A bench that takes longer waits for something that does not come. */
@@ -24,8 +27,18 @@ setTimeout(() => {
 
 const figures: Figure[] = [];
 
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle gate]`: prints one JSON line a figure. `--judge` compares them with their targets. */
-await withPostgres(async (url) => {
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+if (wanted.length === 0 || wanted.some((name) => !WITHOUT_POSTGRES.has(name))) await withPostgres(measureOnPostgres);
+if (isWanted("gate")) for (const figure of await gate()) print(figure);
+if (isWanted("start")) for (const figure of await start()) print(figure);
+
+if (process.argv.includes("--judge")) {
+  const misses = missed(figures);
+  for (const miss of misses) console.error(miss);
+  process.exitCode = misses.length === 0 ? 0 : 1;
+}
+
+async function measureOnPostgres(url: string): Promise<void> {
   if (isWanted("append")) for (const figure of await append(url)) print(figure);
   if (isWanted("snapshot")) print(await appendBesideSnapshot(url));
   if (isWanted("replay")) print(await replay(url));
@@ -36,13 +49,6 @@ await withPostgres(async (url) => {
   if (isWanted("turn")) for (const figure of await turn(url)) print(figure);
   if (isWanted("commits")) for (const figure of await commits(url)) print(figure);
   if (isWanted("idle")) for (const figure of await idle(url)) print(figure);
-});
-if (isWanted("gate")) for (const figure of await gate()) print(figure);
-
-if (process.argv.includes("--judge")) {
-  const misses = missed(figures);
-  for (const miss of misses) console.error(miss);
-  process.exitCode = misses.length === 0 ? 0 : 1;
 }
 
 function print(figure: Figure): void {

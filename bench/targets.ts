@@ -29,6 +29,9 @@ export const TARGETS: readonly Target[] = [
   { name: "gate mean", of: "value", most: 0.1 },
   { name: "gate p99", of: "value", most: 1 },
   { name: "simulate 100,000 calls", of: "value", most: 5 },
+  { name: "start", of: "value", most: 1_500 },
+  { name: "first start", of: "value", most: 4_500 },
+  { name: "start, memory after queries", of: "value", most: 350 },
 ];
 
 /** The figures that miss their targets, each in words. */

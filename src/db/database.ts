@@ -6,6 +6,7 @@ import pg from "pg";
 import { PrismaPGlite } from "pglite-prisma-adapter";
 import { messageOf } from "../lib/text.ts";
 import { PrismaClient } from "./generated/client.ts";
+import { copyInitialised, EMBEDDED_SETTINGS, initialisedFolder } from "./initialised.ts";
 import { lockFolder } from "./lock-file.ts";
 import { isUnknownValue, onlyKnown } from "./known-values.ts";
 import { connectionName } from "./connected-servers.ts";
@@ -64,16 +65,13 @@ export async function openDatabase(config: DatabaseConfig, tell: (message: strin
   }
 }
 
-/** The embedded database serves one process: PostgreSQL's usual 128 MB of buffers would be most of what the server takes. */
-const EMBEDDED_SETTINGS = ["-c", "shared_buffers=16MB", "-c", "max_connections=8"];
-
 async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell: (message: string) => void): Promise<Database> {
   const unlock = await lockFolder(config.folder);
   const folder = join(config.folder, "pglite");
   try {
+    await copyInitialised(await initialisedFolder(), folder, tell);
     await mkdir(folder, { recursive: true });
-    const startParams = [...PGlite.defaultStartParams, ...EMBEDDED_SETTINGS];
-    const client = await PGlite.create({ dataDir: folder, startParams }).catch((error: unknown) => {
+    const client = await PGlite.create({ dataDir: folder, startParams: EMBEDDED_SETTINGS }).catch((error: unknown) => {
       throw new DatabaseUnavailable(
         `the embedded database in ${folder} does not open (${messageOf(error)}): restore a backup of the folder, or move it away to start with an empty one`,
       );

@@ -10,6 +10,8 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   discriminator: true,
   verbose: true,
+  // Checks are made at each start, and made use of a few times: to optimise them takes as long as to make them.
+  code: { optimize: false },
 });
 ajv.addKeyword({
   keyword: "isFunction",

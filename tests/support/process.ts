@@ -16,6 +16,11 @@ export function runFile(file: string, args: readonly string[] = [], env: Readonl
   return run(process.execPath, [pathOf(file), ...args], env);
 }
 
+/** As runFile, with a file that may be anywhere. */
+export function runPath(path: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess {
+  return run(process.execPath, [path, ...args], env);
+}
+
 /** As runFile, at a terminal: by the command `script` of util-linux. What is written is typed. */
 export function runAtTerminal(file: string, args: readonly string[]): TestProcess {
   const command = [process.execPath, pathOf(file), ...args].map((word) => `'${word}'`).join(" ");

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { temporaryFolder } from "./app.ts";
+import { runPath, type TestProcess } from "./process.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A checkout of the project as it stands, in which a test may change sources. */
+export type Checkout = {
+  readonly folder: string;
+  /** Starts the server as `npm start` does. */
+  start(env: Readonly<Record<string, string>>): TestProcess;
+  /** The bundles that were made, by their names. */
+  bundles(): Promise<readonly string[]>;
+};
+
+/** Lays a checkout out, with dependencies and generated files, which is removed when the test ends. */
+export async function checkout(): Promise<Checkout> {
+  const folder = await temporaryFolder();
+  for (const name of ["src", "scripts", "prisma", "package.json", "package-lock.json", "tsconfig.json", "triplane.config.ts"])
+    await cp(join(ROOT, name), join(folder, name), { recursive: true });
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const state = join(folder, ".triplane");
+  await mkdir(state);
+  for (const [step, file] of [
+    ["installed", "package-lock.json"],
+    ["generated", "prisma/schema.prisma"],
+  ] as const)
+    await writeFile(
+      join(state, step),
+      createHash("sha256")
+        .update(await readFile(join(folder, file)))
+        .digest("hex"),
+    );
+  return {
+    folder,
+    start: (env) => {
+      const unset = { PORT: "0", ANTHROPIC_API_KEY: "", DATABASE_URL: "", NODE_COMPILE_CACHE: join(folder, "compiled") };
+      const server = runPath(join(folder, "scripts/bootstrap.mjs"), ["--bundle", "src/main.ts"], { ...unset, ...env });
+      // Killed at once, the bootstrap would leave its server behind.
+      onTestFinished(async () => {
+        server.child.kill("SIGTERM");
+        await server.exited;
+      });
+      return server;
+    },
+    bundles: () => readdir(join(state, "bundles")),
+  };
+}
