@@ -1,5 +1,6 @@
 import type { Figure } from "./figure.ts";
 import { append, appendBesideSnapshot } from "./append.ts";
+import { audit } from "./audit.ts";
 import { commits } from "./commits.ts";
 import { fanOut } from "./fan-out.ts";
 import { fanOutMany } from "./fan-out-many.ts";
@@ -27,7 +28,7 @@ setTimeout(() => {
 
 const figures: Figure[] = [];
 
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle audit gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
 if (wanted.length === 0 || wanted.some((name) => !WITHOUT_POSTGRES.has(name))) await withPostgres(measureOnPostgres);
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
 if (isWanted("start")) for (const figure of await start()) print(figure);
@@ -49,6 +50,7 @@ async function measureOnPostgres(url: string): Promise<void> {
   if (isWanted("turn")) for (const figure of await turn(url)) print(figure);
   if (isWanted("commits")) for (const figure of await commits(url)) print(figure);
   if (isWanted("idle")) for (const figure of await idle(url)) print(figure);
+  if (isWanted("audit")) for (const figure of await audit(url)) print(figure);
 }
 
 function print(figure: Figure): void {

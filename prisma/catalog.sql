@@ -535,6 +535,36 @@ CREATE INDEX approval_tenant_state_requested_at_id_idx ON public.approval USING 
 
 CREATE INDEX approval_tool_call_id_idx ON public.approval USING btree (tool_call_id);
 
+CREATE INDEX audit_call_agent_id_step_idx ON public.audit_call USING btree (agent_id, step);
+
+CREATE INDEX audit_call_created_by ON public.audit_call USING btree (tenant, created_by, created_at, id) INCLUDE (name, state, verdict, error_type, has_run, duration_ms, agent_id, template_id) WHERE (created_by IS NOT NULL);
+
+CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE (deciders IS NOT NULL);
+
+CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
+
+CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state]));
+
+CREATE UNIQUE INDEX audit_call_pkey ON public.audit_call USING btree (id);
+
+CREATE INDEX audit_call_state ON public.audit_call USING btree (tenant, state, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, verdict, error_type) WHERE (state <> 'COMPLETED'::tool_call_state);
+
+CREATE INDEX audit_call_tenant_created_at_id_idx ON public.audit_call USING btree (tenant, created_at, id);
+
+CREATE INDEX audit_call_tenant_duration_ms_id_idx ON public.audit_call USING btree (tenant, duration_ms, id);
+
+CREATE INDEX audit_call_tenant_name_created_at_id_idx ON public.audit_call USING btree (tenant, name, created_at, id);
+
+CREATE INDEX audit_call_tenant_name_duration_ms_id_idx ON public.audit_call USING btree (tenant, name, duration_ms, id);
+
+CREATE INDEX audit_call_tenant_template_id_created_at_id_idx ON public.audit_call USING btree (tenant, template_id, created_at, id);
+
+CREATE INDEX audit_call_verdict ON public.audit_call USING btree (tenant, verdict, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, error_type) WHERE (verdict <> 'allow'::text);
+
+CREATE UNIQUE INDEX audit_count_pkey ON public.audit_count USING btree (tenant, hour, name, state);
+
+CREATE UNIQUE INDEX audit_fold_pkey ON public.audit_fold USING btree (tenant);
+
 CREATE UNIQUE INDEX consumer_pkey ON public.consumer USING btree (name, tenant);
 
 CREATE UNIQUE INDEX decision_pkey ON public.decision USING btree (approval_id, actor_id);
@@ -596,6 +626,8 @@ CREATE INDEX tool_call_tenant_created_at_id_idx ON public.tool_call USING btree 
 CREATE INDEX tool_call_tenant_name_created_at_idx ON public.tool_call USING btree (tenant, name, created_at);
 
 ALTER TABLE agent SET (fillfactor=50, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+
+ALTER TABLE audit_call SET (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000);
 
 ALTER TABLE event SET (autovacuum_vacuum_insert_scale_factor=0.01, autovacuum_vacuum_insert_threshold=10000, autovacuum_freeze_min_age=0);
 

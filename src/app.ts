@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { AuditSweep, AUDIT_TIMES, type AuditTimes } from "./sweeps/audit.ts";
 import { RetentionSweep, RETENTION_SWEEP_MS } from "./sweeps/retention.ts";
 import { LEASE_TIMES, endAll, type LeaseTimes } from "./agent/loop/lease.ts";
 import { listenerConsumers } from "./deliveries/listeners.ts";
@@ -54,6 +55,7 @@ export type Overrides = {
   readonly consumerTimes?: ConsumerTimes;
   readonly readerTimes?: ReaderTimes;
   readonly retentionSweepMs?: number;
+  readonly auditTimes?: AuditTimes;
   readonly admittedMs?: number;
   readonly waitingLimits?: WaitingLimits;
   readonly requests?: RequestRoom;
@@ -168,6 +170,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => consumers.close());
   const retention = new RetentionSweep(services, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
   starting.defer(() => retention.close());
+  const audit = new AuditSweep(services, overrides.auditTimes ?? AUDIT_TIMES);
+  starting.defer(() => audit.close());
 
   // The doors.
   const admissions = new Admissions(sql, services.clock, overrides.admittedMs);

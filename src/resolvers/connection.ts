@@ -1,5 +1,5 @@
 import { clientError } from "./errors.ts";
-import { beyond, orderBy, placeOf, readPlace, type Condition, type Order } from "./keyset.ts";
+import { beyond, orderBy, placeOf, readPlace, type Condition, type Order, type SortKey } from "./keyset.ts";
 
 /** The most entries of one page of a connection. */
 export const MAX_PAGE = 100;
@@ -32,11 +32,14 @@ export type Connection<Row> = {
 /** The rows that a page is read with: what Prisma takes, besides what the caller selects. */
 export type PageQuery<Where, OrderBy> = { readonly where: Where; readonly orderBy: OrderBy[]; readonly take: number };
 
+/** The part of the list that a page is: behind one key and before another, read from its start or from its end. */
+export type Part = { readonly after: SortKey | null; readonly before: SortKey | null; readonly isBackwards: boolean };
+
 /** A list: its order, how rows of it are read, and how they are counted. `where` of a count is that of the whole list. */
 export type List<Row, Where, OrderBy> = {
   readonly order: Order<Row>;
   readonly where: Where;
-  readonly read: (query: PageQuery<Where, OrderBy>) => Promise<Row[]>;
+  readonly read: (query: PageQuery<Where, OrderBy>, part: Part) => Promise<Row[]>;
   readonly count: (query: { readonly where: Where; readonly take: number }) => Promise<number>;
 };
 
@@ -52,15 +55,16 @@ export async function connection<Row extends object, Where extends object, Order
   const { order } = list;
   const isBackwards = typeof args.last === "number";
   const size = args.last ?? args.first ?? DEFAULT_PAGE;
+  const after = typeof args.after === "string" ? readPlace(order, args.after, "after") : null;
+  const before = typeof args.before === "string" ? readPlace(order, args.before, "before") : null;
   const conditions = [
-    ...(typeof args.after === "string" ? [beyond(order, readPlace(order, args.after, "after"), false)] : []),
-    ...(typeof args.before === "string" ? [beyond(order, readPlace(order, args.before, "before"), true)] : []),
+    ...(after === null ? [] : [beyond(order, after, false)]),
+    ...(before === null ? [] : [beyond(order, before, true)]),
   ];
-  const found = await list.read({
-    where: both<Where>(list.where, conditions),
-    orderBy: orderBy(order, isBackwards) as OrderBy[],
-    take: size + 1,
-  });
+  const found = await list.read(
+    { where: both<Where>(list.where, conditions), orderBy: orderBy(order, isBackwards) as OrderBy[], take: size + 1 },
+    { after, before, isBackwards },
+  );
   return { ...pageOfRows(args, order, found, size), count: () => list.count({ where: list.where, take: MOST_COUNTED }) };
 }
 

@@ -9,7 +9,7 @@ import type { Context } from "./context.ts";
 import { clientError, type UserError } from "./errors.ts";
 import { namesIn } from "./names.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
-import type { ToolCallFilter } from "./tool-call.ts";
+import type { ToolCallFilter } from "./tool-audit.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
 
 /** An explanation, or what is wrong with the call. */

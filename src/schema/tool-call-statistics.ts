@@ -1,4 +1,4 @@
-import { slowestCalls, toolStats, type ToolCallFilter as Filter, type ToolStats } from "../resolvers/tool-call.ts";
+import { slowestCalls, toolStats, type ToolCallFilter as Filter, type ToolStats } from "../resolvers/tool-audit.ts";
 import { builder } from "./builder.ts";
 import { ToolCallState } from "./enums.ts";
 import { ToolCall, ToolCallFilter } from "./tool-call.ts";

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { schema } from "../../src/schema/index.ts";
 import { actorGlobalId, globalId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
+import { auditOfRows } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
 
 /** Two of everything: ONE is what each condition asks for, TWO is otherwise in every respect. */
@@ -71,6 +72,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 it("each condition of a filter leaves out what it does not fit", async () => {
   const app = await startTestApp();
   for (const [index, text] of SET_UP.entries()) await app.database.sql.query({ name: `filters_${index}`, text }, []);
+  await auditOfRows(app.database.sql);
   const client = connect(app.url);
   const rows = async (filter: string, condition: string): Promise<readonly string[]> => {
     // Without it, archived agents are left out.

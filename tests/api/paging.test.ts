@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { auditOfRows } from "../support/audit.ts";
 import { connect } from "../support/client.ts";
 
 /** A change of a list's rows between two pages. */
@@ -197,6 +198,7 @@ async function walk(
   const stayed = new Set(rows);
   const client = connect(app.url);
   const read = async (page: string): Promise<Page> => {
+    await auditOfRows(app.database.sql);
     const { data, errors } = await client.post<{ page?: Page; agents?: { nodes: { page: Page }[] } }>({
       query: list.query(page),
     });

@@ -76,6 +76,23 @@ function withMessage(view: AgentView): AgentView {
 }
 
 describe("the commits of an owner, in whatever order the rows allow", () => {
+  it("change calls with an event only, and make all calls of a step at once, behind those of before: the audit looks no further", () => {
+    fc.assert(
+      fc.property(RUN, (run) => {
+        let newest = -1;
+        for (const { commit } of commitsOf(run)) {
+          const { toolCalls = [], transitions = [] } = commit.change;
+          if (toolCalls.length + transitions.length > 0) expect(commit.events).not.toEqual([]);
+          if (toolCalls.length === 0) continue;
+          const steps = new Set(toolCalls.map(({ step }) => step));
+          expect(steps.size).toBe(1);
+          for (const step of steps) expect(step).toBeGreaterThan(newest);
+          newest = Math.max(...steps);
+        }
+      }),
+    );
+  });
+
   it("take calls along the table of states only, from the state that their rows are in", () => {
     fc.assert(
       fc.property(RUN, (run) => {

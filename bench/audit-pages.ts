@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import { globalId } from "../src/lib/global-id.ts";
+
+/** A page of the audit, by its name and its arguments. */
+export type AuditPage = { readonly name: string; readonly args: string };
+
+/** The id of a row of `fillAudit`, as clients have it. */
+function agentId(index: number): string {
+  const hex = createHash("md5").update(`agent${index}`).digest("hex");
+  return JSON.stringify(globalId("Agent", hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")));
+}
+
+const DAY_MS = 86_400_000;
+const ago = (days: number): string => JSON.stringify(new Date(Date.now() - days * DAY_MS).toISOString());
+
+/** For each field of the filter: what many calls have, what few have, and some that no call has. */
+const CONDITIONS: Readonly<Record<string, readonly string[]>> = {
+  created: [`{ from: ${ago(10)} }`, `{ from: ${ago(29)}, to: ${ago(28.9)} }`],
+  agentIds: [`[${agentId(107)}]`, `[${agentId(7)}, ${agentId(8)}, ${agentId(50_000)}]`],
+  templateIds: ['["assistant"]', '["writer-rare"]', '["none"]'],
+  tools: ['["tool_0"]', '["tool_12"]', '["tool_2", "tool_7"]', '["none"]'],
+  states: ["[COMPLETED]", "[DENIED]", "[FAILED, SEALED]", "[EXECUTING]", "[APPROVED]", "[APPROVAL_REQUIRED]"],
+  errorTypes: ["[EXECUTION_FAILED]", "[TIMEOUT]", "[TOOL_BUSY, APPROVAL_EXPIRED]", "[DISABLED]"],
+  verdicts: ["[ALLOW]", "[ASK]", "[DENY]"],
+  createdBy: ['["user-7"]', '["user-1", "user-2"]', '["none"]'],
+  decidedBy: ['["chief"]', '["stand-in"]', '["none"]'],
+  minDurationMs: ["100", "1000", "30500"],
+};
+const PAIRED = new Set(["states", "tools", "agentIds"]);
+const ORDERS = ["CREATED_AT", "DURATION"].flatMap((field) =>
+  ["DESC", "ASC"].map((direction) => `{ field: ${field}, direction: ${direction} }`),
+);
+
+/** Every filter alone, each pair with the state, the tool or the agent, and each order of them. */
+export function auditPages(): readonly AuditPage[] {
+  const alone = Object.entries(CONDITIONS).flatMap(([field, values]) =>
+    values.map((value) => ({ field, text: `${field}: ${value}` })),
+  );
+  const pairs = alone
+    .filter(({ field }) => PAIRED.has(field))
+    .flatMap((one) => alone.filter(({ field }) => field !== one.field).map((other) => `${one.text}, ${other.text}`));
+  const filters = ["", ...alone.map(({ text }) => text), ...new Set(pairs)];
+  return filters.flatMap((filter) =>
+    ORDERS.map((order) => ({ name: `${filter} ${order}`, args: `filter: { ${filter} }, orderBy: ${order}` })),
+  );
+}
+
+/** Statistics of all, of a span that begins and ends within hours, of a tool, and of what no counter tells apart. */
+export const STATISTICS: readonly string[] = [
+  "",
+  `created: { from: ${ago(20.3)}, to: ${ago(1.1)} }`,
+  'tools: ["tool_1"]',
+  "states: [FAILED]",
+  `created: { from: ${ago(0.02)} }`,
+];

@@ -1,0 +1,113 @@
+import pg from "pg";
+import type { Figure } from "./figure.ts";
+import { median } from "../tests/support/median.ts";
+import { AUDIT, fillAudit, remake, withoutIndexes } from "./audit-rows.ts";
+import { auditPages, STATISTICS } from "./audit-pages.ts";
+import { startServerProcess } from "./server-process.ts";
+
+const ROUNDS = 3;
+const SELECTION =
+  "edges { cursor node { id name state verdict durationMs createdAt error { type message } agent { id title } } } pageInfo { hasNextPage endCursor }";
+const ADMIN = "admin-token";
+const USER = "user-7-token";
+/** The longest that the audit may take to be whole after the start, in ms. */
+const WHOLE_MS = 10 * 60_000;
+
+/**
+ * The slowest first page of each group over HTTP, warm, in ms, at a million calls of one tenant with rows as wide as real
+ * ones: of the tool audit as an admin and as a person with 1 % of the agents, its statistics, agents and the inbox.
+ */
+export async function audit(url: string): Promise<Figure[]> {
+  const database = new URL(url);
+  database.pathname = "/audit";
+  await administer(url, "DROP DATABASE IF EXISTS audit WITH (FORCE)", "CREATE DATABASE audit");
+  const empty = await startServerProcess("triplane-server.ts", database.href);
+  await empty.stop();
+  await fillAudit(database.href);
+  const server = await startServerProcess("audit-server.ts", database.href);
+  try {
+    await whole(database.href);
+    const slowest = async (name: string, queries: readonly string[], token: string): Promise<Figure> => {
+      let worst = { ms: 0, query: "" };
+      for (const query of queries) {
+        // Once after one that warms; what may be the slowest is measured more often.
+        const once = await time(server.port, query, token, 1);
+        const ms = once < worst.ms ? once : await time(server.port, query, token, ROUNDS);
+        if (ms > worst.ms) worst = { ms, query };
+      }
+      console.error(`${name}: ${worst.ms.toFixed(1)} ms, the slowest of ${queries.length} is ${worst.query}`);
+      return { name, value: worst.ms, unit: "ms", baseline: null, ratio: null };
+    };
+    const pages = auditPages().map(({ args }) => `{ toolCalls(first: 50, ${args}) { ${SELECTION} } }`);
+    const statistics = STATISTICS.map(
+      (filter) =>
+        `{ toolCallStats(filter: { ${filter} }) { tools { tool calls states { state calls } executed meanMs slowestMs } slowest { id durationMs } } }`,
+    );
+    return [
+      await slowest("audit page, admin", pages, ADMIN),
+      await slowest("audit page, user", pages, USER),
+      await slowest("audit statistics", statistics, ADMIN),
+      await slowest("audit statistics, user", statistics, USER),
+      await slowest("agents page", AGENT_PAGES, ADMIN),
+      await slowest(
+        "inbox page",
+        [
+          "{ approvals(first: 50, filter: { states: [PENDING] }) { nodes { id reason risk requestedAt toolCall { name requestedInput } agent { id title } } } }",
+        ],
+        ADMIN,
+      ),
+    ];
+  } finally {
+    await server.stop();
+    await administer(url, "DROP DATABASE audit WITH (FORCE)");
+  }
+}
+
+const AGENT_PAGES = ["CREATED_AT", "LAST_ACTIVITY_AT"].map(
+  (field) =>
+    `{ agents(first: 50, orderBy: { field: ${field}, direction: DESC }) { nodes { id title state breakpoint createdAt lastActivityAt } pageInfo { endCursor } } }`,
+);
+
+/** The median of some rounds, after one that warms. */
+async function time(port: number, query: string, token: string, rounds: number): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const started = performance.now();
+    const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      body: JSON.stringify({ query }),
+    });
+    const { errors } = (await response.json()) as { errors?: unknown };
+    if (errors !== undefined) throw new Error(JSON.stringify(errors));
+    times.push(performance.now() - started);
+  }
+  return median(times.slice(1));
+}
+
+/** Waits until the server has put all calls into the audit, without its indexes, and makes these again. */
+async function whole(url: string): Promise<void> {
+  const clients = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  const [client] = clients;
+  if (client === undefined) throw new Error("nobody looks");
+  for (const each of clients) await each.connect();
+  const started = performance.now();
+  const indexes = await withoutIndexes(client, "audit_call");
+  for (;;) {
+    const { rows } = await client.query("SELECT FROM audit_fold WHERE tenant = $1 AND position >= whole_at", [AUDIT.tenant]);
+    if (rows.length > 0) break;
+    if (performance.now() - started > WHOLE_MS) throw new Error("the audit does not become whole");
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  await remake(clients, indexes);
+  await client.query("VACUUM (ANALYZE) audit_call, audit_count");
+  console.error(`the audit of ${AUDIT.calls} calls was whole after ${Math.round((performance.now() - started) / 1_000)} s`);
+  for (const each of clients) await each.end();
+}
+
+async function administer(url: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}

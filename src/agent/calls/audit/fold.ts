@@ -1,0 +1,99 @@
+import type { Sql, Statement } from "../../../db/sql.ts";
+import { POSITION } from "../../../events/log-page.ts";
+import { COLUMNS, COUNTED, FRESH_OR_ALL, OF_CALL, OPEN, ROWS_OF } from "./rows.ts";
+
+/** The positions of a log that one statement folds, and the calls of before that one statement puts into the audit. */
+const CHUNK = { positions: 2_000, calls: 2_000 };
+
+/**
+ * Tenants that have no place yet begin at the end of their logs, and fill in what is before. So do those whose place lies
+ * below the floor: nobody knows any more which agents the removed events were of.
+ */
+const BEGIN: Statement<object, []> = {
+  name: "begin_audit",
+  text: `WITH anew AS (
+      UPDATE audit_fold f SET position = ${POSITION}, whole_at = NULL, filled_at = '-infinity', filled_id = '' FROM tenant_log l
+      WHERE l.tenant = f.tenant AND f.position < l.floor
+    ) INSERT INTO audit_fold (tenant, position, filled_at, filled_id)
+    SELECT l.tenant, ${POSITION}, '-infinity', '' FROM tenant_log l
+    WHERE NOT EXISTS (SELECT FROM audit_fold f WHERE f.tenant = l.tenant) ON CONFLICT DO NOTHING`,
+};
+const BEHIND: Statement<{ tenant: string }, []> = {
+  name: "audits_behind",
+  text: `SELECT f.tenant FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.whole_at IS NULL OR f.position < ${POSITION}`,
+};
+/**
+ * The rows of FRESH are put into the audit, and those that have ended thereby are counted, both or neither: each call is
+ * counted once, by whoever puts its end there.
+ */
+const PUT = `put AS (
+      INSERT INTO audit_call AS c (${COLUMNS}) SELECT * FROM fresh
+      ON CONFLICT (id) DO UPDATE SET (state, verdict, error_type, has_run, duration_ms, deciders) =
+        (excluded.state, excluded.verdict, excluded.error_type, excluded.has_run, excluded.duration_ms, excluded.deciders)
+      WHERE c.${OPEN} RETURNING c.*
+    ), counted AS (
+      INSERT INTO audit_count AS n (tenant, hour, name, state, calls, executed, timed, sum_ms, most_ms)
+      SELECT tenant, date_trunc('hour', created_at, 'UTC'), name, state, ${COUNTED} FROM put WHERE NOT ${OPEN} GROUP BY 1, 2, 3, 4
+      ON CONFLICT (tenant, hour, name, state) DO UPDATE SET calls = n.calls + excluded.calls, executed = n.executed + excluded.executed,
+        timed = n.timed + excluded.timed, sum_ms = n.sum_ms + excluded.sum_ms, most_ms = greatest(n.most_ms, excluded.most_ms)
+    )`;
+/**
+ * Takes the tenant's row, unless another server has it, or had it since this statement's snapshot: what the snapshot shows of
+ * calls would be older than what that server has put there.
+ */
+const TAKEN = (condition: string): string => `taken AS MATERIALIZED (
+      SELECT f.position, f.filled_at, f.filled_id, f.whole_at FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant
+      WHERE f.tenant = $1 AND ${condition} AND f.position >= l.floor FOR NO KEY UPDATE OF f SKIP LOCKED
+    ), fold AS MATERIALIZED (
+      SELECT t.* FROM taken t WHERE (t.position, t.filled_at, t.filled_id) = (SELECT s.position, s.filled_at, s.filled_id FROM audit_fold s WHERE s.tenant = $1)
+    ), head AS MATERIALIZED (SELECT ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1)`;
+/** Fills in the next calls of before. Calls that come meanwhile are filled in, too, or are found by their events. */
+const FILL: Statement<{ isFilled: boolean }, [tenant: string]> = {
+  name: "fill_audit",
+  text: `WITH ${TAKEN("f.whole_at IS NULL")}, next AS MATERIALIZED (
+      SELECT c.* FROM fold CROSS JOIN LATERAL (
+        SELECT ${OF_CALL} FROM tool_call t WHERE t.tenant = $1 AND (t.created_at, t.id) > (fold.filled_at, fold.filled_id)
+        ORDER BY t.created_at, t.id LIMIT ${CHUNK.calls}
+      ) c
+    ), fresh AS MATERIALIZED (${ROWS_OF("next")}), ${PUT}, last AS (
+      SELECT created_at, id FROM next ORDER BY created_at DESC, id DESC LIMIT 1
+    )
+    UPDATE audit_fold f SET whole_at = CASE WHEN last.id IS NULL THEN head.position END,
+      filled_at = coalesce(last.created_at, fold.filled_at), filled_id = coalesce(last.id, fold.filled_id)
+    FROM head, fold LEFT JOIN last ON true WHERE f.tenant = $1 RETURNING f.whole_at IS NOT NULL AS "isFilled"`,
+};
+const FOLD_ON: Statement<{ isAtEnd: boolean }, [tenant: string]> = {
+  name: "fold_audit",
+  text: `WITH ${TAKEN("f.whole_at IS NOT NULL")}, goal AS MATERIALIZED (
+      SELECT head.position AS head, least(head.position, fold.position + ${CHUNK.positions}) AS position, fold.position AS before
+      FROM fold, head WHERE head.position > fold.position
+    ), moved AS MATERIALIZED (
+      SELECT DISTINCT e.agent_id FROM goal CROSS JOIN LATERAL (
+        SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > goal.before AND e.position <= goal.position AND e.agent_id IS NOT NULL OFFSET 0
+      ) e
+    ), fresh AS MATERIALIZED (${FRESH_OR_ALL}), ${PUT}
+    UPDATE audit_fold f SET position = goal.position FROM goal WHERE f.tenant = $1 RETURNING goal.position = goal.head AS "isAtEnd"`,
+};
+
+/** Begins the audits of tenants that have none. Answers the tenants whose audit is behind their log. */
+export async function auditsBehind(sql: Sql): Promise<readonly string[]> {
+  await sql.query(BEGIN, []);
+  return (await sql.query(BEHIND, [])).map(({ tenant }) => tenant);
+}
+
+/**
+ * Brings the audit of the tenant to the end of its log, a bounded chunk a statement; or does nothing more where another
+ * server is about it. Ends after the statement that is under way when `signal` aborts.
+ */
+export async function foldAudit(sql: Sql, tenant: string, signal: AbortSignal): Promise<void> {
+  let isFilled = false;
+  while (!signal.aborted && !isFilled) {
+    const [filled] = await sql.query(FILL, [tenant]);
+    isFilled = filled === undefined || filled.isFilled;
+  }
+  let isAtEnd = false;
+  while (!signal.aborted && !isAtEnd) {
+    const [folded] = await sql.query(FOLD_ON, [tenant]);
+    isAtEnd = folded === undefined || folded.isAtEnd;
+  }
+}

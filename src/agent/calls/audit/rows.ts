@@ -1,0 +1,55 @@
+/**
+ * The audit's rows of tool calls (`audit_call`) are behind the log, and its readers make up for that: docs/adr/0023. The
+ * pieces of SQL that those who write the rows and those who read them have in common.
+ */
+
+/** The states of calls that have not ended. In the form that the index of open calls has. */
+export const OPEN = "state IN ('PENDING', 'APPROVAL_REQUIRED', 'APPROVED', 'EXECUTING')";
+
+/** The columns of `audit_call`, in the order of FRESH. */
+export const COLUMNS =
+  "id, tenant, agent_id, step, name, state, verdict, error_type, has_run, duration_ms, created_at, template_id, created_by, deciders";
+
+/** The columns of a row, from a call `c` with the columns OF_CALL and its agent `g`. `OFFSET 0` keeps the planner from reading whole tables, whatever it knows of them. */
+export const OF_CALL = `t.id, t.tenant, t.agent_id, t.step, t.name, t.state, t.verdict, t.error ->> 'type' AS error_type, t.started_at IS NOT NULL AS has_run,
+  t.duration_ms, t.created_at, t.copied_from`;
+const ROW = `c.id, c.tenant, c.agent_id, c.step, c.name, c.state, c.verdict, c.error_type, c.has_run, c.duration_ms, c.created_at, g.template_id, g.created_by,
+    (SELECT array_agg(DISTINCT d.actor_id) FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = c.id) AS deciders`;
+
+/** The rows of calls, given as `c` with the columns OF_CALL. Copies that forks have are left out. */
+export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
+  CROSS JOIN LATERAL (SELECT a.template_id, a.created_by FROM agent a WHERE a.id = c.agent_id OFFSET 0) g WHERE c.copied_from IS NULL`;
+
+/**
+ * The calls of the agents of `moved` as they stand now: those behind a step, and those that the audit has as open. All calls of
+ * a step are committed together, and steps are numbered upwards: so what is missing lies behind the newest step that is there.
+ */
+const BEHIND = (step: string): string =>
+  ROWS_OF(`moved m CROSS JOIN LATERAL (
+    SELECT ${OF_CALL} FROM tool_call t WHERE t.agent_id = m.agent_id AND t.step > ${step}
+    UNION ALL
+    SELECT t.* FROM (SELECT a.id FROM audit_call a WHERE a.agent_id = m.agent_id AND a.${OPEN} OFFSET 0) o
+    CROSS JOIN LATERAL (SELECT ${OF_CALL} FROM tool_call t WHERE t.id = o.id OFFSET 0) t
+    OFFSET 0
+  )`);
+const NEWEST_STEP = "coalesce((SELECT max(a.step) FROM audit_call a WHERE a.agent_id = m.agent_id), -1)";
+
+/** The calls of the agents of `moved` that a whole audit does not have as ended. */
+export const FRESH = BEHIND(NEWEST_STEP);
+/** The same of one that may not be whole at the place of `fold`: then all calls of those agents, since what was put into it had another order. */
+export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
+
+/** How far the whole audit of the tenant $1 is; no row if it is not whole, or if events behind its place were removed. */
+export const FOLD = `SELECT f.position FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.tenant = $1 AND f.position >= f.whole_at AND f.position >= l.floor`;
+
+/** The agents of the tenant $1 for which something was committed behind the place of `fold`: every change of a call comes with an event. */
+export const MOVED = `SELECT DISTINCT e.agent_id FROM fold CROSS JOIN LATERAL (
+    SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > fold.position AND e.agent_id IS NOT NULL OFFSET 0
+  ) e`;
+
+/** That a row of `audit_call` is what its call is now: one that has not ended may have changed, if its agent has moved. */
+export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
+
+/** What the audit's rows amount to, for a GROUP BY of columns that stand before them. */
+export const COUNTED = `count(*)::int AS calls, (count(*) FILTER (WHERE has_run))::int AS executed,
+  (count(duration_ms) FILTER (WHERE has_run))::int AS timed, coalesce(sum(duration_ms) FILTER (WHERE has_run), 0) AS sum_ms, max(duration_ms) FILTER (WHERE has_run) AS most_ms`;

@@ -1,0 +1,240 @@
+import { auditCounts, type AuditCount } from "../agent/calls/audit/counts.ts";
+import type { AuditFilter } from "../agent/calls/audit/filter.ts";
+import { auditPage, type AuditKey, type AuditPart } from "../agent/calls/audit/page.ts";
+import { readsTenant } from "../agent/actors/actor.ts";
+import type { Prisma, ToolCall } from "../db/generated/client.ts";
+import type { ToolCallState } from "../db/generated/enums.ts";
+import type { ToolCallErrorType } from "../events/snapshots.ts";
+import { rowId } from "../lib/global-id.ts";
+import { actorIds, type ActorNameOrId } from "./actor.ts";
+import { checkPage, connection, type Connection, type PageArguments, type PageQuery, type Part } from "./connection.ts";
+import type { Context } from "./context.ts";
+import type { Order, SortKey } from "./keyset.ts";
+import { namesIn } from "./names.ts";
+import { within, type TimeRange } from "./time-range.ts";
+import { visibleAgents } from "./visibility.ts";
+
+type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
+type Query = PageQuery<Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>;
+
+/** Which tool calls are asked for; all conditions that are present must hold. */
+export type ToolCallFilter = {
+  readonly created?: TimeRange | null | undefined;
+  readonly agentIds?: readonly string[] | null | undefined;
+  readonly templateIds?: readonly string[] | null | undefined;
+  readonly tools?: readonly string[] | null | undefined;
+  readonly states?: readonly ToolCallState[] | null | undefined;
+  readonly errorTypes?: readonly ToolCallErrorType[] | null | undefined;
+  readonly verdicts?: readonly ("allow" | "ask" | "deny")[] | null | undefined;
+  readonly createdBy?: readonly ActorNameOrId[] | null | undefined;
+  readonly decidedBy?: readonly ActorNameOrId[] | null | undefined;
+  readonly minDurationMs?: number | null | undefined;
+};
+
+/** An order of tool calls, as clients ask for it. */
+export type ToolCallOrder = {
+  readonly field: "CREATED_AT" | "DURATION";
+  readonly direction: "ASC" | "DESC";
+};
+
+/** The tool audit: every call that the actor may see, whatever became of it, newest first if no other order is asked for. */
+export async function toolCalls(
+  context: Context,
+  args: PageArguments & {
+    readonly filter?: ToolCallFilter | null | undefined;
+    readonly orderBy?: ToolCallOrder | null | undefined;
+  },
+  selection: ToolCallSelection,
+): Promise<Connection<ToolCall>> {
+  await context.snapshot();
+  const { prisma } = context;
+  const filter = args.filter ?? {};
+  const { field, direction } = args.orderBy ?? { field: "CREATED_AT", direction: "DESC" };
+  const sort = direction === "ASC" ? "asc" : "desc";
+  const order = { column: field === "CREATED_AT" ? "created_at" : "duration_ms", direction: sort } as const;
+  return connection<ToolCall, Prisma.ToolCallWhereInput, Prisma.ToolCallOrderByWithRelationInput>(args, {
+    order: orderOf(field, sort),
+    where: visibleCalls(context, filter),
+    read: async (query, part) =>
+      (await found(context, auditFilter(context, filter), auditPart(order, query.take, part), selection, query)) ??
+      prisma.toolCall.findMany({ ...selection, ...query }),
+    count: async (query) => prisma.toolCall.count(query),
+  });
+}
+
+/** Between the two reads of a page a call may end. The page is read so often until both agree, and then taken as it is. */
+const MOST_TRIES = 3;
+
+/** The rows of a part of the audit, in its order: found by the audit's own rows. Null if the audit is not whole yet. */
+async function found(
+  { prisma, services }: Context,
+  filter: AuditFilter,
+  part: AuditPart,
+  selection: ToolCallSelection,
+  query: Pick<Query, "where">,
+): Promise<ToolCall[] | null> {
+  for (let tries = 1; ; tries += 1) {
+    const entries = await auditPage(services.reads, filter, part);
+    if (entries === null) return null;
+    const rows = await prisma.toolCall.findMany({
+      ...selection,
+      where: { AND: [query.where, { id: { in: entries.map(({ id }) => id) } }] },
+    });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const inOrder = entries.flatMap(({ id }) => byId.get(id) ?? []);
+    const isAsFound = entries.every(({ id, durationMs }) => {
+      const row = byId.get(id);
+      return row !== undefined && (part.order.column === "created_at" || row.durationMs === durationMs);
+    });
+    if (isAsFound || tries === MOST_TRIES) return inOrder;
+  }
+}
+
+function auditPart(order: AuditPart["order"], most: number, { after, before, isBackwards }: Part): AuditPart {
+  const keyOf = ([by = null, id]: SortKey): AuditKey => ({ by, id: String(id) });
+  return {
+    order,
+    after: after === null ? null : keyOf(after),
+    before: before === null ? null : keyOf(before),
+    isBackwards,
+    most,
+  };
+}
+
+/** The filter and what the actor may see, as the audit's rows have it. */
+function auditFilter({ actor, tenant }: Context, filter: ToolCallFilter): AuditFilter {
+  const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, createdBy, decidedBy, minDurationMs } = filter;
+  return {
+    tenant,
+    visible: readsTenant(actor) ? null : actor.roles.includes("user") ? [actor.id] : [],
+    from: created?.from ?? null,
+    to: created?.to ?? null,
+    agentIds: agentIds?.map((id) => rowId("Agent", id) ?? "") ?? null,
+    templateIds: templateIds ? namesIn(templateIds) : null,
+    tools: tools ? namesIn(tools) : null,
+    states: states ?? null,
+    errorTypes: errorTypes ?? null,
+    verdicts: verdicts ?? null,
+    createdBy: createdBy ? actorIds(createdBy) : null,
+    decidedBy: decidedBy ? actorIds(decidedBy) : null,
+    minDurationMs: minDurationMs ?? null,
+    haveRun: false,
+  };
+}
+
+function orderOf(field: ToolCallOrder["field"], direction: "asc" | "desc"): Order<ToolCall> {
+  return {
+    name: `toolCalls ${field} ${direction}`,
+    columns: [
+      field === "CREATED_AT"
+        ? { name: "createdAt", direction, holds: "time", nulls: "never" }
+        : { name: "durationMs", direction, holds: "number", nulls: "last" },
+      { name: "id", direction, holds: "text", nulls: "never" },
+    ],
+  };
+}
+
+/** The number of calls of a tool in each state, and the time that those took that ran. */
+export type ToolStats = {
+  readonly tool: string;
+  readonly calls: number;
+  readonly states: readonly { readonly state: ToolCallState; readonly calls: number }[];
+  /** Calls that began to execute. */
+  readonly executed: number;
+  /** Of the calls that executed and have ended, in ms; null if there are none. */
+  readonly meanMs: number | null;
+  readonly slowestMs: number | null;
+};
+
+/** The statistics of the tool audit, the most used tool first. */
+export async function toolStats(context: Context, filter: ToolCallFilter): Promise<readonly ToolStats[]> {
+  const { services, expensive, actor } = context;
+  const counts = await expensive.run(
+    actor.tenant,
+    async () => (await auditCounts(services.reads, auditFilter(context, filter))) ?? countedCalls(context, filter),
+  );
+  const stats = [...Map.groupBy(counts, ({ name }) => name)].map(([tool, rows]): ToolStats => {
+    const sum = (of: (row: AuditCount) => number): number => rows.reduce((total, row) => total + of(row), 0);
+    const timed = sum((row) => row.timed);
+    const most = rows.flatMap(({ mostMs }) => mostMs ?? []);
+    return {
+      tool,
+      calls: sum((row) => row.calls),
+      states: rows.map(({ state, calls }) => ({ state, calls })),
+      executed: sum((row) => row.executed),
+      meanMs: timed === 0 ? null : sum((row) => row.sumMs) / timed,
+      slowestMs: most.length === 0 ? null : Math.max(...most),
+    };
+  });
+  return stats.sort((one, other) => other.calls - one.calls || (one.tool < other.tool ? -1 : 1));
+}
+
+/** The same from the calls themselves, while the audit is not whole yet. */
+async function countedCalls(context: Context, filter: ToolCallFilter): Promise<readonly AuditCount[]> {
+  const { prisma } = context;
+  const where = visibleCalls(context, filter);
+  const states = await prisma.toolCall.groupBy({ by: ["name", "state"], where, _count: { _all: true, startedAt: true } });
+  const ran = await prisma.toolCall.groupBy({
+    by: ["name", "state"],
+    where: { AND: [where, { startedAt: { not: null }, durationMs: { not: null } }] },
+    _count: { _all: true },
+    _sum: { durationMs: true },
+    _max: { durationMs: true },
+  });
+  return states.map(({ name, state, _count }) => {
+    const own = ran.find((row) => row.name === name && row.state === state);
+    return {
+      name,
+      state,
+      calls: _count._all,
+      executed: _count.startedAt,
+      timed: own?._count._all ?? 0,
+      sumMs: own?._sum.durationMs ?? 0,
+      mostMs: own?._max.durationMs ?? null,
+    };
+  });
+}
+
+/** The calls that took longest, the slowest first. */
+export async function slowestCalls(
+  context: Context,
+  filter: ToolCallFilter,
+  first: number,
+  selection: ToolCallSelection,
+): Promise<ToolCall[]> {
+  checkPage({ first });
+  const order = { column: "duration_ms", direction: "desc" } as const;
+  const part = { order, after: null, before: null, isBackwards: false, most: first };
+  const where = { AND: [visibleCalls(context, filter), { startedAt: { not: null }, durationMs: { not: null } }] };
+  return context.expensive.run(
+    context.actor.tenant,
+    async () =>
+      (await found(context, { ...auditFilter(context, filter), haveRun: true }, part, selection, { where })) ??
+      context.prisma.toolCall.findMany({ ...selection, where, orderBy: [{ durationMs: "desc" }, { id: "desc" }], take: first }),
+  );
+}
+
+/**
+ * The calls of the filter that the actor may see. A fork's copies are left out: what they did was done once, and stands
+ * here as the other's.
+ */
+function visibleCalls({ actor, tenant }: Context, filter: ToolCallFilter): Prisma.ToolCallWhereInput {
+  const { created, agentIds, templateIds, tools, states, errorTypes, verdicts, createdBy, decidedBy, minDurationMs } = filter;
+  return {
+    tenant,
+    copiedFrom: null,
+    agent: {
+      ...visibleAgents(actor),
+      ...(templateIds ? { templateId: { in: namesIn(templateIds) } } : {}),
+      ...(createdBy ? { AND: { createdBy: { in: actorIds(createdBy) } } } : {}),
+    },
+    ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id) ?? "") } } : {}),
+    ...(tools ? { name: { in: namesIn(tools) } } : {}),
+    ...(states ? { state: { in: [...states] } } : {}),
+    ...(errorTypes ? { OR: errorTypes.map((type) => ({ error: { path: ["type"], equals: type } })) } : {}),
+    ...(verdicts ? { verdict: { in: [...verdicts] } } : {}),
+    ...(decidedBy ? { approvals: { some: { decisions: { some: { actorId: { in: actorIds(decidedBy) } } } } } } : {}),
+    ...(typeof minDurationMs === "number" ? { durationMs: { gte: minDurationMs } } : {}),
+    createdAt: within(created),
+  };
+}

@@ -1,0 +1,49 @@
+import { auditsBehind, foldAudit } from "../agent/calls/audit/fold.ts";
+import type { ServerServices } from "../agent/loop/services.ts";
+import { every } from "../lib/every.ts";
+import { withCause } from "../lib/text.ts";
+
+/** The rhythms of the sweep, in ms: of what this server has committed, and of what others have left. */
+export type AuditTimes = { readonly ownMs: number; readonly othersMs: number };
+
+export const AUDIT_TIMES: AuditTimes = { ownMs: 1_000, othersMs: 60_000 };
+
+/**
+ * Brings the audit to the end of the logs: soon after this server has committed, and from time to time where nobody has, since
+ * a server may have gone. Answers do not depend on it, only how long they take.
+ */
+export class AuditSweep {
+  readonly #services: ServerServices;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<unknown>;
+  #committed = new Set<string>();
+
+  constructor(services: ServerServices, { ownMs, othersMs }: AuditTimes) {
+    this.#services = services;
+    services.log.onCommitted((tenant) => this.#committed.add(tenant));
+    const onFailure = (error: unknown): void =>
+      services.logger.warn(`the audit could not be brought to the end of the log (${withCause(error)}); trying again later`);
+    const { signal } = this.#closing;
+    this.#running = Promise.all([
+      every({ pauseMs: () => ownMs, task: () => this.#foldOwn(), onFailure }, signal),
+      every({ pauseMs: () => othersMs, firstMs: Math.min(ownMs, othersMs), task: () => this.#foldAll(), onFailure }, signal),
+    ]);
+  }
+
+  /** Ends after the statement that is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #foldOwn(): Promise<void> {
+    const committed = this.#committed;
+    this.#committed = new Set();
+    for (const tenant of committed) await foldAudit(this.#services.sql, tenant, this.#closing.signal);
+  }
+
+  async #foldAll(): Promise<void> {
+    for (const tenant of await auditsBehind(this.#services.sql))
+      await foldAudit(this.#services.sql, tenant, this.#closing.signal);
+  }
+}

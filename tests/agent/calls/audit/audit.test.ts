@@ -1,0 +1,371 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { auditCounts } from "../../../../src/agent/calls/audit/counts.ts";
+import type { AuditFilter } from "../../../../src/agent/calls/audit/filter.ts";
+import { auditsBehind, foldAudit } from "../../../../src/agent/calls/audit/fold.ts";
+import { auditPage, type AuditKey, type AuditOrder } from "../../../../src/agent/calls/audit/page.ts";
+import { TRANSITIONS } from "../../../../src/agent/calls/states.ts";
+import type { Sql } from "../../../../src/db/sql.ts";
+import type { ToolCallState } from "../../../../src/db/generated/enums.ts";
+import { foldAll } from "../../../support/audit.ts";
+import { testDatabase } from "../../../support/database.ts";
+
+const HOUR = 3_600_000;
+const BEGIN = Date.UTC(2026, 0, 1);
+const NAMES = ["read", "write", "shell"];
+
+/** What may happen: numbers choose among what there is. */
+const ACTION = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant("answer" as const),
+      agent: fc.nat(3),
+      calls: fc.integer({ min: 1, max: 3 }),
+      at: fc.nat(5 * HOUR),
+      name: fc.nat(2),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      what: fc.constant("step" as const),
+      call: fc.nat(),
+      to: fc.nat(),
+      took: fc.integer({ min: 0, max: 5 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("decide" as const), call: fc.nat(), by: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("fork" as const), agent: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("text" as const), agent: fc.nat(3) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ what: fc.constant("fold" as const), servers: fc.integer({ min: 1, max: 3 }), isCut: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("retention" as const) }) },
+);
+type Action = typeof ACTION extends fc.Arbitrary<infer Value> ? Value : never;
+
+const ALL: AuditFilter = {
+  tenant: "one",
+  visible: null,
+  from: null,
+  to: null,
+  agentIds: null,
+  templateIds: null,
+  tools: null,
+  states: null,
+  errorTypes: null,
+  verdicts: null,
+  createdBy: null,
+  decidedBy: null,
+  minDurationMs: null,
+  haveRun: false,
+};
+const at = (ms: number): Date => new Date(BEGIN + ms);
+const FILTERS: readonly AuditFilter[] = [
+  ALL,
+  { ...ALL, from: at(HOUR / 2), to: at(3.5 * HOUR) },
+  { ...ALL, from: at(2.2 * HOUR), to: at(2.8 * HOUR) },
+  { ...ALL, from: at(HOUR), tools: ["read", "shell"] },
+  { ...ALL, to: at(2 * HOUR), states: ["COMPLETED", "APPROVAL_REQUIRED"] },
+  { ...ALL, states: ["EXECUTING"] },
+  { ...ALL, visible: ["creator-1"], errorTypes: ["timeout"] },
+  { ...ALL, verdicts: ["ask"], templateIds: ["template-0"] },
+  { ...ALL, decidedBy: ["decider-1"] },
+  { ...ALL, minDurationMs: 3, createdBy: ["creator-0", "creator-2"] },
+  { ...ALL, haveRun: true },
+  { ...ALL, visible: [] },
+];
+
+/** A call as its rows say it, which the audit must say as well. */
+type Row = {
+  readonly id: string;
+  readonly agent_id: string;
+  readonly name: string;
+  readonly state: ToolCallState;
+  readonly verdict: string | null;
+  readonly error: string | null;
+  readonly has_run: boolean;
+  readonly duration_ms: number | null;
+  readonly created_at: Date;
+  readonly template_id: string;
+  readonly created_by: string;
+  readonly deciders: readonly string[];
+};
+
+const ROWS = `SELECT t.id, t.agent_id, t.name, t.state, t.verdict, t.error ->> 'type' AS error, t.started_at IS NOT NULL AS has_run, t.duration_ms, t.created_at, a.template_id, a.created_by,
+    ARRAY(SELECT d.actor_id FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id) AS deciders
+  FROM tool_call t JOIN agent a ON a.id = t.agent_id WHERE t.tenant = 'one' AND t.copied_from IS NULL`;
+
+/** Commits of a tenant as the log's functions make them: rows and their event in one statement, one commit after another. */
+class Office {
+  readonly sql: Sql;
+  readonly agents = ["agent-0", "agent-1", "agent-2", "agent-3"].map((id) => `${id}-${randomUUID()}`);
+  #seq = 0;
+  #steps = 0;
+
+  constructor(sql: Sql) {
+    this.sql = sql;
+  }
+
+  async open(): Promise<void> {
+    await this.run("TRUNCATE audit_fold, audit_call, audit_count, event, tenant_log, agent CASCADE");
+    await this.run("INSERT INTO tenant_log (tenant, epoch) VALUES ('one', 'e')");
+    for (const [index, id] of this.agents.entries()) await this.#newAgent(id, index);
+  }
+
+  async act(action: Action): Promise<void> {
+    switch (action.what) {
+      case "answer": {
+        const agent = this.#agent(action.agent);
+        this.#steps += 1;
+        await this.#commit(
+          agent,
+          `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)
+            SELECT gen_random_uuid(), 'one', '${agent}', 1, ${this.#steps}, n, 'p', '${NAMES[action.name] ?? ""}', 'PENDING', 0, false, '[]', '[]', '${at(action.at).toISOString()}', now() FROM generate_series(1, ${action.calls}) n`,
+        );
+        return;
+      }
+      case "step": {
+        const call = await this.#openCall(action.call);
+        if (call === undefined) return;
+        const next = TRANSITIONS[call.state];
+        const to = next[action.to % next.length] ?? "SEALED";
+        const isFinal = TRANSITIONS[to].length === 0;
+        await this.#commit(
+          call.agent_id,
+          `UPDATE tool_call SET state = '${to}', verdict = '${["allow", "ask", "deny"][action.took % 3] ?? ""}', started_at = CASE WHEN '${to}' = 'EXECUTING' THEN now() ELSE started_at END,
+            duration_ms = ${isFinal && action.took > 0 ? action.took : "NULL"}, error = ${to === "FAILED" ? `'{"type":"timeout"}'` : "NULL"} WHERE id = '${call.id}'`,
+        );
+        return;
+      }
+      case "decide": {
+        const call = await this.#openCall(action.call);
+        if (call === undefined) return;
+        const approval = randomUUID();
+        await this.#commit(
+          call.agent_id,
+          `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at) VALUES ('${approval}', 'one', '${call.agent_id}', '${call.id}', 'TOOL_CALL', 'ALLOWED', '', '', now())`,
+          `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at) VALUES ('${approval}', 'decider-${action.by}', 'USER', 'one', 'ALLOW', now())`,
+        );
+        return;
+      }
+      case "fork": {
+        const agent = this.#agent(action.agent);
+        const fork = `fork-${randomUUID()}`;
+        await this.#newAgent(fork, this.agents.length);
+        await this.#commit(
+          fork,
+          `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at, copied_from)
+            SELECT gen_random_uuid(), tenant, '${fork}', turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at, id FROM tool_call WHERE agent_id = '${agent}'`,
+        );
+        this.agents.push(fork);
+        return;
+      }
+      case "text":
+        return this.#commit(this.#agent(action.agent), "SELECT 1");
+      case "fold":
+        await Promise.all(Array.from({ length: action.servers }, () => (action.isCut ? this.#foldOnce() : foldAll(this.sql))));
+        return;
+      case "retention":
+        await this.run(`UPDATE tenant_log l SET floor = greatest(floor, (SELECT max(position) FROM event WHERE tenant = 'one'))`);
+        await this.run("DELETE FROM event e USING tenant_log l WHERE e.tenant = l.tenant AND e.position <= l.floor");
+    }
+  }
+
+  async run(text: string): Promise<void> {
+    await this.sql.query({ name: "", text }, []);
+  }
+
+  #agent(which: number): string {
+    return this.agents[which % this.agents.length] ?? "";
+  }
+
+  async #newAgent(id: string, index: number): Promise<void> {
+    await this
+      .run(`INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
+      VALUES ('${id}', 'one', 'template-${index % 2}', 'm', '/', 'creator-${index % 3}', 'USER', now(), now())`);
+  }
+
+  async #openCall(which: number): Promise<{ id: string; agent_id: string; state: ToolCallState } | undefined> {
+    const open = await this.sql.query<{ id: string; agent_id: string; state: ToolCallState }>(
+      {
+        name: "",
+        text: "SELECT id, agent_id, state FROM tool_call WHERE state NOT IN ('COMPLETED', 'FAILED', 'DENIED', 'SEALED') AND copied_from IS NULL ORDER BY id",
+      },
+      [],
+    );
+    return open[which % Math.max(1, open.length)];
+  }
+
+  /** One statement of a server that ends then. */
+  async #foldOnce(): Promise<void> {
+    const ending = new AbortController();
+    const sql: Sql = {
+      ...this.sql,
+      query: async (statement, values) => this.sql.query(statement, values).finally(() => ending.abort()),
+    };
+    await foldAudit(sql, "one", ending.signal);
+  }
+
+  async #commit(agent: string, ...changes: readonly string[]): Promise<void> {
+    this.#seq += 1;
+    const parts = changes.map(
+      (change, index) => `part${index} AS (${change}${change.startsWith("SELECT") ? "" : " RETURNING 1"})`,
+    );
+    await this.run(`WITH ${parts.join(", ")} INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
+      SELECT 'one', greatest(l.floor, (SELECT max(position) FROM event WHERE tenant = 'one')) + 1, '${agent}', ${this.#seq}, 'PROGRESS', 'STATE_CHANGED', '{}', now() FROM tenant_log l WHERE l.tenant = 'one'`);
+  }
+}
+
+function isAsked(filter: AuditFilter, row: Row): boolean {
+  const among = (values: readonly string[] | null, value: string | null): boolean =>
+    values === null || (value !== null && values.includes(value));
+  return (
+    among(filter.visible, row.created_by) &&
+    among(filter.createdBy, row.created_by) &&
+    among(filter.templateIds, row.template_id) &&
+    among(filter.tools, row.name) &&
+    among(filter.states, row.state) &&
+    among(filter.errorTypes, row.error) &&
+    among(filter.verdicts, row.verdict) &&
+    (filter.from === null || row.created_at >= filter.from) &&
+    (filter.to === null || row.created_at < filter.to) &&
+    (filter.decidedBy === null || filter.decidedBy.some((id) => row.deciders.includes(id))) &&
+    (filter.minDurationMs === null || (row.duration_ms ?? -1) >= filter.minDurationMs) &&
+    (!filter.haveRun || (row.has_run && row.duration_ms !== null))
+  );
+}
+
+function expectedCounts(rows: readonly Row[]): readonly object[] {
+  return [...Map.groupBy(rows, ({ name, state }) => `${name} ${state}`).values()]
+    .map((group) => {
+      const times = group.filter(({ has_run }) => has_run).flatMap(({ duration_ms }) => duration_ms ?? []);
+      const { name, state } = group[0] as Row;
+      const executed = group.filter(({ has_run }) => has_run).length;
+      return {
+        name,
+        state,
+        calls: group.length,
+        executed,
+        timed: times.length,
+        sumMs: times.reduce((a, b) => a + b, 0),
+        mostMs: times.length === 0 ? null : Math.max(...times),
+      };
+    })
+    .sort(byName);
+}
+
+function byName(one: { name: string; state: string }, other: { name: string; state: string }): number {
+  return `${one.name} ${one.state}` < `${other.name} ${other.state}` ? -1 : 1;
+}
+
+function expectedOrder(rows: readonly Row[], { column, direction }: AuditOrder): readonly string[] {
+  const sign = (sort: "asc" | "desc"): number => (sort === "asc" ? 1 : -1);
+  const keyOf = (row: Row): number | null => (column === "created_at" ? row.created_at.getTime() : row.duration_ms);
+  return rows
+    .toSorted((one, other) => {
+      const [a, b] = [keyOf(one), keyOf(other)];
+      if (a === b) return (one.id < other.id ? -1 : 1) * sign(direction);
+      if (a === null || b === null) return a === null ? 1 : -1;
+      return (a - b) * sign(direction);
+    })
+    .map(({ id }) => id);
+}
+
+const ORDERS: readonly AuditOrder[] = [
+  { column: "created_at", direction: "desc" },
+  { column: "created_at", direction: "asc" },
+  { column: "duration_ms", direction: "desc" },
+  { column: "duration_ms", direction: "asc" },
+];
+
+/** The whole list, page by page, from one of its ends. */
+async function walk(
+  sql: Sql,
+  filter: AuditFilter,
+  order: AuditOrder,
+  isBackwards: boolean,
+  keyOf: (id: string) => AuditKey,
+): Promise<readonly string[] | null> {
+  const found: string[] = [];
+  for (let place: AuditKey | null = null; ;) {
+    const page = await auditPage(sql, filter, {
+      order,
+      after: isBackwards ? null : place,
+      before: isBackwards ? place : null,
+      isBackwards,
+      most: 3,
+    });
+    if (page === null) return null;
+    found.push(...page.map(({ id }) => id));
+    const last = page.at(-1);
+    if (last === undefined) return isBackwards ? found.toReversed() : found;
+    place = keyOf(last.id);
+  }
+}
+
+describe("the audit beside the log", () => {
+  it(
+    "counts and pages calls as their rows stand, whatever is committed, folded by several servers, or removed of the log",
+    { timeout: 120_000 },
+    async () => {
+      const { sql } = await testDatabase();
+      let answered = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(ACTION, { minLength: 10, maxLength: 40 }), async (actions) => {
+          const office = new Office(sql);
+          await office.open();
+          for (const [index, action] of actions.entries()) {
+            // Folds go on while others commit.
+            const following = actions[index + 1];
+            await Promise.all([
+              office.act(action),
+              action.what === "fold" && following?.what === "answer" ? office.act(following) : null,
+            ]);
+            if (index % 4 !== 3) continue;
+            const rows = await sql.query<Row>({ name: "", text: ROWS }, []);
+            const filter = FILTERS[(index + actions.length) % FILTERS.length] ?? ALL;
+            for (const asked of [ALL, filter]) {
+              const counts = await auditCounts(sql, asked);
+              if (counts === null) continue;
+              answered += 1;
+              const wanted = rows.filter((row) => isAsked(asked, row));
+              expect(counts.toSorted(byName)).toEqual(expectedCounts(wanted));
+              const order = ORDERS[(index >> 2) % ORDERS.length] as AuditOrder;
+              const keyOf = (id: string): AuditKey => {
+                const row = rows.find((other) => other.id === id) as Row;
+                return { by: order.column === "created_at" ? row.created_at.toISOString() : row.duration_ms, id };
+              };
+              for (const isBackwards of [false, true])
+                expect(await walk(sql, asked, order, isBackwards, keyOf)).toEqual(expectedOrder(wanted, order));
+            }
+          }
+        }),
+        { numRuns: 25, endOnFailure: true },
+      );
+      expect(answered).toBeGreaterThan(50);
+    },
+  );
+
+  it("finds calls that come while those of before are filled in, also one whose time lies before what is filled already", async () => {
+    const { sql } = await testDatabase();
+    const office = new Office(sql);
+    await office.open();
+    const answer = { what: "answer", agent: 0, calls: 1, name: 0 } as const;
+    const cut = { what: "fold", servers: 1, isCut: true } as const;
+    await office.act({ ...answer, at: 3 * HOUR });
+    await foldAll(sql);
+    await sql.query({ name: "", text: "TRUNCATE audit_fold, audit_call, audit_count" }, []);
+    await auditsBehind(sql);
+    await office.act(cut);
+    // By a server whose clock is behind, and by the one before again.
+    await office.act({ ...answer, at: HOUR });
+    await office.act({ ...answer, at: 4 * HOUR });
+    await foldAll(sql);
+    const counts = await auditCounts(sql, ALL);
+    expect(counts?.reduce((sum, { calls }) => sum + calls, 0)).toBe(3);
+  });
+});
