@@ -40,7 +40,6 @@ export async function commits(url: string): Promise<Figure[]> {
       rounds.push({ ...times, insert: await insertion(client), bytes: await logBytes(client) });
     }
   } finally {
-    await client.query(`TRUNCATE ${TABLES.join(", ")} CASCADE`);
     await client.end();
     await database.close();
   }

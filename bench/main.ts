@@ -11,12 +11,24 @@ import { replay } from "./replay.ts";
 import { simulation } from "./simulate.ts";
 import { start } from "./start.ts";
 import { turn } from "./turn.ts";
-import { withPostgres } from "./postgres.ts";
+import { withDatabase, withPostgres } from "./postgres.ts";
 import { missed } from "./targets.ts";
 
 const wanted = process.argv.slice(2).filter((argument) => argument !== "--judge");
-/** The benches that need no PostgreSQL. */
-const WITHOUT_POSTGRES: ReadonlySet<string> = new Set(["gate", "start"]);
+/** The benches that need a PostgreSQL, in the order in which they are run. */
+const ON_POSTGRES: Readonly<Record<string, (url: string) => Promise<Figure | Figure[]>>> = {
+  append,
+  snapshot: appendBesideSnapshot,
+  replay,
+  "fan-out": fanOut,
+  "fan-out-many": fanOutMany,
+  "first-token": firstToken,
+  simulate: simulation,
+  turn,
+  commits,
+  idle,
+  audit,
+};
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
 /** A bench that takes longer waits for something that does not come. */
@@ -29,7 +41,7 @@ setTimeout(() => {
 const figures: Figure[] = [];
 
 /** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle audit gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
-if (wanted.length === 0 || wanted.some((name) => !WITHOUT_POSTGRES.has(name))) await withPostgres(measureOnPostgres);
+if (wanted.length === 0 || wanted.some((name) => name in ON_POSTGRES)) await withPostgres(measureOnPostgres);
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
 if (isWanted("start")) for (const figure of await start()) print(figure);
 
@@ -39,18 +51,9 @@ if (process.argv.includes("--judge")) {
   process.exitCode = misses.length === 0 ? 0 : 1;
 }
 
-async function measureOnPostgres(url: string): Promise<void> {
-  if (isWanted("append")) for (const figure of await append(url)) print(figure);
-  if (isWanted("snapshot")) print(await appendBesideSnapshot(url));
-  if (isWanted("replay")) print(await replay(url));
-  if (isWanted("fan-out")) for (const figure of await fanOut(url)) print(figure);
-  if (isWanted("fan-out-many")) for (const figure of await fanOutMany(url)) print(figure);
-  if (isWanted("first-token")) print(await firstToken(url));
-  if (isWanted("simulate")) print(await simulation(url));
-  if (isWanted("turn")) for (const figure of await turn(url)) print(figure);
-  if (isWanted("commits")) for (const figure of await commits(url)) print(figure);
-  if (isWanted("idle")) for (const figure of await idle(url)) print(figure);
-  if (isWanted("audit")) for (const figure of await audit(url)) print(figure);
+async function measureOnPostgres(server: string): Promise<void> {
+  for (const [name, measure] of Object.entries(ON_POSTGRES))
+    if (isWanted(name)) await withDatabase(server, async (url) => [await measure(url)].flat().forEach(print));
 }
 
 function print(figure: Figure): void {

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
 import { startPostgres } from "../tests/support/postgres.ts";
 
 /** Runs `measure` on a new PostgreSQL of its own; TEST_DATABASE_URL names another one. */
@@ -9,5 +11,25 @@ export async function withPostgres(measure: (url: string) => Promise<void>): Pro
     await measure(started.url);
   } finally {
     await started.stop();
+  }
+}
+
+/**
+ * Runs `measure` on a new database of the PostgreSQL, which goes afterwards: what one bench leaves, and what PostgreSQL does
+ * about that in the background, is in nobody else's figures.
+ */
+export async function withDatabase(server: string, measure: (url: string) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  const name = `bench_${randomUUID().replaceAll("-", "")}`;
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    await measure(url.href);
+  } finally {
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await client.query("CHECKPOINT");
+    await client.end();
   }
 }
