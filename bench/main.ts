@@ -10,6 +10,7 @@ import { idle } from "./idle.ts";
 import { replay } from "./replay.ts";
 import { simulation } from "./simulate.ts";
 import { start } from "./start.ts";
+import { tenant } from "./tenant.ts";
 import { turn } from "./turn.ts";
 import { withDatabase, withPostgres } from "./postgres.ts";
 import { missed } from "./targets.ts";
@@ -26,6 +27,7 @@ const ON_POSTGRES: Readonly<Record<string, (url: string) => Promise<Figure | Fig
   simulate: simulation,
   turn,
   commits,
+  tenant,
   idle,
   audit,
 };
@@ -40,7 +42,7 @@ setTimeout(() => {
 
 const figures: Figure[] = [];
 
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits idle audit gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits tenant idle audit gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
 if (wanted.length === 0 || wanted.some((name) => name in ON_POSTGRES)) await withPostgres(measureOnPostgres);
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
 if (isWanted("start")) for (const figure of await start()) print(figure);
