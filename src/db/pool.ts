@@ -33,7 +33,7 @@ export const READ_STATEMENT_MS = 8_000;
 const EVERY_CONNECTION =
   "-c default_transaction_isolation=read\\ committed -c lock_timeout=2s -c idle_in_transaction_session_timeout=5s";
 /**
- * A commit finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
+ * A commit, and who works for agents, finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
  * the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
  */
 const WRITERS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
@@ -61,7 +61,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
   const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));
   const pools = {
     commits: open("commits", connections, WRITERS),
-    leases: open("leases", LEASE_CONNECTIONS),
+    leases: open("leases", LEASE_CONNECTIONS, WRITERS),
     reads: open("reads", connections, READERS),
   };
   boundReaders(pools.reads, pools.leases, tell);

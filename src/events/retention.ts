@@ -74,9 +74,10 @@ const REMOVE: Statement<{ events: number; last: number | null }, [tenant: string
   name: "retention_remove",
   text: `WITH old AS (${OLD}), gone AS (DELETE FROM event e USING old WHERE e.tenant = $1 AND e.position = old.position RETURNING e.agent_id, e.seq, e.position),
       newest AS (SELECT agent_id, max(seq) AS seq, max(position) AS position FROM gone GROUP BY agent_id),
-      emptied AS (SELECT a.id, n.seq FROM newest n JOIN agent a ON a.id = n.agent_id
-        WHERE a.seq < n.seq AND NOT EXISTS (SELECT FROM event e WHERE e.agent_id = n.agent_id AND e.position > n.position) ORDER BY a.id FOR NO KEY UPDATE OF a),
-      kept AS (UPDATE agent a SET seq = emptied.seq FROM emptied WHERE a.id = emptied.id),
+      emptied AS (SELECT a.id, n.seq FROM (SELECT * FROM newest ORDER BY agent_id) n CROSS JOIN LATERAL (
+        SELECT a.id FROM agent a WHERE a.id = n.agent_id AND a.seq < n.seq
+          AND NOT EXISTS (SELECT FROM event e WHERE e.agent_id = n.agent_id AND e.position > n.position) FOR NO KEY UPDATE) a),
+      kept AS (UPDATE agent a SET seq = emptied.seq FROM emptied WHERE a.id = emptied.id AND a.id = ANY (ARRAY(SELECT id FROM emptied))),
       of_tenant AS (UPDATE tenant_log l SET seq = n.seq FROM newest n WHERE l.tenant = $1 AND n.agent_id IS NULL AND l.seq < n.seq)
     SELECT count(*)::int AS events, max(position)::float8 AS last FROM old`,
 };

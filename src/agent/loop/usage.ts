@@ -13,12 +13,13 @@ export type AgentUsage = TokenUsage & {
 /** Each step counts once: those that a fork has copied are the other agent's. */
 const READ: Statement<TokenUsage & { costUsd: number | null; isEstimated: boolean }, [agentIds: readonly string[]]> = {
   name: "read_usage",
-  text: `SELECT coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesce(sum(s.output_tokens), 0)::float8 AS "outputTokens",
-      coalesce(sum(s.cache_read_tokens), 0)::float8 AS "cacheReadTokens", coalesce(sum(s.cache_write_tokens), 0)::float8 AS "cacheWriteTokens",
-      CASE WHEN count(*) FILTER (WHERE s.input_tokens IS NOT NULL AND s.cost_usd IS NULL) = 0 THEN coalesce(sum(s.cost_usd), 0) END AS "costUsd",
-      coalesce(bool_or(s.output_is_estimated), false) AS "isEstimated"
-    FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) LEFT JOIN step s ON s.agent_id = a.id AND s.copied_from IS NULL
-    GROUP BY a.id, a.place ORDER BY a.place`,
+  text: `SELECT u.* FROM unnest($1::text[]) WITH ORDINALITY AS a(id, place) CROSS JOIN LATERAL (
+      SELECT coalesce(sum(s.input_tokens), 0)::float8 AS "inputTokens", coalesce(sum(s.output_tokens), 0)::float8 AS "outputTokens",
+        coalesce(sum(s.cache_read_tokens), 0)::float8 AS "cacheReadTokens", coalesce(sum(s.cache_write_tokens), 0)::float8 AS "cacheWriteTokens",
+        CASE WHEN count(*) FILTER (WHERE s.input_tokens IS NOT NULL AND s.cost_usd IS NULL) = 0 THEN coalesce(sum(s.cost_usd), 0) END AS "costUsd",
+        coalesce(bool_or(s.output_is_estimated), false) AS "isEstimated"
+      FROM step s WHERE s.agent_id = a.id AND s.copied_from IS NULL
+    ) u ORDER BY a.place`,
 };
 
 /** The usage of agents, in their order. */

@@ -1,0 +1,149 @@
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
+import type { Statement } from "../../src/db/sql.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { runFile } from "../support/process.ts";
+
+/** The tables that grow with what agents do. */
+const GROWING = [
+  "agent",
+  "approval",
+  "audit_call",
+  "decision",
+  "event",
+  "idempotency_key",
+  "image",
+  "message",
+  "step",
+  "tool_call",
+];
+
+/** The indexes of what is so only now, whatever was before: they are read as a whole. */
+const NOW = ["agent_unowned", "agent_leased", "approval_expiring", "approval_one_pending", "audit_call_open", "message_waiting"];
+
+/** Statements of people and followers. They run on connections of their own, on which PostgreSQL plans as it likes. */
+const OF_READERS =
+  /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged).*)|count_fork_points|block_text|open_blocks)$/;
+
+/** What PostgreSQL says of a plan. */
+type Plan = {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly Plan[];
+};
+
+/** Agents with a history, one in ten with an approval, and what an audit has of them. */
+const HISTORY = (agents: number): readonly string[] => [
+  `INSERT INTO tenant_log (tenant, epoch) VALUES ('one', 'e')`,
+  `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
+    SELECT 'agent-' || a, 'one', 'assistant', 'm', '/tmp', 'person-' || a % 100, 'USER', now() - a * interval '1 min', now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+    SELECT 'one', (a - 1) * 10 + e, 'agent-' || a, e, CASE WHEN e = 1 THEN gen_random_uuid() END, CASE WHEN e = 9 THEN 'CONTROL' ELSE 'PROGRESS' END, CASE WHEN e = 9 THEN 'PERMISSION_REQUIRED' ELSE 'TEXT_CHUNK' END,
+      json_build_object('step', 1, 'block', 0, 'request', json_build_object('approvalId', 'approval-' || a)), now()
+    FROM generate_series(1, ${agents}) a, generate_series(1, 10) e`,
+  `INSERT INTO message (id, tenant, agent_id, kind, content, bytes, arrival, ordinal, turn, step, created_at)
+    SELECT gen_random_uuid(), 'one', 'agent-' || a, CASE WHEN m = 1 THEN 'USER' ELSE 'ASSISTANT' END::message_kind, '[]', 2, CASE WHEN m = 1 THEN 1 END, m - 1, 1, m, now() FROM generate_series(1, ${agents}) a, generate_series(1, 4) m`,
+  `INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at) SELECT 'agent-' || a, s, 'one', 1, 'COMPLETED', 'm', now() FROM generate_series(1, ${agents}) a, generate_series(1, 3) s`,
+  `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)
+    SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, 1, s, 0, 'p', 'tool-' || a % 9, 'COMPLETED', 1, false, '[]', '[]', now(), now() FROM generate_series(1, ${agents}) a, generate_series(1, 2) s`,
+  `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, has_run, created_at, template_id, created_by)
+    SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, s, 'tool-' || a % 9, 'COMPLETED', true, now(), 'assistant', 'person-' || a % 100 FROM generate_series(1, ${agents}) a, generate_series(1, 2) s`,
+  `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at)
+    SELECT 'approval-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'TOOL_CALL', CASE WHEN a % 100 = 0 THEN 'PENDING' ELSE 'ALLOWED' END::approval_state, 'r', 'r', now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
+    SELECT 'approval-' || a, 'anna', 'USER', 'one', 'ALLOW', now() FROM generate_series(1, ${agents}) a WHERE a % 100 <> 0`,
+  `INSERT INTO image (tenant, digest, data) SELECT 'one', md5(a::text), '' FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO idempotency_key (tenant, actor_id, operation, key, body_hash, result_id, created_at)
+    SELECT 'one', 'person-' || a % 100, 'send', a::text, 'h', 'r', now() FROM generate_series(1, ${agents}) a`,
+];
+
+/** All statements of the server that are known before it runs. */
+async function statements(): Promise<readonly Statement[]> {
+  const collecting = runFile("tests/support/collect-statements.ts", []);
+  expect(await collecting.exited, collecting.output()).toBe(0);
+  return JSON.parse(collecting.output()) as Statement[];
+}
+
+/** Where the plan goes through a table that grows without knowing what it looks for. */
+function scansOf(plan: Plan): readonly string[] {
+  const { Plans: parts = [] } = plan;
+  const table = plan["Relation Name"];
+  const index = plan["Index Name"];
+  const isWhole =
+    index === undefined ? plan["Node Type"] === "Seq Scan" : plan["Index Cond"] === undefined && !NOW.includes(index);
+  const own = table !== undefined && GROWING.includes(table) && isWhole ? [`${plan["Node Type"]} of ${table}`] : [];
+  return [...own, ...parts.flatMap(scansOf)];
+}
+
+async function planOf(client: pg.Client, { name, text }: Statement): Promise<Plan> {
+  try {
+    const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
+      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+    );
+    const [explained] = rows[0]?.["QUERY PLAN"] ?? [];
+    if (explained === undefined) throw new Error("no plan");
+    return explained.Plan;
+  } catch (error) {
+    throw new Error(`${name} has no plan`, { cause: error });
+  }
+}
+
+async function databaseOf(agents: number): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: await testDatabaseUrl() });
+  await client.connect();
+  onTestFinished(() => client.end());
+  for (const table of GROWING) await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
+  for (const text of HISTORY(agents)) await client.query(text);
+  return client;
+}
+
+describe("the plans of statements", () => {
+  it(
+    "find what they look for by an index, at 10,000 agents, with statistics or without (invariant 13)",
+    { timeout: 120_000 },
+    async () => {
+      const all = await statements();
+      expect(all.length).toBeGreaterThan(100);
+      const client = await databaseOf(10_000);
+      const found: Record<string, readonly string[]> = {};
+      for (const statistics of ["missing", "there"]) {
+        if (statistics === "there") await client.query("ANALYZE");
+        for (const statement of all) {
+          // As src/db/pool.ts has it.
+          await client.query(`SET enable_seqscan = ${OF_READERS.test(statement.name) ? "on" : "off"}`);
+          const scans = scansOf(await planOf(client, statement));
+          if (scans.length > 0) found[`${statement.name}, statistics ${statistics}`] = scans;
+        }
+      }
+      expect(found).toEqual({});
+    },
+  );
+
+  it("of commits take the keys of rows at 10,000 agents, and no table as a whole at one", { timeout: 120_000 }, async () => {
+    const composed = (await statements()).filter(({ name }) => SHAPES.some((shape) => shapeName(shape) === name));
+    for (const agents of [1, 10_000]) {
+      const client = await databaseOf(agents);
+      await client.query("SET enable_seqscan = off");
+      for (const statistics of ["missing", "there"]) {
+        if (statistics === "there") await client.query("ANALYZE");
+        for (const statement of composed) {
+          const plan = await planOf(client, statement);
+          const isWhere = `${statement.name} at ${agents} agents, statistics ${statistics}`;
+          expect(scansOf(plan), isWhere).toEqual([]);
+          // Of one agent every index is one page: PostgreSQL takes any of them, until it knows that there are more.
+          const others = indexesOf(plan).filter((index) => !KEYS.includes(index));
+          if (agents > 1) expect(others, isWhere).toEqual([]);
+        }
+      }
+    }
+  });
+});
+
+const KEYS = ["agent_pkey", "step_pkey", "tool_call_pkey"];
+
+function indexesOf({ "Index Name": own, Plans: parts = [] }: Plan): readonly string[] {
+  return [...(own === undefined ? [] : [own]), ...parts.flatMap(indexesOf)];
+}
