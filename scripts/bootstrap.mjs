@@ -4,7 +4,7 @@
 // a bundle of the sources runs in their place (see docs/adr/0022).
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -26,6 +26,9 @@ const SOURCE_MAPS = new URL("source-maps.mjs", import.meta.url).href;
 const MAIN = "src/main.ts";
 const WAIT_MS = 200;
 const PARENT_MS = 500;
+const PATIENCE_TOLD_MS = 5_000;
+/** A bundle takes a second or two: who waits longer runs the sources. */
+const BUNDLE_PATIENCE_MS = 30_000;
 
 let isInstalled = false;
 if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
@@ -81,7 +84,7 @@ function initialise() {
 function bundled([file, ...args]) {
   try {
     const folder = join(BUNDLES, digestOfSources());
-    if (!existsSync(folder)) locked(() => existsSync(folder) || bundle(folder));
+    if (!existsSync(folder)) locked(() => existsSync(folder) || bundle(folder), BUNDLE_PATIENCE_MS);
     // The compile cache goes with the bundle.
     return {
       command: ["--import", SOURCE_MAPS, join(folder, `${basename(file, ".ts")}.js`), ...args],
@@ -195,24 +198,41 @@ function isAlive(pid) {
   }
 }
 
-/** One at a time: others wait, and then find the step done. A lock whose process died is taken over. */
-function locked(step) {
+/**
+ * One at a time: others wait, and then find the step done. A lock whose process died, or that was never written, is taken over.
+ * Who has something else to do waits `patienceMs` at most, and throws then.
+ */
+function locked(step, patienceMs = Infinity) {
   mkdirSync(STATE, { recursive: true });
-  for (;;) {
-    try {
-      writeFileSync(LOCK, String(process.pid), { flag: "wx" });
-      break;
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
-      const owner = Number(existsSync(LOCK) ? readFileSync(LOCK, "utf8") : 0);
-      if (owner > 0 && !isAlive(owner)) rmSync(LOCK, { force: true });
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
+  const own = `${LOCK}.${process.pid}`;
+  // Written before it is the lock: there is never one that names nobody, not even on a full disk.
+  writeFileSync(own, String(process.pid));
+  try {
+    for (let waitedMs = 0; !tryLink(own); waitedMs += WAIT_MS) {
+      const owner = Number(existsSync(LOCK) ? readFileSync(LOCK, "utf8") : NaN);
+      if (waitedMs >= patienceMs) throw new Error(`process ${owner} is at work on ${STATE}`);
+      if (waitedMs === PATIENCE_TOLD_MS) console.error(`Waiting for process ${owner}, which is at work on ${STATE} …`);
+      // The process of before may have had this one's id.
+      if (existsSync(LOCK) && (!(owner > 0) || owner === process.pid || !isAlive(owner))) rmSync(LOCK, { force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
     }
+  } finally {
+    rmSync(own, { force: true });
   }
   try {
     step();
   } finally {
     rmSync(LOCK, { force: true });
+  }
+}
+
+function tryLink(own) {
+  try {
+    linkSync(own, LOCK);
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    return false;
   }
 }
 

@@ -95,18 +95,18 @@ function stepEndText(parameters: Parameters): string {
 
 function transitionsText(count: "one" | "many", parameters: Parameters): string {
   const suffix = count === "one" ? "" : "[]";
-  const [id, from, audit, given] = [
+  const [id, from, audit, starts, given] = [
     parameters.next(`text${suffix}`),
     parameters.next(`tool_call_state${suffix}`),
     parameters.next(`jsonb${suffix}`),
+    parameters.next(`boolean${suffix}`),
     parameters.next(`int${suffix}`),
   ];
   const ofCall = (value: string): string => (count === "one" ? value : `(${value})[array_position(${id}, t.id)]`);
   const values = parameters.of(TOOL_CALL_PATCH, suffix).map(ofCall);
-  const state = values[Object.keys(TOOL_CALL_PATCH).indexOf("state")] ?? "";
   return `UPDATE tool_call t SET ${patchText(TOOL_CALL_PATCH, "t", ofCall(given), values)}, audit_trail = t.audit_trail || ${ofCall(audit)}
   FROM held WHERE t.id ${count === "one" ? `= ${id}` : `= ANY (${id})`} AND t.agent_id IS NOT DISTINCT FROM held.id AND t.state = ${ofCall(from)}
-    AND (${state} <> 'EXECUTING' OR t.cancel_requested IS NULL)`;
+    AND (NOT ${ofCall(starts)} OR t.cancel_requested IS NULL)`;
 }
 
 /** Rows of arrays by subscripts: `unnest` of so many arrays takes ten times as long. */

@@ -80,7 +80,13 @@ function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, sh
 }
 
 function transitionValues({ transitions }: FinalRows, shape: Shape): readonly unknown[] {
-  const before = transitions.map(({ id, from, audit, set }) => [id, from, storableJson(audit), givenIn(TOOL_CALL_PATCH, set)]);
+  const before = transitions.map(({ id, from, audit, starts, set }) => [
+    id,
+    from,
+    storableJson(audit),
+    starts,
+    givenIn(TOOL_CALL_PATCH, set),
+  ]);
   const sets = transitions.map(({ set }) => set);
   return [...inColumns(before, shape.transitions), ...tableValues(TOOL_CALL_PATCH, sets, shape.transitions)];
 }

@@ -4,6 +4,8 @@ import type { NewToolCall, OwnerChange, ToolCallAudit, ToolCallPatch, ToolCallTr
 export type FinalTransition = Pick<ToolCallTransition, "id" | "from"> & {
   readonly set: ToolCallPatch;
   readonly audit: readonly ToolCallAudit[];
+  /** True if the call starts to execute on its way: refused if it was cancelled. */
+  readonly starts: boolean;
 };
 
 /** The rows that a change writes, each of them once: a statement cannot write one twice. */
@@ -34,8 +36,10 @@ export function finalRows({
     const state = call?.state ?? before?.set.state ?? from;
     if (state !== from) return null;
     if (call !== undefined) added.set(id, { ...call, ...set, auditTrail: [...call.auditTrail, audit] });
-    else if (before !== undefined) moved.set(id, { ...before, set: { ...before.set, ...set }, audit: [...before.audit, audit] });
-    else moved.set(id, { id, from, set, audit: [audit] });
+    else {
+      const starts = before?.starts === true || set.state === "EXECUTING";
+      moved.set(id, { id, from, ...before, set: { ...before?.set, ...set }, audit: [...(before?.audit ?? []), audit], starts });
+    }
   }
   const starts = transitions.some(({ set }) => set.state === "EXECUTING");
   return { stepEnd, stepStart, messages, toolCalls: [...added.values()], transitions: [...moved.values()], starts };

@@ -39,11 +39,27 @@ export class AuditSweep {
   async #foldOwn(): Promise<void> {
     const committed = this.#committed;
     this.#committed = new Set();
-    for (const tenant of committed) await foldAudit(this.#services.sql, tenant, this.#closing.signal);
+    await this.#fold(committed);
   }
 
   async #foldAll(): Promise<void> {
-    for (const tenant of await auditsBehind(this.#services.sql))
-      await foldAudit(this.#services.sql, tenant, this.#closing.signal);
+    await this.#fold(await auditsBehind(this.#services.sql));
+  }
+
+  /** A chunk of each tenant in turn, until all are at the end. One that fails is left to the next time that all are looked at, and holds nobody else up (invariant 13). */
+  async #fold(tenants: Iterable<string>): Promise<void> {
+    const left = new Set(tenants);
+    const problems: unknown[] = [];
+    while (left.size > 0 && !this.#closing.signal.aborted)
+      for (const tenant of left) {
+        try {
+          if (await foldAudit(this.#services.sql, tenant)) left.delete(tenant);
+        } catch (error) {
+          left.delete(tenant);
+          problems.push(error);
+        }
+        if (this.#closing.signal.aborted) return;
+      }
+    if (problems.length > 0) throw problems[0];
   }
 }

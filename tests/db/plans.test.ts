@@ -20,7 +20,14 @@ const GROWING = [
 ];
 
 /** The indexes of what is so only now, whatever was before: they are read as a whole. */
-const NOW = ["agent_unowned", "agent_leased", "approval_expiring", "approval_one_pending", "audit_call_open", "message_waiting"];
+const NOW = new Set([
+  "agent_unowned",
+  "agent_leased",
+  "approval_expiring",
+  "approval_one_pending",
+  "audit_call_open",
+  "message_waiting",
+]);
 
 /** Statements of people and followers. They run on connections of their own, on which PostgreSQL plans as it likes. */
 const OF_READERS =
@@ -72,8 +79,7 @@ function scansOf(plan: Plan): readonly string[] {
   const { Plans: parts = [] } = plan;
   const table = plan["Relation Name"];
   const index = plan["Index Name"];
-  const isWhole =
-    index === undefined ? plan["Node Type"] === "Seq Scan" : plan["Index Cond"] === undefined && !NOW.includes(index);
+  const isWhole = index === undefined ? plan["Node Type"] === "Seq Scan" : plan["Index Cond"] === undefined && !NOW.has(index);
   const own = table !== undefined && GROWING.includes(table) && isWhole ? [`${plan["Node Type"]} of ${table}`] : [];
   return [...own, ...parts.flatMap(scansOf)];
 }
@@ -134,7 +140,7 @@ describe("the plans of statements", () => {
           const isWhere = `${statement.name} at ${agents} agents, statistics ${statistics}`;
           expect(scansOf(plan), isWhere).toEqual([]);
           // Of one agent every index is one page: PostgreSQL takes any of them, until it knows that there are more.
-          const others = indexesOf(plan).filter((index) => !KEYS.includes(index));
+          const others = indexesOf(plan).filter((index) => !KEYS.has(index));
           if (agents > 1) expect(others, isWhere).toEqual([]);
         }
       }
@@ -142,7 +148,7 @@ describe("the plans of statements", () => {
   });
 });
 
-const KEYS = ["agent_pkey", "step_pkey", "tool_call_pkey"];
+const KEYS = new Set(["agent_pkey", "step_pkey", "tool_call_pkey"]);
 
 function indexesOf({ "Index Name": own, Plans: parts = [] }: Plan): readonly string[] {
   return [...(own === undefined ? [] : [own]), ...parts.flatMap(indexesOf)];

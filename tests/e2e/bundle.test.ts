@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { access, appendFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
@@ -117,4 +117,12 @@ describe("npm start runs the sources", () => {
     expect(file).toBe(join(laidOut.folder, "src/main.ts"));
     expect(output).toContain("src/config/config.ts uses import.meta for something else than import.meta.url");
   }, 60_000);
+
+  it("takes over a lock that names nobody, or whose process has its own id", async () => {
+    const { folder, start } = await checkout();
+    await writeFile(join(folder, ".triplane/install.lock"), "");
+    const { file } = await whatRuns({ folder, start, bundles: async () => [] });
+    expect(file).toContain("/.triplane/bundles/");
+    await expect(access(join(folder, ".triplane/install.lock"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
 });

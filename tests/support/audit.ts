@@ -9,5 +9,5 @@ export async function auditOfRows(sql: Sql): Promise<void> {
 
 /** Brings the audits of all tenants to the ends of their logs. */
 export async function foldAll(sql: Sql): Promise<void> {
-  for (const tenant of await auditsBehind(sql)) await foldAudit(sql, tenant, new AbortController().signal);
+  for (const tenant of await auditsBehind(sql)) while (!(await foldAudit(sql, tenant)));
 }

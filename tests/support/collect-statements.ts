@@ -15,7 +15,7 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     if (!url.startsWith(SOURCES.href) || loaded.source === undefined || loaded.source === null) return loaded;
-    const source = loaded.source.toString();
+    const source = typeof loaded.source === "string" ? loaded.source : new TextDecoder().decode(loaded.source);
     const names = [...source.matchAll(/^(?:export )?const (\w+): Statement\b/gm)].map(([, name]) => name);
     return { ...loaded, source: `${source}\n${names.map((name) => `globalThis.collectStatement(${name});`).join("\n")}` };
   },

@@ -38,7 +38,7 @@ export function composedWriteOf(statement: Statement, values: readonly unknown[]
   const [, signal] = left.splice(0, 3);
   const stepEnd = shape.stepEnd ? patch(STEP_PATCH) : undefined;
   if (shape.stepEnd) left.shift();
-  const moves = shape.transitions === "none" ? [] : [left.splice(0, 4)[0]].flat();
+  const moves = shape.transitions === "none" ? [] : [left.splice(0, 5)[0]].flat();
   const sets = rows(TOOL_CALL_PATCH, shape.transitions);
   if (shape.message) row(MESSAGE);
   const toolCalls = rows(TOOL_CALL, shape.toolCalls);

@@ -53,12 +53,15 @@ export async function callModel(
   let spent = NOTHING_SPENT;
   for (let attempt = 0; ; attempt += 1) {
     const started = performance.now();
+    let waitedMs = 0;
     const speech = new Speech(model, step, owner, options);
     try {
       for await (const event of untilAborted(model, request, options.modelIdleMs, signal)) {
-        // What was counted is no word of the model's.
+        // What was counted is no word of the model's. The time that its first word waits for the commit is not the model's.
+        const said = performance.now();
         if (event.type !== "counted" && !(await isCommitted))
           return { kind: "interrupted", texts: [], spent: spentTogether(spent, speech.spentOnBroken) };
+        waitedMs += performance.now() - said;
         if (event.type !== "end") {
           speech.take(event);
           await owner.room(signal);
@@ -72,7 +75,7 @@ export async function callModel(
             texts: speech.ends(true),
             spent,
           };
-        const durationMs = performance.now() - started;
+        const durationMs = performance.now() - started - waitedMs;
         return {
           kind: "answered",
           answer: speech.answer.finish(event.stopReason, event.usage),

@@ -127,10 +127,11 @@ export class Transcript {
     return this.#windowOf(messages, size);
   }
 
-  /** The same with messages that are not committed yet; null if what is committed would have to be read for it. */
+  /** The same with messages that are not committed yet; null if rows would have to be read for it: it is not remembered, or too long by then. */
   windowWith(added: AddedMessages, size: number): Window | null {
     const messages = this.#remembered.get(this);
-    return messages === undefined ? null : this.#windowOf([...messages, ...added.map(messageOf)], size);
+    const all = [...(messages ?? []), ...added.map(messageOf)];
+    return messages === undefined || bytesOf(all) > WINDOW_BYTES ? null : this.#windowOf(all, size);
   }
 
   /**

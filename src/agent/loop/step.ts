@@ -21,6 +21,9 @@ import { hookedAgent, type AgentView } from "./view.ts";
 /** A model that was not called, and why. */
 type Unasked = { readonly kind: "unasked"; readonly problem: string };
 
+/** The end of a step that was interrupted before its model was called. */
+const NOT_ASKED: ModelOutcome = { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
+
 /** The parts of one agent by which its steps are made. */
 export type StepScope = {
   readonly owner: Owner;
@@ -99,8 +102,9 @@ export class StepRunner {
     const hookStep: HookStep = { ...hookedAgent(view), step: view.stepCount, model: model.name };
     const outcome = await this.#ask(hookStep, step, early);
     if (early !== null && !(await early.isCommitted)) {
-      const spent = outcome.kind === "unasked" ? NOTHING_SPENT : outcome.spent;
-      return this.#services.unheardCalls.tell(view.id, view.stepCount, spent);
+      if (outcome !== NOT_ASKED && outcome.kind !== "unasked")
+        this.#services.unheardCalls.tell(view.id, view.stepCount, outcome.spent);
+      return;
     }
     if (owner.lost.aborted) return;
     // The next owner makes the call again. What this one cost is known to nobody else.
@@ -133,15 +137,12 @@ export class StepRunner {
     const signal = AbortSignal.any([interrupt, owner.lost]);
     const window = early?.window ?? (await transcript.window(view, template.contextMessages));
     const leave = await this.#services.requests.enter(owner.lease.tenant, window.bytes, signal);
-    if (leave === null) return { kind: "interrupted", texts: [], spent: NOTHING_SPENT };
+    if (leave === null) return NOT_ASKED;
     try {
       const read = await window.messages();
       const code = ownCodeOf(this.#services, view, `a preModel hook of step ${view.stepCount}`, "MODEL");
       const messages = await runOwnCode(code, () => beforeModel(template.hooks.preModel, hookStep, read, signal));
-      if (!messages.ok)
-        return signal.aborted
-          ? { kind: "interrupted", texts: [], spent: NOTHING_SPENT }
-          : { kind: "unasked", problem: messages.refusal };
+      if (!messages.ok) return signal.aborted ? NOT_ASKED : { kind: "unasked", problem: messages.refusal };
       const tools = [...toolboxOf(this.#services.tools, template).enabled.values()];
       const { systemPrompt: system, exposeThinking } = template;
       const request = { system, messages: messages.value, tools, exposeThinking };

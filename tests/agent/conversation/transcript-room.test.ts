@@ -4,7 +4,7 @@ import { IMAGE_BYTES, Images } from "../../../src/agent/conversation/images.ts";
 import type { MessageKind } from "../../../src/db/generated/enums.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
-import { Transcripts } from "../../../src/agent/conversation/transcript.ts";
+import { Transcripts, type AddedMessages } from "../../../src/agent/conversation/transcript.ts";
 import { testDatabase } from "../../support/database.ts";
 import { insertAgent } from "../../support/log.ts";
 
@@ -36,6 +36,23 @@ const inline = (bytes: number, seed: number): object => ({
   type: "image",
   source: { type: "base64", media_type: "image/png", data: Buffer.alloc(bytes, seed).toString("base64") },
 });
+
+/** A message that an owner is about to commit. */
+function notCommitted(agentId: string, bytes: number): AddedMessages[number] {
+  const content = [{ type: "text", text: "x".repeat(bytes) }];
+  const none = { arrival: null, turn: 1, step: 1, createdBy: null, createdByKind: null, erasedAt: null, withdrawnAt: null };
+  return {
+    ...none,
+    id: randomUUID(),
+    tenant: "acme",
+    agentId,
+    kind: "ASSISTANT",
+    content,
+    bytes,
+    ordinal: 63,
+    createdAt: new Date(),
+  };
+}
 
 async function count(sql: Sql, text: string): Promise<number> {
   const [row] = await sql.query<{ n: number }>({ name: text.slice(0, 40), text }, []);
@@ -73,6 +90,9 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     }
     const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
     const messages = await (await transcript.window({ transcriptLength: 63 }, 200)).messages();
+    // What is about to be committed would take it past the bound: it is read again after the commit.
+    expect(transcript.windowWith([notCommitted(agentId, 10)], 200)).not.toBeNull();
+    expect(transcript.windowWith([notCommitted(agentId, 4 * MB)], 200)).toBeNull();
     expect(messages[0]?.content.map((block) => block.type === "text" && block.text)).toEqual([
       "the task",
       "[what was said and done here at first is left out: it was too long]",

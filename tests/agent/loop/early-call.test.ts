@@ -12,6 +12,9 @@ import { testTemplate } from "../../support/template.ts";
 import { ownTool } from "../../support/tools.ts";
 import { aroundWrites } from "../../support/writes.ts";
 
+/** So long a commit is held, in ms: longer than a model takes that answers at once. */
+const HELD_MS = 300;
+
 const TOOL = ownTool("own", () => ({ output: "ran", details: null }));
 
 /** An agent whose second step is about to be committed, and holds still there. */
@@ -78,7 +81,7 @@ describe("a model call that begins while its step is being committed", () => {
     while (held.model.calls.length < 2) await macrotask();
     const request = held.model.calls[1]?.request.messages;
     expect(request?.at(-1)).toMatchObject({ role: "user", content: [{ type: "tool_result", content: "ran" }] });
-    for (let turns = 0; turns < 20; turns += 1) await macrotask();
+    for (const began = performance.now(); performance.now() - began < HELD_MS;) await macrotask();
     expect(bodies(await readAll(held.services.log, everything("one")), "TEXT_CHUNK")).toEqual([]);
     held.go();
     expect(await ending).toBe("parked");

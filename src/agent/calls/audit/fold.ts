@@ -2,8 +2,11 @@ import type { Sql, Statement } from "../../../db/sql.ts";
 import { POSITION } from "../../../events/log-page.ts";
 import { COLUMNS, COUNTED, FRESH_OR_ALL, OF_CALL, OPEN, ROWS_OF } from "./rows.ts";
 
-/** The positions of a log that one statement folds, and the calls of before that one statement puts into the audit. */
-const CHUNK = { positions: 2_000, calls: 2_000 };
+/**
+ * The positions of a log that one statement folds, fewer if all calls of their agents are read; and the calls of before that
+ * one statement puts into the audit.
+ */
+const CHUNK = { positions: 2_000, positionsOfAll: 50, calls: 2_000 };
 
 /**
  * Tenants that have no place yet begin at the end of their logs, and fill in what is before. So do those whose place lies
@@ -65,7 +68,7 @@ const FILL: Statement<{ isFilled: boolean }, [tenant: string]> = {
 const FOLD_ON: Statement<{ isAtEnd: boolean }, [tenant: string]> = {
   name: "fold_audit",
   text: `WITH ${TAKEN("f.whole_at IS NOT NULL")}, goal AS MATERIALIZED (
-      SELECT head.position AS head, least(head.position, fold.position + ${CHUNK.positions}) AS position, fold.position AS before
+      SELECT head.position AS head, least(head.position, fold.position + CASE WHEN fold.position < fold.whole_at THEN ${CHUNK.positionsOfAll} ELSE ${CHUNK.positions} END) AS position, fold.position AS before
       FROM fold, head WHERE head.position > fold.position
     ), moved AS MATERIALIZED (
       SELECT DISTINCT e.agent_id FROM goal CROSS JOIN LATERAL (
@@ -82,18 +85,12 @@ export async function auditsBehind(sql: Sql): Promise<readonly string[]> {
 }
 
 /**
- * Brings the audit of the tenant to the end of its log, a bounded chunk a statement; or does nothing more where another
- * server is about it. Ends after the statement that is under way when `signal` aborts.
+ * Brings the audit of the tenant on by one bounded chunk. True if it is at the end of the log, or if another server is about
+ * it.
  */
-export async function foldAudit(sql: Sql, tenant: string, signal: AbortSignal): Promise<void> {
-  let isFilled = false;
-  while (!signal.aborted && !isFilled) {
-    const [filled] = await sql.query(FILL, [tenant]);
-    isFilled = filled === undefined || filled.isFilled;
-  }
-  let isAtEnd = false;
-  while (!signal.aborted && !isAtEnd) {
-    const [folded] = await sql.query(FOLD_ON, [tenant]);
-    isAtEnd = folded === undefined || folded.isAtEnd;
-  }
+export async function foldAudit(sql: Sql, tenant: string): Promise<boolean> {
+  const [filled] = await sql.query(FILL, [tenant]);
+  if (filled?.isFilled === false) return false;
+  const [folded] = await sql.query(FOLD_ON, [tenant]);
+  return folded === undefined || folded.isAtEnd;
 }

@@ -200,14 +200,9 @@ class Office {
     return open[which % Math.max(1, open.length)];
   }
 
-  /** One statement of a server that ends then. */
+  /** One chunk of a server that ends then. */
   async #foldOnce(): Promise<void> {
-    const ending = new AbortController();
-    const sql: Sql = {
-      ...this.sql,
-      query: async (statement, values) => this.sql.query(statement, values).finally(() => ending.abort()),
-    };
-    await foldAudit(sql, "one", ending.signal);
+    await foldAudit(this.sql, "one");
   }
 
   async #commit(agent: string, ...changes: readonly string[]): Promise<void> {
