@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
+import { median } from "../support/median.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { movableClock } from "../support/clock.ts";
 
@@ -201,15 +202,20 @@ describe("the dearest documents that are refused", () => {
     ["too many characters", (salt) => `query ${salt} { ${"rateLimit ".repeat(20_000)} }`],
   ])("%s cost at most 50 ms of CPU each", async (_name, document) => {
     const client = connect((await startTestApp()).url);
-    const ROUNDS = 5;
+    const ROUNDS = 9;
     const post = async (salt: string) => {
       const { errors } = await client.post({ query: document(salt) });
       expect(errors.length).toBeGreaterThan(0);
     };
     await post("warm");
-    const before = process.cpuUsage();
-    for (let round = 0; round < ROUNDS; round += 1) await post(`r${round}`);
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1_000 / ROUNDS).toBeLessThan(50);
+    // The round in the middle: what the process does besides, now and then, is not the document's.
+    const costs: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const before = process.cpuUsage();
+      await post(`r${round}`);
+      const { user, system } = process.cpuUsage(before);
+      costs.push((user + system) / 1_000);
+    }
+    expect(median(costs)).toBeLessThan(50);
   });
 });
