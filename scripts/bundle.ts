@@ -57,7 +57,7 @@ async function write(folder: string): Promise<void> {
 }
 
 /**
- * What `import.meta.url` is for in the sources, kept: a `.ts` file named by it is a module that is loaded by its address,
+ * The meaning of `import.meta.url` in the sources, kept: a `.ts` file named by it is a module that is loaded by its address,
  * and becomes a file of the bundle beside all others; everything else is found from the place of the source.
  */
 function ownPlaces(folder: string): Plugin {

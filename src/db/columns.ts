@@ -25,7 +25,7 @@ export type Columns<Field extends string = string> = { readonly [Name in Field]:
 /** The columns of the rows of `Input`. */
 type ColumnsOf<Input> = { readonly [Name in keyof Input]-?: null extends Input[Name] ? `${ColumnType}?` : ColumnType };
 
-/** What a commit may set of an agent, besides `lastActivityAt`, which never goes back. */
+/** The columns of an agent that a commit may set, besides `lastActivityAt`, which never goes back. */
 export const AGENT_PATCH = {
   state: "agent_state",
   breakpoint: "breakpoint",
@@ -42,7 +42,7 @@ export const AGENT_PATCH = {
   doneReason: "text?",
 } as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
 
-/** What the end of a step sets. */
+/** The columns that the end of a step sets. */
 export const STEP_PATCH = {
   state: "step_state",
   stopReason: "text?",
@@ -86,7 +86,7 @@ export const MESSAGE = {
   withdrawnAt: "timestamptz?",
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
 
-/** What a transition may set of a tool call. */
+/** The columns of a tool call that a transition may set. */
 export const TOOL_CALL_PATCH = {
   state: "tool_call_state",
   attempt: "int",

@@ -77,7 +77,7 @@ class Parameters {
   }
 }
 
-/** What the row is compared with besides its id is a row, which no index has: whatever the planner knows, it takes the id's. */
+/** The lease is compared as a row, which no index has: the planner finds the agent by its id alone. */
 function agentText(parameters: Parameters): string {
   const set = patchText(AGENT_PATCH, "a", parameters.next("int"), parameters.of(AGENT_PATCH));
   const activity = `greatest(a.last_activity_at, ${parameters.next("timestamptz")})`;
@@ -118,7 +118,7 @@ function insertText(table: string, columns: Columns, count: "one" | "many", para
   return `${into} ${values.join(", ")} FROM held, generate_subscripts(${arrays[0] ?? ""}, 1) AS n(row)`;
 }
 
-/** What sets the columns that a patch has: of those that may be null, the ones whose bits are in `given`. */
+/** The assignments of the columns that a patch has: of those that may be null, the ones whose bits are in `given`. */
 function patchText(columns: Columns, table: string, given: string, values: readonly string[]): string {
   const set = Object.entries(columns).map(([field, column], index) => {
     const [name, value] = [columnName(field), values[index] ?? ""];

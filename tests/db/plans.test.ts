@@ -33,7 +33,7 @@ const NOW = new Set([
 const OF_READERS =
   /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged).*)|count_fork_points|block_text|open_blocks)$/;
 
-/** What PostgreSQL says of a plan. */
+/** A plan as PostgreSQL tells it. */
 type Plan = {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -74,7 +74,7 @@ async function statements(): Promise<readonly Statement[]> {
   return JSON.parse(collecting.output()) as Statement[];
 }
 
-/** Where the plan goes through a table that grows without knowing what it looks for. */
+/** The places of a plan at which it goes through a growing table as a whole. */
 function scansOf(plan: Plan): readonly string[] {
   const { Plans: parts = [] } = plan;
   const table = plan["Relation Name"];

@@ -84,7 +84,7 @@ async function rowsOf(sql: Sql): Promise<Record<string, unknown>> {
   return Object.fromEntries(rows);
 }
 
-/** What a log says to a commit, in words that two logs share. */
+/** The answer of a log to a commit, in words that two logs share. */
 async function answerOf(log: EventLog, ...commit: Parameters<EventLog["commitHeld"]>): Promise<string> {
   try {
     const answer = await log.commitHeld(...commit);

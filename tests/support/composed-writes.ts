@@ -13,7 +13,7 @@ export function isComposed({ name }: Statement): boolean {
   return SHAPES_BY_NAME.has(name);
 }
 
-/** What a composed commit is about to write; null for other statements. Calls that it adds in a later state went there. */
+/** The write that a composed commit is about to make; null for other statements. Calls that it adds in a later state went there. */
 export function composedWriteOf(statement: Statement, values: readonly unknown[]): SeenWrite | null {
   const shape = SHAPES_BY_NAME.get(statement.name);
   if (shape === undefined) return null;

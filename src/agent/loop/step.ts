@@ -89,7 +89,7 @@ export class StepRunner {
     return null;
   }
 
-  /** What a model can be given before the commit; null if hooks would see it, or if it must be read after the commit. */
+  /** The window that a model can be given before the commit; null if hooks would see it, or if it must be read after the commit. */
   #earlyWindow(started: Commit, { hooks, contextMessages }: Template): Window | null {
     if (hooks.preModel.length > 0 || this.#services.sql.outages.current !== null) return null;
     const messages = this.#scope.owner.messagesWith(started);

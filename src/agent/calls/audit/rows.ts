@@ -39,7 +39,7 @@ export const FRESH = BEHIND(NEWEST_STEP);
 /** The same of one that may not be whole at the place of `fold`: then all calls of those agents, since what was put into it had another order. */
 export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE WHEN (SELECT position < whole_at FROM fold) THEN -1 ELSE ${NEWEST_STEP} END)`)}) r`;
 
-/** How far the whole audit of the tenant $1 is; no row if it is not whole, or if events behind its place were removed. */
+/** The place of the whole audit of the tenant $1 in its log; no row if it is not whole, or if events behind its place were removed. */
 export const FOLD = `SELECT f.position FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.tenant = $1 AND f.position >= f.whole_at AND f.position >= l.floor`;
 
 /** The agents of the tenant $1 for which something was committed behind the place of `fold`: every change of a call comes with an event. */
@@ -50,6 +50,6 @@ export const MOVED = `SELECT DISTINCT e.agent_id FROM fold CROSS JOIN LATERAL (
 /** That a row of `audit_call` is what its call is now: one that has not ended may have changed, if its agent has moved. */
 export const CURRENT = `NOT (${OPEN} AND agent_id IN (SELECT agent_id FROM moved))`;
 
-/** What the audit's rows amount to, for a GROUP BY of columns that stand before them. */
+/** The sums of the audit's rows, for a GROUP BY of columns that stand before them. */
 export const COUNTED = `count(*)::int AS calls, (count(*) FILTER (WHERE has_run))::int AS executed,
   (count(duration_ms) FILTER (WHERE has_run))::int AS timed, coalesce(sum(duration_ms) FILTER (WHERE has_run), 0) AS sum_ms, max(duration_ms) FILTER (WHERE has_run) AS most_ms`;

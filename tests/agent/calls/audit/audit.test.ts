@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 const BEGIN = Date.UTC(2026, 0, 1);
 const NAMES = ["read", "write", "shell"];
 
-/** What may happen: numbers choose among what there is. */
+/** The things that may happen: numbers choose among what there is. */
 const ACTION = fc.oneof(
   {
     weight: 4,
