@@ -34,16 +34,23 @@ type PageRow = Partial<EventRow> & HeadRow & { head: string | number; found?: st
 /** The bounds of one read. */
 const PAGE = { rows: 500, positions: 5_000, bytes: 256 * 1024 };
 
-const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload::text AS payload";
+const COLUMNS = "e.agent_id, e.position, e.seq, e.at, e.channel, e.kind, e.payload";
 /** The last position of the log of a row `l` of tenant_log: that of its newest event, never less than its floor. `append_events` gives positions by the same rule. */
 export const POSITION = "greatest(l.floor, (SELECT max(h.position) FROM event h WHERE h.tenant = l.tenant))";
 const LOG = `SELECT l.tenant, coalesce(l.log_id, l.tenant) AS log_id, l.epoch, l.lost_at, l.floor, ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1`;
 /** Of a `log` that is materialized: its position would be looked up again for every row of the page. */
 const HEAD = "log.position AS head, log.log_id, log.epoch, log.lost_at, log.floor";
-/** The first of the rows, or the last for `DESC`, up to the page's bytes, each with how many rows there were. */
+/** `sum(size) OVER` the rows that come before one, in the order of the page. */
+const BEFORE = (size: string, direction: Direction): string => `sum(${size}) OVER (ORDER BY r.position ${direction}) - ${size}`;
+/**
+ * The first of the rows, or the last for `DESC`, up to the page's bytes, each with how many rows there were. What a payload takes
+ * as it is stored is known without reading it: only payloads that may be of the page are read, and then counted as text.
+ */
 const BOUNDED = (rows: string, direction: Direction): string =>
-  `SELECT * FROM (SELECT r.*, count(*) OVER () AS found, sum(octet_length(r.payload)) OVER (ORDER BY r.position ${direction}) - octet_length(r.payload) AS before
-    FROM (${rows}) r) b WHERE b.before < ${PAGE.bytes}`;
+  `SELECT * FROM (SELECT r.*, ${BEFORE("octet_length(r.payload)", direction)} AS before
+    FROM (SELECT r.agent_id, r.position, r.seq, r.at, r.channel, r.kind, r.found, r.payload::text AS payload
+      FROM (SELECT r.*, count(*) OVER () AS found, ${BEFORE("pg_column_size(r.payload)", direction)} AS stored FROM (${rows}) r) r
+      WHERE r.stored < ${PAGE.bytes}) r) r WHERE r.before < ${PAGE.bytes}`;
 type Direction = "ASC" | "DESC";
 type TenantValues = [
   tenant: string,
@@ -108,7 +115,7 @@ const READ_OPEN: Statement<
 > = {
   name: "read_open",
   text: `WITH log AS MATERIALIZED (${LOG}) SELECT ${HEAD}, e.*
-    FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
+    FROM log LEFT JOIN LATERAL (SELECT ${COLUMNS}::text AS payload, a.created_by FROM approval p JOIN agent a ON a.id = p.agent_id
       JOIN event e ON e.kind = 'PERMISSION_REQUIRED' AND e.payload #>> '{request,approvalId}' = p.id
       WHERE p.tenant = $1 AND p.state = 'PENDING' AND ($2::text[] IS NULL OR p.agent_id = ANY ($2)) AND ($3::text IS NULL OR a.created_by = $3)
         AND e.position > $4 AND ($5::bigint IS NULL OR e.position <= $5)

@@ -146,7 +146,33 @@ describe("the plans of statements", () => {
       }
     }
   });
+
+  it("of a page read only the payloads that it gives, of an agent whose events are wide", async () => {
+    const client = await databaseOf(1);
+    // Hashes do not compress: 400 payloads of 30 KB, of which a page gives nine.
+    await client.query(`INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
+      SELECT 'one', 10 + e, 'agent-1', 10 + e, 'PROGRESS', 'TEXT_CHUNK', json_build_object('step', 1, 'block', 0, 'delta',
+        (SELECT string_agg(md5((e * 1000 + h)::text), '') FROM generate_series(1, 940) h)), now() FROM generate_series(1, 400) e`);
+    const all = await statements();
+    for (const { name, values } of [
+      { name: "read_agent", values: "('one', 'agent-1', 10)" },
+      { name: "read_agent_past", values: "('one', 'agent-1', 10, 410)" },
+      { name: "read_tenant", values: "('one', 10, '{PROGRESS}', NULL, NULL, NULL)" },
+      { name: "read_tenant_past", values: "('one', 10, '{PROGRESS}', NULL, NULL, NULL, 410)" },
+    ]) {
+      const text = all.find((statement) => statement.name === name)?.text ?? "";
+      await client.query(`PREPARE ${name} AS ${text}`);
+      const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Measured }] }>(
+        `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${name} ${values}`,
+      );
+      const [explained] = rows[0]?.["QUERY PLAN"] ?? [];
+      expect(explained?.Plan["Actual Rows"], name).toBe(9);
+      expect(explained?.Plan["Shared Hit Blocks"], name).toBeLessThan(300);
+    }
+  });
 });
+
+type Measured = { readonly "Actual Rows": number; readonly "Shared Hit Blocks": number };
 
 const KEYS = new Set(["agent_pkey", "step_pkey", "tool_call_pkey"]);
 
