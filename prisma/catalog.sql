@@ -591,8 +591,6 @@ CREATE UNIQUE INDEX event_pkey ON public.event USING btree (tenant, "position");
 
 CREATE UNIQUE INDEX event_seq_of_tenant ON public.event USING btree (tenant, seq) WHERE (agent_id IS NULL);
 
-CREATE INDEX event_tenant_channel_position_idx ON public.event USING btree (tenant, channel, "position");
-
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (tenant, actor_id, operation, key);
 
 CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);

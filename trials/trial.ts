@@ -43,7 +43,11 @@ export async function trial(name: string, body: (run: TrialRun) => Promise<strin
   for (const failure of failures.slice(0, SHOWN)) console.error(failure);
   const [first] = failures;
   // A stack is long, and CI shows the last lines only.
-  console.log(first === undefined ? `trial:${name} passed` : `trial:${name} failed: ${failures.length} failures: ${first.split("\n", 1)[0]}`);
+  console.log(
+    first === undefined
+      ? `trial:${name} passed`
+      : `trial:${name} failed: ${failures.length} failures: ${first.split("\n", 1)[0]}`,
+  );
   // What a planted run had still under way keeps nobody waiting.
   if (failures.length > 0) process.exit(isBroken ? 2 : 1);
 }

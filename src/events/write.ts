@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { OutageWatch } from "../db/outage.ts";
 import { isConnectionLost, isContention, sqlState } from "../db/storage-error.ts";
@@ -20,7 +20,7 @@ export type Write = { readonly id: string; isLost: boolean };
 
 /** A write that was not tried yet. */
 export function newWrite(): Write {
-  return { id: randomUUID(), isLost: false };
+  return { id: randomUUIDv7(), isLost: false };
 }
 
 /** The tries of writes whose outcome is not known yet. */

@@ -23,7 +23,9 @@ const subscriptions = (app: TestApp): Promise<number> => metric(app, "triplane_s
 async function longTimeline({ services: { log } }: TestApp): Promise<void> {
   const agent = await insertAgent(log, "local", "local");
   for (let index = 0; index < EVENTS; index += 50)
-    await log.append("local", [{ ...agent, events: Array.from({ length: 50 }, () => chunk(randomBytes(30_000).toString("hex"))) }]);
+    await log.append("local", [
+      { ...agent, events: Array.from({ length: 50 }, () => chunk(randomBytes(30_000).toString("hex"))) },
+    ]);
 }
 
 /** A WebSocket that subscribes from the beginning and then reads nothing. */

@@ -47,8 +47,9 @@ const BEFORE: Partial<Record<Point, (change: SeenChange, agentId: string) => boo
   "permission judged": ({ approvals = [] }) => approvals.length > 0,
   decided: (change) => goesTo("EXECUTING", change),
   "result stored": (_change, agentId) => hasResult.has(agentId),
-  // The model call of the next step has begun by then.
-  "called before its commit": (change) => change.stepStart !== undefined && goesTo("COMPLETED", change),
+  // The model call of the next step has begun by then. A loop that was not waiting when the tool ended commits the result alone, before.
+  "called before its commit": (change, agentId) =>
+    change.stepStart !== undefined && (goesTo("COMPLETED", change) || hasResult.has(agentId)),
 };
 const AFTER: Partial<Record<Point, (change: SeenChange) => boolean>> = {
   "tool_use stored": ({ toolCalls = [] }) => toolCalls.length > 0,

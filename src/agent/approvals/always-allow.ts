@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { AllowRuleSnapshot } from "../../events/tenant-event.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -155,7 +155,7 @@ async function store(
   for (;;) {
     const [same] = await services.sql.query(FIND_SAME, [tenant, templateId, rule]);
     if (same !== undefined) return accepted({ id: same.id, position: null });
-    const id = randomUUID();
+    const id = randomUUIDv7();
     const createdBy = actorRef(actor);
     const stored = { allowRuleId: id, rule, templateId, approvalId, note: said, createdBy, createdAt: at.toISOString() };
     const outcome = await services.log.commitTenant(

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { SERVER, type ActorRef } from "../../events/actor-ref.ts";
@@ -63,7 +63,7 @@ async function tryToDelegate(
   const at = services.clock.now();
   const problem = delegateProblem(actor, to, until, at) ?? noteProblem(note);
   if (problem !== null) return refused(problem);
-  const id = randomUUID();
+  const id = randomUUIDv7();
   const said = note === null ? null : storable(note);
   const from = actorRef(actor);
   const grant = { delegationId: id, from, to, note: said, startsAt: at.toISOString(), endsAt: until.toISOString() };

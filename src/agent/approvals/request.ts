@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../db/change.ts";
 import type { ApprovalKind } from "../../db/generated/enums.ts";
 import type { AgentEventBody } from "../../events/event.ts";
@@ -34,7 +34,7 @@ export function requestApproval(
   { kind, call, input, inputHash, reason, risk, meta, quorum, at }: Asking,
   { approvalExpiresMs }: Pick<ApprovalTemplate, "approvalExpiresMs">,
 ): ApprovalRequest {
-  const id = randomUUID();
+  const id = randomUUIDv7();
   const expiresAt = approvalExpiresMs === null ? null : new Date(at.getTime() + approvalExpiresMs);
   const undecided = { decision: null, decidedBy: null, decidedAt: null, note: null };
   const asked: CallView = { ...call, approval: { id, kind, state: "PENDING", inputHash, ...undecided } };

@@ -1,5 +1,6 @@
 import { ENDED } from "../../lib/abort-reason.ts";
 import type { Json } from "../../lib/json.ts";
+import { msSince } from "../../lib/ms-since.ts";
 import { messageOf } from "../../lib/text.ts";
 import { hookAnswer } from "../tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
@@ -70,7 +71,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   });
   ending.abort(ENDED);
   end();
-  const durationMs = performance.now() - started;
+  const durationMs = msSince(started);
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, durationMs),

@@ -1,5 +1,6 @@
 import type { GateStage } from "../../events/snapshots.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { msSince } from "../../lib/ms-since.ts";
 
 /** One passage of a call through a stage: when it began (ms since 1970; null in rows of before), and how many ms it took. */
 export type Passage = { readonly stage: GateStage; readonly startedAt: number | null; readonly durationMs: number };
@@ -49,7 +50,7 @@ export class StageClock {
     const startedAt = this.#clock.now().getTime();
     const started = performance.now();
     return () => {
-      const durationMs = Math.round((performance.now() - started) * 1_000) / 1_000;
+      const durationMs = msSince(started);
       this.#stages.push({ stage, startedAt, durationMs });
       this.#trace?.stageCompleted(stage, durationMs);
     };

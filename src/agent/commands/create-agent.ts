@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
@@ -81,7 +81,7 @@ async function tryToCreate(
     );
   const title = readTitle(request.title);
   if (!title.ok) return title;
-  const id = randomUUID();
+  const id = randomUUIDv7();
   const workspace = await findWorkspace(services, request.workspace, id);
   if (!workspace.ok) return workspace;
   const at = services.clock.now();

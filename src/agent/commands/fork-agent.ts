@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { missingAbility } from "../actors/abilities.ts";
@@ -73,7 +73,7 @@ async function tryToFork(
       message: "the agent cannot be forked there: `agent.forkPoints` lists the messages after which it can",
     });
 
-  const id = randomUUID();
+  const id = randomUUIDv7();
   const at = services.clock.now();
   const { templateId, model, workspace, toolTimeoutMs, permission, title, hooks } = parent;
   const agent: NewAgent = { id, actor, templateId, model, workspace, toolTimeoutMs, permission, hooks, title, at };

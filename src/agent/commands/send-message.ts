@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { AgentEventBody } from "../../events/event.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
@@ -67,7 +67,7 @@ async function tryToSend(
   const content = [...kept.map(({ block }) => block), ...(text.trim() === "" ? [] : [{ type: "text", text } as const])];
   const bytes = byteLength(JSON.stringify(content));
   const added = kept.reduce((sum, { block }) => sum + block.source.bytes, bytes);
-  const id = randomUUID();
+  const id = randomUUIDv7();
   const at = clock.now();
   const received: AgentEventBody = {
     kind: "MESSAGE_RECEIVED",

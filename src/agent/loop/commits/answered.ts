@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { CallView } from "../../calls/call.ts";
@@ -83,7 +83,7 @@ function completed(stopReason: string, calls: NewCalls): Reducer {
 
 function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
   return calls.map((call, ordinal) => ({
-    id: randomUUID(),
+    id: randomUUIDv7(),
     tenant: view.tenant,
     agentId: view.id,
     turn: view.turn,

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomUUIDv7 } from "node:crypto";
 import type { OwnerChange } from "../../../db/change.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { Answer } from "../../conversation/answer.ts";
@@ -72,7 +72,7 @@ function agentMessage(
   at: Date,
 ): NewMessages[number] {
   return {
-    id: randomUUID(),
+    id: randomUUIDv7(),
     tenant: view.tenant,
     agentId: view.id,
     kind,
