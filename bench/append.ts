@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from "node:crypto";
 import pg from "pg";
 import { openDatabase } from "../src/db/database.ts";
 import type { EventDraft } from "../src/events/event.ts";
@@ -58,11 +59,12 @@ export async function append(url: string): Promise<Figure[]> {
         position += 1;
         return { position, kind, payload: JSON.stringify(payload), at: event.at.toISOString() };
       });
+      // The rows are the same: the first of an append has its id.
       return sql.query(
         {
           name: "raw_insert",
           text: `INSERT INTO raw_event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
-            SELECT 'bench', p, $1, p, NULL, 'PROGRESS', k, j::json, t FROM unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[]) AS r(p, k, j, t)`,
+            SELECT 'bench', p, $1, p, CASE WHEN n = 1 THEN $6::uuid END, 'PROGRESS', k, j::json, t FROM unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY AS r(p, k, j, t, n)`,
         },
         [
           agent.agentId,
@@ -70,6 +72,7 @@ export async function append(url: string): Promise<Figure[]> {
           rows.map((row) => row.kind),
           rows.map((row) => row.payload),
           rows.map((row) => row.at),
+          randomUUIDv7(),
         ],
       );
     };

@@ -12,7 +12,7 @@ import type { Figure } from "./figure.ts";
 import { insertion } from "./insertion.ts";
 import { newAgent, run, start } from "./turn-server.ts";
 
-const CALLS = 200;
+const CALLS = 400;
 const ROUNDS = 5;
 /** The first commits of a round meet cold plans. */
 const WARM = 20;
@@ -36,8 +36,10 @@ export async function commits(url: string): Promise<Figure[]> {
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
       await lay(client, rows);
+      const empty = await logBytes(client);
       const times = await replay(database.sql, recorded);
-      rounds.push({ ...times, insert: await insertion(client), bytes: await logBytes(client) });
+      const bytes = (await logBytes(client)) - empty;
+      rounds.push({ ...times, insert: await insertion(client), bytes });
     }
   } finally {
     await client.end();
@@ -110,6 +112,7 @@ async function replay(sql: Sql, recorded: readonly Recorded[]): Promise<{ answer
   return { answers: median(answers.slice(WARM)), results: median(results.slice(WARM)) };
 }
 
+/** The bytes of the events, of their indexes and of what PostgreSQL keeps beside both. */
 async function logBytes(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>("SELECT pg_total_relation_size('event') AS bytes");
   return Number(rows[0]?.bytes);
