@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { isJsonObject } from "./json.ts";
 
@@ -12,6 +12,9 @@ const ajv = new Ajv({
   verbose: true,
   // Checks are made at each start, and made use of a few times: to optimise them takes as long as to make them.
   code: { optimize: false },
+  // The schemas are the project's own: that they are schemas is known, and to check it would take longer than all else here.
+  meta: false,
+  validateSchema: false,
 });
 ajv.addKeyword({
   keyword: "isFunction",
@@ -25,10 +28,11 @@ ajv.addKeyword({ keyword: "problem", schemaType: "string" });
 /** The check of a value: its problems, each with the path of its field, as in `templates.assistant.maxSteps must be integer, not true`. */
 export type FormCheck = (value: unknown) => readonly string[];
 
-/** The check of a form. `whole` names the value where a problem is not about one field of it. */
+/** The check of a form, made when it is first wanted. `whole` names the value where a problem is not about one field of it. */
 export function formCheck(schema: TSchema, whole: string): FormCheck {
-  const validate = ajv.compile(schema);
+  let validate: ValidateFunction | null = null;
   return (value) => {
+    validate ??= ajv.compile(schema);
     if (validate(value)) return [];
     const errors = validate.errors ?? [];
     const undecided = new Set(

@@ -256,12 +256,24 @@ function schemaOf(name: string, schema: object): JsonObject {
   return "additionalProperties" in json ? json : { ...json, additionalProperties: false };
 }
 
+/** Says whether a schema is one. It is made once, since that takes as long as to compile ten tools. */
+const schemas = new Ajv();
+
+const OF_A_TOOL = {
+  allErrors: true,
+  useDefaults: true,
+  strict: true,
+  allowUnionTypes: true,
+  verbose: true,
+  meta: false,
+  validateSchema: false,
+} as const;
+
 function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Input> {
   try {
+    if (schemas.validateSchema(schema) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
     // One for each tool: what a schema refers to is looked for in that schema alone.
-    return new Ajv({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true, verbose: true }).compile<Input>(
-      schema,
-    );
+    return new Ajv(OF_A_TOOL).compile<Input>(schema);
   } catch (error) {
     throw new ToolDefinitionError(
       `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
