@@ -31,5 +31,6 @@ export type {
 export type { Script } from "./agent/models/script.ts";
 export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
 export type { PermissionSource } from "./agent/policy/permission-source.ts";
-export { PathRefused, type Workspace } from "./agent/workspace/workspace.ts";
+export { PathRefused } from "./agent/workspace/path-refused.ts";
+export type { Workspace } from "./agent/workspace/workspace.ts";
 export type { ListenedEvent, Listener, ListenerActions, Listeners } from "./deliveries/listeners.ts";

@@ -176,6 +176,7 @@ describe("settings", () => {
     expect([...settings.tenants.everybody.tools.keys()]).toEqual([
       "fs_read",
       "fs_write",
+      "fs_edit",
       "fs_glob",
       "fs_grep",
       "todo_read",

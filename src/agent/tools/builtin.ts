@@ -1,3 +1,4 @@
+import { fsEdit } from "./fs/edit.ts";
 import { fsGlob } from "./fs/glob.ts";
 import { fsGrep } from "./fs/grep.ts";
 import { fsRead } from "./fs/read.ts";
@@ -6,4 +7,4 @@ import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 
 /** The tools that every deployment has. */
-export const BUILTIN_TOOLS: readonly Tool[] = [fsRead, fsWrite, fsGlob, fsGrep, todoRead, todoWrite];
+export const BUILTIN_TOOLS: readonly Tool[] = [fsRead, fsWrite, fsEdit, fsGlob, fsGrep, todoRead, todoWrite];

@@ -9,3 +9,6 @@ export const INPUT_BYTES = 1024 * 1024;
 
 /** Files above this size are not searched. */
 export const SEARCHED_FILE_BYTES = 5 * 1024 * 1024;
+
+/** Files above this size are not edited: their text is held in memory, and compared. */
+export const EDITED_FILE_BYTES = 5 * 1024 * 1024;

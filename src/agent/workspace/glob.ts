@@ -1,4 +1,4 @@
-import { PathRefused } from "./workspace.ts";
+import { PathRefused } from "./path-refused.ts";
 
 /** The most alternatives that the braces of one pattern may stand for. */
 const ALTERNATIVES = 100;

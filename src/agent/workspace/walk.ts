@@ -6,7 +6,8 @@ import { isSecretPath } from "./secret-files.ts";
 import { globMatcher, isPattern } from "./glob.ts";
 import { FolderChanged, inFolder } from "./pinned-folder.ts";
 import type { LeftOut } from "./left-out.ts";
-import { PathRefused, type Workspace } from "./workspace.ts";
+import { PathRefused } from "./path-refused.ts";
+import type { Workspace } from "./workspace.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
 /** After so many entries of a folder others have their turn. */

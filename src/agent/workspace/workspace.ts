@@ -1,19 +1,16 @@
 import { constants, lstatSync, realpathSync } from "node:fs";
-import { randomUUID } from "node:crypto";
-import { lstat, open, realpath, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { open, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { messageOf } from "../../lib/text.ts";
 import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 import { errorCode } from "../../lib/error-code.ts";
+import { PathRefused } from "./path-refused.ts";
+import { SAFELY } from "./safely.ts";
+import { StagedFile } from "./staged-file.ts";
 
 /** The access to a file: a file that may be written is also made, replaced and removed. */
 export type Access = "read" | "write";
-
-/** A path that a tool may not use; the message is for the model. */
-export class PathRefused extends Error {
-  override readonly name = "PathRefused";
-}
 
 /** Says why a file may not be used, or null if it may. `names` are the ways that lead to it, relative to the workspace. */
 export type PathGuard = (names: readonly string[], access: Access) => string | null;
@@ -94,31 +91,17 @@ export class Workspace {
   }
 
   /**
-   * Puts a file of this content in the place of the one that is there, if one is, with the folders it lies in: it is written
-   * beside it and then renamed, so that nobody ever finds a half of it. It keeps the permissions of the file before, and one
-   * that may not be written stays. Other names of the same file (hard links) keep what was in it.
+   * Puts a file of this content in the place of the one that is there, if one is, with the folders it lies in. It keeps the
+   * permissions of the file before, and one that may not be written stays. Other names of the same file (hard links) keep
+   * what was in it.
    */
-  async replaceFile(path: string, content: string): Promise<void> {
-    const real = this.resolve(path, "write");
-    const name = basename(real);
-    await makeFolders(dirname(real));
-    await inFolder(dirname(real), async (folder) => {
-      const before = await lstat(join(folder, name)).catch(() => null);
-      if (before?.isFile() === false) throw new PathRefused(`${path} is not a file: list folders with fs_glob`);
-      if (before !== null) await (await open(join(folder, name), constants.O_WRONLY | SAFELY)).close();
-      const beside = join(folder, `.${randomUUID()}`);
-      try {
-        await writeWhole(beside, content, before === null ? 0o644 : before.mode & 0o777);
-        await rename(beside, join(folder, name));
-      } catch (error) {
-        await rm(beside, { force: true });
-        throw error;
-      }
-    }).catch((error: unknown) => {
-      if (error instanceof FolderChanged) throw new PathRefused(`${path} changed while it was opened`);
-      // The system names the file by the folder that was pinned.
-      throw error instanceof Error && "path" in error ? Object.assign(error, { path: real }) : error;
-    });
+  async replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+    await (await this.stageFile(path, content)).replace();
+  }
+
+  /** Writes a new content of a file beside it: the caller puts it in the file's place, or discards it. */
+  async stageFile(path: string, content: string | Uint8Array): Promise<StagedFile> {
+    return StagedFile.beside(path, this.resolve(path, "write"), content);
   }
 
   /** Opens the file, made if it is not there, in the folder that was resolved and in no other. */
@@ -148,23 +131,8 @@ export class Workspace {
   }
 }
 
-/** Writes a new file, and waits until the disk has it. */
-async function writeWhole(path: string, content: string, mode: number): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | SAFELY, mode);
-  try {
-    await file.chmod(mode);
-    await file.writeFile(content, "utf8");
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 /** The most folders of a path: each is asked about at every rule. */
 const SEGMENTS = 100;
-
-/** Never through a link, and never waiting: a pipe without a writer would hold a thread of the server for ever. */
-const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
  * The real path. Synchronous: asking the file system's cache takes microseconds, handing the question to another thread

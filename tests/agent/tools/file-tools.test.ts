@@ -3,41 +3,13 @@ import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { BUILTIN_TOOLS } from "../../../src/agent/tools/builtin.ts";
 import { literalSearch } from "../../../src/agent/workspace/line-search.ts";
 import { FolderChanged, inFolder } from "../../../src/agent/workspace/pinned-folder.ts";
-import type { ToolResult } from "../../../src/agent/tools/tool-result.ts";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
 import type { TodoItem } from "../../../src/events/snapshots.ts";
 import type { Json } from "../../../src/lib/json.ts";
 import { temporaryFolder } from "../../support/app.ts";
-
-/** Runs a tool as the gate does, in the folder. */
-async function runTool(
-  folder: string,
-  name: string,
-  input: Json,
-  todos: TodoItem[] = [],
-  signal = new AbortController().signal,
-): Promise<ToolResult> {
-  const tool = BUILTIN_TOOLS.find((candidate) => candidate.name === name);
-  const bound = tool?.bind(input);
-  if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
-  return bound.value.run({
-    tenant: "t",
-    createdBy: "anna",
-    templateId: "assistant",
-    agentId: "a",
-    callId: "c",
-    workspace: new Workspace(folder),
-    signal,
-    todos: { read: async () => todos, write: async (list) => void todos.splice(0, todos.length, ...list) },
-    emit: async () => {},
-    start: () => {
-      throw new Error("no built-in tool starts a program");
-    },
-  });
-}
+import { runTool } from "../../support/run-tool.ts";
 
 /** A workspace beside a secret, with links that lead to it. */
 async function trap(): Promise<{ folder: string; secret: string; outside: string }> {
@@ -342,7 +314,7 @@ describe("fs_write, fs_glob, fs_grep", () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "a.txt"), `${"a".repeat(60)}!`);
     const stop = AbortSignal.timeout(300);
-    await expect(runTool(folder, "fs_grep", { pattern: "^(a+)+$", regex: true }, [], stop)).rejects.toThrow("timeout");
+    await expect(runTool(folder, "fs_grep", { pattern: "^(a+)+$", regex: true }, { signal: stop })).rejects.toThrow("timeout");
   });
 });
 
@@ -350,7 +322,10 @@ describe("todo_read, todo_write", () => {
   it("replace the list as a whole, with unique ids and one in progress at most", async () => {
     const todos: TodoItem[] = [];
     const folder = await temporaryFolder();
-    const write = (list: Json) => runTool(folder, "todo_write", { todos: list }, todos);
+    const kept = {
+      todos: { read: async () => todos, write: async (list: readonly TodoItem[]) => void todos.splice(0, todos.length, ...list) },
+    };
+    const write = (list: Json) => runTool(folder, "todo_write", { todos: list }, kept);
     expect(
       (
         await write([
@@ -359,7 +334,7 @@ describe("todo_read, todo_write", () => {
         ])
       ).details,
     ).toEqual({ ok: true, count: 2 });
-    expect((await runTool(folder, "todo_read", {}, todos)).output).toBe("[~] 1: a — n\n[ ] 2: b");
+    expect((await runTool(folder, "todo_read", {}, kept)).output).toBe("[~] 1: a — n\n[ ] 2: b");
     await expect(
       write([
         { id: "1", title: "a", status: "pending" },

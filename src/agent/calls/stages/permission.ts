@@ -5,7 +5,8 @@ import { hookCall, hooksFor, type CallHooks, type HookAgent } from "../hooks.ts"
 import { hookAnswer } from "../../tools/hook.ts";
 import { readPreToolUseAnswer, type PreToolUseSaid } from "../hook-answers.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
-import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
+import { PathRefused } from "../../workspace/path-refused.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { isStricter, judge } from "../../policy/policy.ts";
 import type { Explanation, Policy, Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusal.ts";

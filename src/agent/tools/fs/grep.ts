@@ -4,7 +4,8 @@ import { literalSearch, regexSearch } from "../../workspace/line-search.ts";
 import { defineTool, optional } from "../tool.ts";
 import { leftOutDetails, leftOutNote, nothingLeftOut, type LeftOut } from "../../workspace/left-out.ts";
 import { walk } from "../../workspace/walk.ts";
-import { PathRefused, type Workspace } from "../../workspace/workspace.ts";
+import { PathRefused } from "../../workspace/path-refused.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 

@@ -3,6 +3,7 @@ import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
+import { encodingOf } from "./text-content.ts";
 
 /** The bytes of a file's start that are looked at to tell text from other content. */
 const PROBE_BYTES = 8 * 1024;
@@ -30,12 +31,8 @@ export const fsRead = defineTool({
     const file = await workspace.openForReading(path);
     try {
       const range = new LineRange(offset, limit);
-      let isStart = true;
-      for await (const chunk of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
-        if (isStart && chunk.subarray(0, PROBE_BYTES).includes(0)) throw new Error(`${path} is not a text file`);
-        isStart = false;
+      for await (const chunk of asUtf8(file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>, path))
         range.take(chunk);
-      }
       const { content, lines, totalLines, isCut } = range.end();
       const last = offset - 1 + lines;
       if (offset > 1 && offset > totalLines) throw new Error(`${path} has only ${totalLines} lines: read from an earlier offset`);
@@ -49,6 +46,25 @@ export const fsRead = defineTool({
     }
   },
 });
+
+/** The chunks of a text file in UTF-8: those of UTF-16, which its byte order mark tells, are decoded. */
+async function* asUtf8(chunks: AsyncIterable<Buffer>, path: string): AsyncIterable<Buffer> {
+  let decoder: TextDecoder | null = null;
+  let isStart = true;
+  for await (const chunk of chunks) {
+    if (isStart) decoder = utf16Decoder(chunk);
+    if (isStart && decoder === null && chunk.subarray(0, PROBE_BYTES).includes(0)) throw new Error(`${path} is not a text file`);
+    isStart = false;
+    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
+  }
+  if (decoder !== null) yield Buffer.from(decoder.decode(), "utf8");
+}
+
+/** The decoder of a file that begins with these bytes, if it is UTF-16; null if it is not. */
+function utf16Decoder(start: Buffer): TextDecoder | null {
+  const encoding = encodingOf(start)?.encoding;
+  return encoding === "utf-16le" || encoding === "utf-16be" ? new TextDecoder(encoding) : null;
+}
 
 function noteOn({
   offset,

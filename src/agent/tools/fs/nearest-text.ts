@@ -1,0 +1,81 @@
+import { headBytes } from "../../../lib/text.ts";
+
+/** What is looked at to find the nearest text: the lines of what is wanted, the places of each, and the lines of a file. */
+const WANTED_LINES = 200;
+const PLACES = 500;
+const COMPARED_LINES = 20_000;
+
+/** What is shown of the nearest text. */
+const SHOWN_LINES = 12;
+const SHOWN_BYTES = 200;
+
+/** Says in words for the model what a text has that is nearest to one that it does not have, with the numbers of its lines. */
+export function nearestText(text: string, wanted: string): string {
+  const lines = text.split("\n");
+  const wantedLines = wanted.split("\n");
+  const start = byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines);
+  if (start === null) return "Nothing in the file is like it: read the file again.";
+  const nearest = lines.slice(start, start + wantedLines.length);
+  const isSpacing = spaceless(nearest.join("\n")).includes(spaceless(wanted));
+  const shown = nearest.slice(0, SHOWN_LINES).map((line, index) => `${start + index + 1}: ${headBytes(line, SHOWN_BYTES)}`);
+  const place = nearest.length === 1 ? `in line ${start + 1}` : `in lines ${start + 1} to ${start + nearest.length}`;
+  return [
+    `The nearest text stands ${place}${isSpacing ? ", and differs in white space only" : ""}:`,
+    ...shown,
+    ...(nearest.length > SHOWN_LINES ? [`… ${nearest.length - SHOWN_LINES} more lines`] : []),
+  ].join("\n");
+}
+
+/** The line at which the wanted text would begin so that most of its lines stand where they do, white space aside; null if none does. */
+function byEqualLines(lines: readonly string[], wanted: readonly string[]): number | null {
+  const places = new Map<string, number[]>();
+  lines.forEach((line, index) => {
+    const key = line.trim();
+    const known = places.get(key);
+    if (known === undefined) places.set(key, [index]);
+    else if (known.length < PLACES) known.push(index);
+  });
+  const votes = new Map<number, number>();
+  wanted.slice(0, WANTED_LINES).forEach((line, index) => {
+    const key = line.trim();
+    if (key === "") return;
+    const found = places.get(key) ?? [];
+    // A line that stands in few places says more about the place that is meant.
+    for (const place of found) votes.set(place - index, (votes.get(place - index) ?? 0) + 1 / found.length);
+  });
+  let best: number | null = null;
+  for (const [start, count] of votes) if (best === null || count > (votes.get(best) ?? 0)) best = start;
+  return best === null ? null : Math.max(0, best);
+}
+
+/** The line at which the wanted text would begin if its longest line were the line that is most like it; null if none is. */
+function bySimilarLine(lines: readonly string[], wanted: readonly string[]): number | null {
+  const considered = wanted.slice(0, WANTED_LINES);
+  const longest = considered.reduce((best, line, index) => (line.length > (considered[best]?.length ?? 0) ? index : best), 0);
+  const target = pairsOf(considered[longest] ?? "");
+  if (target.size === 0) return null;
+  let [best, most]: [number | null, number] = [null, 0.4];
+  lines.slice(0, COMPARED_LINES).forEach((line, index) => {
+    const likeness = likenessOf(target, pairsOf(line));
+    if (likeness > most) [best, most] = [index - longest, likeness];
+  });
+  return best === null ? null : Math.max(0, best);
+}
+
+/** The pairs of neighbouring characters of a line's start, without white space. */
+function pairsOf(line: string): ReadonlySet<string> {
+  const text = spaceless(line.slice(0, 400));
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)));
+}
+
+/** How much two sets of pairs have in common, from 0 to 1 (Dice's coefficient). */
+function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  if (other.size === 0) return 0;
+  let common = 0;
+  for (const pair of other) if (one.has(pair)) common += 1;
+  return (2 * common) / (one.size + other.size);
+}
+
+function spaceless(text: string): string {
+  return text.replace(/\s+/g, "");
+}

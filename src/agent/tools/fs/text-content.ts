@@ -1,0 +1,65 @@
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+
+/** The encodings in which text files are edited. UTF-16 is known by its byte order mark. */
+export type Encoding = "utf-8" | "utf-8-bom" | "utf-16le" | "utf-16be";
+
+/** The text of a file without its byte order mark, and what it takes to write the text back as it was. */
+export type TextContent = { readonly text: string; readonly encoding: Encoding };
+
+/** The byte order marks. That of UTF-32 begins as that of UTF-16 does, and is looked for first. */
+const MARKS: readonly { readonly encoding: Encoding | "utf-32"; readonly mark: Buffer }[] = [
+  { encoding: "utf-32", mark: Buffer.from([0xff, 0xfe, 0, 0]) },
+  { encoding: "utf-8-bom", mark: Buffer.from([0xef, 0xbb, 0xbf]) },
+  { encoding: "utf-16le", mark: Buffer.from([0xff, 0xfe]) },
+  { encoding: "utf-16be", mark: Buffer.from([0xfe, 0xff]) },
+];
+
+/** The encoding of a file that begins with these bytes, and the length of its mark; null for one that is not known. */
+export function encodingOf(start: Uint8Array): { readonly encoding: Encoding; readonly markBytes: number } | null {
+  const found = MARKS.find(({ mark }) => mark.equals(start.subarray(0, mark.length)));
+  if (found === undefined) return { encoding: "utf-8", markBytes: 0 };
+  return found.encoding === "utf-32" ? null : { encoding: found.encoding, markBytes: found.mark.length };
+}
+
+/** The name of an encoding, as decoders know it. */
+export function decoderName(encoding: Encoding): string {
+  return encoding === "utf-8-bom" ? "utf-8" : encoding;
+}
+
+/**
+ * The text of a file. Refuses what would not be the same bytes again when it is written back: other encodings, broken
+ * characters, and content that is no text. The reason follows the name of the file.
+ */
+export function decodeText(content: Uint8Array): Result<TextContent, string> {
+  const found = encodingOf(content);
+  if (found === null) return refused("is encoded in UTF-32: only UTF-8, and UTF-16 with a byte order mark, can be edited");
+  const { encoding, markBytes } = found;
+  const bytes = content.subarray(markBytes);
+  // In UTF-8 a NUL is one byte: what has one is an image, an archive, or UTF-16 without its mark.
+  if (markBytes < 2 && bytes.includes(0)) return refused("is not a text file");
+  try {
+    const text = new TextDecoder(decoderName(encoding), { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.includes("\0") ? refused("is not a text file") : accepted({ text, encoding });
+  } catch {
+    const name = encoding.startsWith("utf-8") ? "UTF-8" : "UTF-16";
+    return refused(`is not valid ${name}: only UTF-8, and UTF-16 with a byte order mark, can be edited`);
+  }
+}
+
+/** The bytes of a text in its encoding, with its byte order mark. */
+export function encodeText({ text, encoding }: TextContent): Buffer {
+  const mark = MARKS.find((each) => each.encoding === encoding)?.mark ?? Buffer.alloc(0);
+  return Buffer.concat([mark, encodedBytes(text, encoding)]);
+}
+
+function encodedBytes(text: string, encoding: Encoding): Buffer {
+  switch (encoding) {
+    case "utf-8":
+    case "utf-8-bom":
+      return Buffer.from(text, "utf8");
+    case "utf-16le":
+      return Buffer.from(text, "utf16le");
+    case "utf-16be":
+      return Buffer.from(text, "utf16le").swap16();
+  }
+}

@@ -1,0 +1,99 @@
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { EDITED_FILE_BYTES } from "../limits.ts";
+import { lineOf } from "./lines.ts";
+import { nearestText } from "./nearest-text.ts";
+
+/** The replacement of a text by another one in a file: where it stands once, or everywhere. */
+export type TextEdit = { readonly oldString: string; readonly newString: string; readonly replaceAll: boolean };
+
+/** A text after an edit, with the number of places that were replaced, and the lines in which the first of them began. */
+export type EditedText = { readonly text: string; readonly replacements: number; readonly lines: readonly number[] };
+
+/** The most lines that are named. */
+const NAMED_LINES = 10;
+
+/**
+ * The text after the replacement. All of `oldString` and `newString` is text: nothing in them is a pattern. A line feed of
+ * `oldString` also stands for a line end of two characters, unless `oldString` has a carriage return itself; the line feeds of
+ * `newString` become the line ends of the file then. Refuses with a reason for the model, which says what is there instead.
+ */
+export function editText(text: string, { oldString, newString, replaceAll }: TextEdit): Result<EditedText, string> {
+  if (oldString === "") return refused("old_string is empty: give the text to replace, or write the whole file with fs_write");
+  if (oldString === newString) return refused("old_string and new_string are the same: nothing would change");
+  const seen = oldString.includes("\r") ? asWritten(text) : withLineFeeds(text);
+  const starts = startsOf(seen.text, oldString, replaceAll);
+  const [first] = starts;
+  if (first === undefined) return refused(`old_string does not occur. ${nearestText(seen.text, oldString)}`);
+  if (!replaceAll && starts.length > 1) return refused(notUnique(seen.text, starts));
+  const inserted = seen.lineEnd === "\r\n" && !newString.includes("\r") ? newString.replaceAll("\n", "\r\n") : newString;
+  const length = text.length + starts.length * (inserted.length - oldString.length);
+  if (length > EDITED_FILE_BYTES)
+    return refused(`the file would have ${length} characters: at most ${EDITED_FILE_BYTES} are edited`);
+  const pieces: string[] = [];
+  let end = 0;
+  for (const start of starts) {
+    pieces.push(text.slice(end, seen.offset(start)), inserted);
+    end = seen.offset(start + oldString.length);
+  }
+  const edited = [...pieces, text.slice(end)].join("");
+  if (edited === text) return refused("nothing would change: the file has new_string there already");
+  return accepted({ text: edited, replacements: starts.length, lines: firstLines(seen.text, starts) });
+}
+
+/** Says how many places were replaced, and in which lines the first of them stood. */
+export function placesIn({ replacements, lines }: EditedText): string {
+  const more = replacements > NAMED_LINES ? " …" : "";
+  if (replacements === 1) return `1 occurrence replaced, in line ${lines.join(", ")}`;
+  return `${replacements} occurrences replaced, in lines ${lines.join(", ")}${more}`;
+}
+
+/** A text as an edit sees it: its line end, and the offset in the text itself of an offset in what is seen. */
+type SeenText = { readonly text: string; readonly lineEnd: "\n" | "\r\n"; offset(seen: number): number };
+
+function asWritten(text: string): SeenText {
+  return { text, lineEnd: "\n", offset: (seen) => seen };
+}
+
+/** The text with one character a line end. Its line end is the one that most lines have. */
+function withLineFeeds(text: string): SeenText {
+  const returns: number[] = [];
+  for (let at = text.indexOf("\r\n"); at >= 0; at = text.indexOf("\r\n", at + 2)) returns.push(at - returns.length);
+  if (returns.length === 0) return asWritten(text);
+  const seenText = text.replaceAll("\r\n", "\n");
+  const lineFeeds = seenText.split("\n").length - 1;
+  return {
+    text: seenText,
+    lineEnd: returns.length * 2 >= lineFeeds ? "\r\n" : "\n",
+    offset: (seen) => seen + countBelow(returns, seen),
+  };
+}
+
+/** The number of values below a bound, in a list that rises. */
+function countBelow(values: readonly number[], bound: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] ?? 0) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The places at which a text begins. To replace all, those that do not overlap; to find out if it is the only one, all. */
+function startsOf(text: string, wanted: string, replaceAll: boolean): readonly number[] {
+  const starts: number[] = [];
+  const step = replaceAll ? wanted.length : 1;
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + step)) starts.push(at);
+  return starts;
+}
+
+/** The lines in which the first of these offsets lie, each once. */
+function firstLines(text: string, starts: readonly number[]): readonly number[] {
+  return [...new Set(starts.slice(0, NAMED_LINES).map((start) => lineOf(text, start)))];
+}
+
+function notUnique(text: string, starts: readonly number[]): string {
+  const lines = firstLines(text, starts).join(", ");
+  const more = starts.length > NAMED_LINES ? " …" : "";
+  return `old_string occurs ${starts.length} times, in lines ${lines}${more}: give more of the text around the one that is meant, or replace_all: true`;
+}

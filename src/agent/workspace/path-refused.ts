@@ -1,0 +1,4 @@
+/** A path that a tool may not use; the message is for the model. */
+export class PathRefused extends Error {
+  override readonly name = "PathRefused";
+}

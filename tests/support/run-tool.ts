@@ -1,0 +1,32 @@
+import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
+import type { ToolContext } from "../../src/agent/tools/tool.ts";
+import type { ToolResult } from "../../src/agent/tools/tool-result.ts";
+import { Workspace } from "../../src/agent/workspace/workspace.ts";
+import type { Json } from "../../src/lib/json.ts";
+
+/** The context of a call in a folder, as the gate gives it to tools. */
+export function contextIn(folder: string, more: Partial<ToolContext> = {}): ToolContext {
+  return {
+    tenant: "t",
+    createdBy: "anna",
+    templateId: "assistant",
+    agentId: "a",
+    callId: "c",
+    workspace: new Workspace(folder),
+    signal: new AbortController().signal,
+    todos: { read: async () => [], write: async () => {} },
+    emit: async () => {},
+    start: () => {
+      throw new Error("no built-in tool starts a program");
+    },
+    ...more,
+  };
+}
+
+/** Runs a built-in tool as the gate does, in the folder. */
+export async function runTool(folder: string, name: string, input: Json, more: Partial<ToolContext> = {}): Promise<ToolResult> {
+  const tool = BUILTIN_TOOLS.find((candidate) => candidate.name === name);
+  const bound = tool?.bind(input);
+  if (!bound?.ok) throw new Error(JSON.stringify(bound?.refusal));
+  return bound.value.run(contextIn(folder, more));
+}
