@@ -65,6 +65,17 @@ const write = (path: string, writes: string): Attempt => ({
   writes,
 });
 
+/** An edit that gives a file the text that `write` gives it; one of several also edits a file that is open to all. */
+const edit = (tool: "fs_edit" | "fs_multi_edit", of: { path: string; old_string: string }, writes: string): Attempt => {
+  const closed = { ...of, new_string: "written by the agent", replace_all: true };
+  const open = { path: "docs/readme.md", old_string: "Welcome", new_string: "Welcome, all" };
+  return {
+    tool,
+    input: tool === "fs_edit" ? closed : { edits: [{ ...open, new_string: `${open.new_string} ${writes}` }, closed] },
+    writes,
+  };
+};
+
 const ATTEMPTS: readonly Attempt[] = [
   ...[
     ".private",
@@ -133,6 +144,8 @@ const ATTEMPTS: readonly Attempt[] = [
   { tool: "peek", input: { name: "linked/deep/note.txt" }, sees: /TOP SECRET/ },
   { tool: "todo_write", input: { todos: [] }, sees: /list/ },
   { tool: "todo_read", input: {}, sees: /list|No/ },
+  edit("fs_edit", { path: "linked/key.txt", old_string: "TOP SECRET key" }, "secrets/key.txt"),
+  edit("fs_multi_edit", { path: "here/secrets/deep/note.txt", old_string: "TOP SECRET note" }, "secrets/deep/note.txt"),
   // Last, since it is also what others read.
   write("link.txt", ".private"),
   write(".private", ".private"),

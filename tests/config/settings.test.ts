@@ -177,6 +177,7 @@ describe("settings", () => {
       "fs_read",
       "fs_write",
       "fs_edit",
+      "fs_multi_edit",
       "fs_glob",
       "fs_grep",
       "todo_read",

@@ -1,8 +1,9 @@
-import type { JsonObject } from "../../lib/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
 import { namesOf, useOf, type RuleValue, type RuleValues } from "../policy/rule-values.ts";
-import { parametersOf, type Tool } from "../tools/tool.ts";
+import { parametersOf, placeOf } from "../tools/path-places.ts";
+import type { Tool } from "../tools/tool.ts";
 
 /** Longer texts are not made into a rule: nobody would read it. In bytes. */
 const TEXT_BYTES = 200;
@@ -13,13 +14,18 @@ const TEXT_BYTES = 200;
  * open, since a rule cannot say that a parameter is absent. Refuses with the reason if there is none that can be read.
  */
 export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject): Result<string, string> {
-  const given = Object.entries(values).filter(([parameter]) => Object.hasOwn(input, parameter));
+  const given = Object.entries(values).filter(([place]) => Object.hasOwn(input, placeOf(place).parameter));
   const hasPaths = Object.keys(tool.paths).length > 0;
   if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused("the call names no path");
   const open = Object.keys(parametersOf(tool.inputSchema)).find((parameter) => !given.some(([name]) => name === parameter));
   if (!hasPaths && open !== undefined)
     return refused(`the call leaves ${open} open, and a rule cannot say that a parameter is absent`);
-  const told = given.filter(([parameter]) => !hasPaths || isPath(tool, parameter) || typeof input[parameter] !== "string");
+  const lists = new Set(Object.keys(tool.paths).flatMap((place) => listOf(place) ?? []));
+  const untold = [...lists].find((list) => !hasTextsOnly(input[list]));
+  if (untold !== undefined) return refused(`${untold} has more in it than paths and texts, of which a rule cannot speak`);
+  const told = given.filter(
+    ([parameter]) => !hasPaths || isPath(tool, parameter) || (typeof input[parameter] !== "string" && !lists.has(parameter)),
+  );
   const conditions: string[] = [];
   for (const [parameter, list] of told) {
     const condition = conditionOf(parameter, list);
@@ -27,6 +33,20 @@ export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject)
     conditions.push(condition.value);
   }
   return accepted(conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`);
+}
+
+/** The parameter that a place lies in as a field of the items; null for a parameter itself. */
+function listOf(place: string): string | null {
+  const { parameter, field } = placeOf(place);
+  return field === null ? null : parameter;
+}
+
+/** True if all fields of the items of a list are texts, or left out. */
+function hasTextsOnly(list: Json | undefined): boolean {
+  if (!Array.isArray(list)) return true;
+  return list.every(
+    (item) => isJsonObject(item) && Object.values(item).every((value) => value === null || typeof value === "string"),
+  );
 }
 
 function isPath(tool: Tool, parameter: string): boolean {
@@ -42,7 +62,8 @@ function conditionOf(parameter: string, list: readonly RuleValue[]): Result<stri
   }
   const [only] = patterns;
   if (only === undefined) return refused("names nothing");
-  const pattern = patterns.length === 1 ? only : `{${patterns.join(",")}}`;
+  const different = [...new Set(patterns)];
+  const pattern = different.length === 1 ? only : `{${different.join(",")}}`;
   return accepted(`${parameter}:${quoted(list[0]?.kind === "file" ? `/${pattern}` : pattern)}`);
 }
 

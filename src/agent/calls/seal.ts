@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../lib/json.ts";
+import { writtenFiles } from "../policy/rule-values.ts";
 import type { CallView } from "./call.ts";
 import { callStep, type CallFacts, type CallStep, type Trail } from "./states.ts";
 
@@ -21,31 +23,38 @@ const ADVICE: Readonly<Record<string, { readonly error: string; readonly recomme
   },
 };
 
-/** The result of a call that was closed without one, in the form that models can read and programs can tell apart. */
-export function sealedResult(call: CallView, note: string): CallFacts {
+/** The result of a call that was closed without one: in the form that models can read, and as details for programs. */
+function sealedResult(call: CallView, note: string): { readonly facts: CallFacts; readonly details: JsonObject } {
   const isOutcomeUnknown = call.state === "APPROVAL_REQUIRED" && call.approval?.kind === "OUTCOME_UNKNOWN";
   const status = isOutcomeUnknown ? "EXECUTING" : call.state;
   const advice = ADVICE[status];
   if (advice === undefined) throw new Error(`a call in state ${call.state} has its result`);
+  // Of a call that had not begun no file was written.
+  const files = status === "EXECUTING" ? writtenFiles(call.ruleValues) : [];
   const payload = {
     ok: false,
     error: advice.error,
-    data: { status, startedAt: call.startedAt, approval: call.approval?.state ?? null, toolId: call.id, note },
+    data: {
+      status,
+      startedAt: call.startedAt,
+      approval: call.approval?.state ?? null,
+      toolId: call.id,
+      note,
+      ...(files.length === 0 ? {} : { files }),
+    },
     recommendations: advice.recommendations,
     _autoSealed: true,
   };
-  return {
-    output: JSON.stringify(payload),
-    isError: true,
-    error: {
-      type: "aborted",
-      stage: status === "EXECUTING" ? "execution" : "confirmation",
-      message: `${advice.error} (${note})`,
-    },
-  };
+  const error = {
+    type: "aborted",
+    stage: status === "EXECUTING" ? "execution" : "confirmation",
+    message: `${advice.error} (${note})`,
+  } as const;
+  return { facts: { output: JSON.stringify(payload), isError: true, error }, details: payload };
 }
 
 /** The step of a call to SEALED, with the result that says why. */
 export function sealCall(call: CallView, trail: Trail & { readonly note: string }, at: Date): CallStep {
-  return callStep(call, "SEALED", at, { ...sealedResult(call, trail.note), completedAt: at.toISOString() }, {}, trail);
+  const { facts, details } = sealedResult(call, trail.note);
+  return callStep(call, "SEALED", at, { ...facts, completedAt: at.toISOString() }, { details }, trail);
 }

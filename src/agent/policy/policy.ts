@@ -13,6 +13,7 @@ import {
   type StoredRule,
   type Verdict,
 } from "./permission.ts";
+import { speaksOf } from "../tools/path-places.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { namesOf } from "./rule-values.ts";
 
@@ -216,7 +217,7 @@ function named(names: readonly string[], list: string, place: string, tool: stri
 
 /** True if a rule may allow a call: a rule for a file with secrets must name its path. */
 function mayAllow({ conditions }: Rule, secrets: readonly string[]): boolean {
-  return secrets.every((secret) => conditions.some(({ parameter }) => parameter === secret));
+  return secrets.every((secret) => conditions.some(({ parameter }) => speaksOf(parameter, secret)));
 }
 
 function modeVerdict(call: PolicyCall, mode: PermissionMode): { verdict: Verdict; reason: string } {

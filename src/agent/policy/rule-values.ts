@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { headBytes } from "../../lib/text.ts";
 import { alternativesOf, isPattern } from "../workspace/glob.ts";
-import type { PathUse, Tool } from "../tools/tool.ts";
+import { placeOf, speaksOf, valuesAt, type PathUse } from "../tools/path-places.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
 
 /**
@@ -14,7 +15,7 @@ export type RuleValue =
   | { readonly kind: "file"; readonly names: readonly string[]; readonly access: Access }
   | { readonly kind: "search"; readonly pattern: string; readonly folders: readonly string[] };
 
-/** The values of a call by parameter; absent parameters have none. */
+/** The values of a call by parameter, and those of fields that hold paths by their place, as in `edits[].path`. What is absent has none. */
 export type RuleValues = Readonly<Record<string, readonly RuleValue[]>>;
 
 /** The longest text that is kept with the record of a call, in bytes: a simulation sees no more of it. */
@@ -35,12 +36,34 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
               : searchValue(workspace, text, use.searchIn === null ? "." : baseOf(input[use.searchIn])),
           );
   }
-  return values;
+  return { ...values, ...fieldValues(tool, input, workspace) };
 }
 
-/** The use of a parameter that holds paths; undefined for others. */
-export function useOf({ paths }: Tool, parameter: string): PathUse | undefined {
-  return Object.hasOwn(paths, parameter) ? paths[parameter] : undefined;
+/** The files that fields in lists of objects lead to. */
+function fieldValues({ paths }: Tool, input: JsonObject, workspace: Workspace): RuleValues {
+  return Object.fromEntries(
+    Object.entries(paths).flatMap(([name, use]) => {
+      const place = placeOf(name);
+      if (place.field === null || typeof use !== "string") return [];
+      const found = valuesAt(input, place);
+      return found.length === 0 ? [] : [[name, found.map((value) => fileValue(workspace, textOf(value), use))]];
+    }),
+  );
+}
+
+/** The use of a place that holds paths; undefined for others. */
+export function useOf({ paths }: Tool, place: string): PathUse | undefined {
+  return Object.hasOwn(paths, place) ? paths[place] : undefined;
+}
+
+/** The uses of the places that a rule speaks of by the name of a parameter. */
+export function usesOf({ paths }: Tool, parameter: string): readonly PathUse[] {
+  return Object.entries(paths).flatMap(([place, use]) => (speaksOf(parameter, place) ? [use] : []));
+}
+
+/** The values that a rule speaks of by the name of a parameter. */
+export function valuesOf(values: RuleValues, parameter: string): readonly RuleValue[] {
+  return Object.entries(values).flatMap(([place, list]) => (speaksOf(parameter, place) ? list : []));
 }
 
 /** The input, in which a search that is not given looks everywhere. */
@@ -120,4 +143,13 @@ export function reachedPaths(kept: unknown): ReachedPath[] {
   return Object.entries(kept as RuleValues).flatMap(([parameter, list]) =>
     list.flatMap((value) => (value.kind === "text" ? [] : [{ parameter, names: namesOf(value) }])),
   );
+}
+
+/** The files that a call may have written, of the values that were kept of the call: links are resolved, and each is named once. */
+export function writtenFiles(kept: unknown): readonly string[] {
+  if (!isJsonObject(kept)) return [];
+  const written = Object.values(kept as RuleValues).flatMap((list) =>
+    list.flatMap((value) => (value.kind === "file" && value.access === "write" ? value.names.slice(-1) : [])),
+  );
+  return [...new Set(written)];
 }

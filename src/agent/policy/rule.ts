@@ -1,9 +1,10 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
-import { parametersOf, type Tool } from "../tools/tool.ts";
+import { parametersOf, speaksOf } from "../tools/path-places.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { Access } from "../workspace/workspace.ts";
-import { namesOf, useOf, type RuleValue, type RuleValues } from "./rule-values.ts";
+import { namesOf, usesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 
 /** The demand of a rule on one parameter. */
 type Condition = {
@@ -68,7 +69,7 @@ export function ruleMatches(rule: Rule, tool: string, values: RuleValues, extent
   return (
     rule.isForTool(tool) &&
     rule.conditions.every((condition) => {
-      const list = Object.hasOwn(values, condition.parameter) ? (values[condition.parameter] ?? []) : [];
+      const list = valuesOf(values, condition.parameter);
       const test = (value: RuleValue): boolean => conditionHolds(condition, value, extent);
       return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
     })
@@ -172,11 +173,11 @@ type ConditionText = { readonly parameter: string; readonly pattern: string; rea
 
 function readCondition({ text, offset }: Written, spoken: readonly Tool[]): ConditionText {
   const begin = offset + (text.length - text.trimStart().length);
-  const match = /^\s*([A-Za-z_$][\w$-]*)\s*:\s*/.exec(text);
+  const match = /^\s*([A-Za-z_$][\w$-]*(?:\[\]\.[A-Za-z_$][\w$-]*)?)\s*:\s*/.exec(text);
   const parameter = match?.[1];
   if (match === null || parameter === undefined) throw new Problem(begin, "expected parameter:pattern");
   if (!spoken.some((tool) => hasParameter(tool, parameter))) {
-    const known = [...new Set(spoken.flatMap((tool) => Object.keys(parametersOf(tool.inputSchema))))];
+    const known = [...new Set(spoken.flatMap(parameterNames))];
     const names = spoken.length === 1 ? (spoken[0]?.name ?? "") : "the tools";
     throw new Problem(
       begin,
@@ -198,22 +199,27 @@ function unquoted(text: string, offset: number): string {
   }
 }
 
-function hasParameter({ inputSchema }: Tool, parameter: string): boolean {
-  return Object.hasOwn(parametersOf(inputSchema), parameter);
+/** The names by which rules speak of a tool's input: its parameters, and the places of paths in lists. */
+function parameterNames({ inputSchema, paths }: Tool): readonly string[] {
+  return [...Object.keys(parametersOf(inputSchema)), ...Object.keys(paths).filter((place) => place.includes("[]."))];
+}
+
+function hasParameter(tool: Tool, parameter: string): boolean {
+  return parameterNames(tool).some((name) => speaksOf(parameter, name));
 }
 
 function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   const { parameter, pattern, offset } = part;
   const problem = bracketProblem(pattern);
   if (problem !== null) throw new Problem(offset, problem);
-  const hasPath = tools.some((tool) => useOf(tool, parameter) !== undefined);
+  const hasPath = tools.some((tool) => usesOf(tool, parameter).length > 0);
   return { parameter, isText: compiled(offset, () => textMatcher(pattern)), path: hasPath ? pathPattern(part) : null };
 }
 
 /** A rule that names a path alone closes the path: for everything, if one of its tools reads there. */
 function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): DeniedPath | null {
   if (path === null) return null;
-  const uses = tools.flatMap((tool) => useOf(tool, parameter) ?? []);
+  const uses = tools.flatMap((tool) => usesOf(tool, parameter));
   return { isMatch: path.isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };
 }
 

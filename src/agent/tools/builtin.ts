@@ -1,10 +1,11 @@
 import { fsEdit } from "./fs/edit.ts";
 import { fsGlob } from "./fs/glob.ts";
 import { fsGrep } from "./fs/grep.ts";
+import { fsMultiEdit } from "./fs/multi-edit.ts";
 import { fsRead } from "./fs/read.ts";
 import { fsWrite } from "./fs/write.ts";
 import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 
 /** The tools that every deployment has. */
-export const BUILTIN_TOOLS: readonly Tool[] = [fsRead, fsWrite, fsEdit, fsGlob, fsGrep, todoRead, todoWrite];
+export const BUILTIN_TOOLS: readonly Tool[] = [fsRead, fsWrite, fsEdit, fsMultiEdit, fsGlob, fsGrep, todoRead, todoWrite];

@@ -6,15 +6,10 @@ import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import type { Access, Workspace } from "../workspace/workspace.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { placeProblem, type PathPlaces, type PathUse } from "./path-places.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { ToolResult } from "./tool-result.ts";
-
-/**
- * The use of a parameter that holds a path, or a list of paths. `searchIn` marks a glob pattern of files that are
- * looked for: in the folder that the named parameter gives, or in the whole workspace for null.
- */
-export type PathUse = Access | { readonly searchIn: string | null };
 
 /** The risk of a call: how much it could change. */
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
@@ -75,7 +70,7 @@ export type Tool = {
   readonly idempotent: boolean;
   /** After so long a call fails; null for the agent's. */
   readonly timeoutMs: number | null;
-  /** The parameters that reach files: permission rules hold for what they lead to. */
+  /** The places of the input that reach files, as in `path` or `edits[].path`: permission rules hold for what they lead to. */
   readonly paths: Readonly<Record<string, PathUse>>;
   readonly risk: Risk;
   /** Which end of an output that is too long the model reads. */
@@ -100,12 +95,10 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   /** After so long a call fails; in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   readonly timeoutMs?: number;
   /**
-   * The parameters that hold paths of the workspace. Rules close files, not parameters: declare every path, so that a
-   * file that is denied to one tool is denied to this one too.
+   * The parameters that hold paths of the workspace, and the fields that do in lists of objects: `"edits[].path"`. Rules
+   * close files, not parameters: declare every path, so that a file that is denied to one tool is denied to this one too.
    */
-  readonly paths?: {
-    readonly [Parameter in keyof Input & string]?: Access | { readonly searchIn: (keyof Input & string) | null };
-  };
+  readonly paths?: PathPlaces<Input>;
   /** The risk that people who decide are told; LOW for read-only tools and MEDIUM for others if omitted. */
   readonly risk?: Risk;
   /** `tail` for what says the important things last, as commands do. `head` if omitted. */
@@ -212,42 +205,19 @@ export function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true }));
 }
 
-/** The schemas of a tool's parameters, by name. */
-export function parametersOf(inputSchema: JsonObject): JsonObject {
-  const properties = inputSchema["properties"];
-  return isJsonObject(properties) ? properties : {};
-}
-
 function pathsOf(
   name: string,
   schema: JsonObject,
   declared: Readonly<Record<string, PathUse | undefined>>,
 ): Readonly<Record<string, PathUse>> {
-  const parameters = parametersOf(schema);
   return Object.fromEntries(
-    Object.entries(declared).flatMap(([parameter, use]) => {
+    Object.entries(declared).flatMap(([place, use]) => {
       if (use === undefined) return [];
-      const missing = [parameter, typeof use === "string" ? null : use.searchIn].find(
-        (wanted) => wanted !== null && !Object.hasOwn(parameters, wanted),
-      );
-      if (typeof missing === "string")
-        throw new ToolDefinitionError(`the paths of tool ${name} name ${missing}, which is no parameter of it`);
-      if (
-        !isTextParameter(parameters[parameter], true) ||
-        (typeof use !== "string" && use.searchIn !== null && !isTextParameter(parameters[use.searchIn], false))
-      )
-        throw new ToolDefinitionError(
-          `the paths of tool ${name} name ${parameter}: a path is a string or a list of strings, a folder to search in a string`,
-        );
-      return [[parameter, use] as const];
+      const problem = placeProblem(schema, place, use);
+      if (problem !== null) throw new ToolDefinitionError(`the paths of tool ${name} ${problem}`);
+      return [[place, use] as const];
     }),
   );
-}
-
-function isTextParameter(schema: Json | undefined, mayBeList: boolean): boolean {
-  if (!isJsonObject(schema)) return false;
-  const { type, items } = schema;
-  return type === "string" || (mayBeList && type === "array" && isTextParameter(items, false));
 }
 
 function schemaOf(name: string, schema: object): JsonObject {

@@ -68,6 +68,8 @@ describe("Claude by the real SDK, over the wire", () => {
       {},
       {},
       {},
+      {},
+      {},
     ]);
     expect(provider.requests[1]?.body.messages).toEqual([
       { role: "user", content: [{ type: "text", text: "read them", cache_control: { type: "ephemeral" } }] },

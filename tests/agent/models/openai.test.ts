@@ -78,6 +78,8 @@ describe("A chat completions server by the real SDK, over the wire", () => {
       {},
       {},
       {},
+      {},
+      {},
     ]);
     expect(provider.requests[1]?.body.messages).toEqual([
       { role: "system", content: "You are tested." },

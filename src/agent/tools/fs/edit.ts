@@ -3,7 +3,7 @@ import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import { readEditable } from "./editable-file.ts";
 import { lineCount } from "./lines.ts";
-import { encodeText } from "./text-content.ts";
+import { writeFiles } from "./file-edits.ts";
 import { editText, placesIn } from "./text-edit.ts";
 import { fileDiff } from "./unified-diff.ts";
 
@@ -26,13 +26,12 @@ export const fsEdit = defineTool({
   readOnly: false,
   paths: { path: "write" },
   inputSchema: closed(EDIT),
-  async run({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }, { workspace }) {
+  async run({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }, { workspace, signal }) {
     const before = await readEditable(workspace, path);
     const edited = editText(before.content.text, { oldString, newString, replaceAll: replaceAll ?? false });
     if (!edited.ok) throw new Error(`${path}: ${edited.refusal}`);
     const { text, replacements } = edited.value;
-    const staged = await workspace.stageFile(path, encodeText({ ...before.content, text }));
-    await staged.replace(before.state);
+    await writeFiles(workspace, [{ path, before, text }], signal);
     return {
       output: `Edited ${path}: ${placesIn(edited.value)}.`,
       details: { ok: true, ...fileDiff(before.name, before.content.text, text), path, replacements, lines: lineCount(text) },

@@ -1,0 +1,100 @@
+import { byteLength, messageOf } from "../../../lib/text.ts";
+import type { StagedFile } from "../../workspace/staged-file.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { EDITED_FILE_BYTES } from "../limits.ts";
+import { readEditable, type EditableFile } from "./editable-file.ts";
+import { encodeText } from "./text-content.ts";
+import { editText, type TextEdit } from "./text-edit.ts";
+import { fileDiff, type FileDiff } from "./unified-diff.ts";
+
+/** An edit of one of several files. */
+export type FileEdit = TextEdit & { readonly path: string };
+
+/** A file with all its edits made, and not yet written. `path` is the one of its first edit. */
+export type EditedFile = { readonly path: string; readonly before: EditableFile; readonly text: string };
+
+/** The files of several edits, and how many places each edit replaced, in the order of the edits. */
+export type EditedFiles = { readonly files: readonly EditedFile[]; readonly replacements: readonly number[] };
+
+/** The most bytes that the files of one call have together. */
+const TOGETHER_BYTES = 4 * EDITED_FILE_BYTES;
+
+/** The most bytes of diffs that one call shows. */
+const DIFFS_BYTES = 256 * 1024;
+
+/**
+ * Makes edits of several files, and writes nothing. Each edit sees what those before it made of its file. Throws an error for
+ * the model that names every edit that cannot be made.
+ */
+export async function editFiles(workspace: Workspace, edits: readonly FileEdit[]): Promise<EditedFiles> {
+  const files = new Map<string, EditedFile>();
+  const replacements: number[] = [];
+  const problems: string[] = [];
+  let bytes = 0;
+  for (const [index, { path, ...edit }] of edits.entries()) {
+    const file = await opened(workspace, path, files).catch((error: unknown) => {
+      problems.push(`edits[${index}] (${path}): ${messageOf(error)}`);
+      return null;
+    });
+    if (file === null) continue;
+    if (!files.has(file.before.name)) bytes += file.before.bytes.length;
+    if (bytes > TOGETHER_BYTES)
+      throw new Error(`the files are larger than ${TOGETHER_BYTES / 1024 / 1024} MB together: edit fewer`);
+    files.set(file.before.name, file);
+    const edited = editText(file.text, edit);
+    if (!edited.ok) problems.push(`edits[${index}] (${path}): ${edited.refusal}`);
+    else {
+      files.set(file.before.name, { ...file, text: edited.value.text });
+      replacements.push(edited.value.replacements);
+    }
+  }
+  if (problems.length > 0) throw new Error(`no file was changed, since not all edits can be made:\n${problems.join("\n")}`);
+  return { files: [...files.values()], replacements };
+}
+
+async function opened(workspace: Workspace, path: string, files: ReadonlyMap<string, EditedFile>): Promise<EditedFile> {
+  const known = files.get(workspace.show(workspace.resolve(path, "write")));
+  if (known !== undefined) return known;
+  const before = await readEditable(workspace, path);
+  return { path, before, text: before.content.text };
+}
+
+/** The diffs of the files, as far as they fit together. */
+export function diffsOf(files: readonly EditedFile[]): readonly FileDiff[] {
+  let room = DIFFS_BYTES;
+  return files.map(({ before, text }) => {
+    const { path, diff } = fileDiff(before.name, before.content.text, text);
+    const bytes = byteLength(diff ?? "");
+    if (bytes > room) return { path, diff: null };
+    room -= bytes;
+    return { path, diff };
+  });
+}
+
+/**
+ * Writes the files: all are staged first, then each takes its place by a rename. If one cannot be staged, nothing is changed.
+ * If one cannot take its place, those before it stay written, and the error for the model names both.
+ */
+export async function writeFiles(workspace: Workspace, files: readonly EditedFile[], signal: AbortSignal): Promise<void> {
+  const staged: { readonly file: EditedFile; readonly beside: StagedFile }[] = [];
+  const written: string[] = [];
+  try {
+    for (const file of files) {
+      const content = encodeText({ ...file.before.content, text: file.text });
+      staged.push({ file, beside: await workspace.stageFile(file.path, content) });
+    }
+    for (const { file, beside } of staged) {
+      signal.throwIfAborted();
+      await beside.replace(file.before.state);
+      written.push(file.before.name);
+    }
+  } catch (error) {
+    await Promise.all(staged.slice(written.length).map(({ beside }) => beside.discard().catch(() => {})));
+    if (written.length === 0) throw error;
+    const left = files.map(({ before }) => before.name).filter((name) => !written.includes(name));
+    throw new Error(
+      `only some of the files were written (${messageOf(error)}). Written: ${written.join(", ")}. Left as they were: ${left.join(", ")}`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import { Type } from "typebox";
+import { closed } from "../../../lib/setting.ts";
+import { defineTool } from "../tool.ts";
+import { EDIT } from "./edit.ts";
+import { diffsOf, editFiles, writeFiles } from "./file-edits.ts";
+import { lineCount } from "./lines.ts";
+
+/** The most edits of one call. */
+const EDITS = 100;
+
+/** Replaces texts in several files: all of them, or none if one of the edits cannot be made. */
+export const fsMultiEdit = defineTool({
+  name: "fs_multi_edit",
+  description:
+    "Makes several edits, each as fs_edit does, in one file or in several. All are checked before anything is written: if one cannot be made, no file changes. Edits of one file are made in their order.",
+  readOnly: false,
+  paths: { "edits[].path": "write" },
+  inputSchema: closed({ edits: Type.Array(closed(EDIT), { minItems: 1, maxItems: EDITS }) }),
+  async run({ edits }, { workspace, signal }) {
+    const { files, replacements } = await editFiles(
+      workspace,
+      edits.map(({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }) => {
+        return { path, oldString, newString, replaceAll: replaceAll ?? false };
+      }),
+    );
+    await writeFiles(workspace, files, signal);
+    const diffs = diffsOf(files);
+    const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
+    return {
+      output: [
+        `Made ${edits.length} edits in ${files.length} files:`,
+        ...results.map((result) => `${result.path}: ${result.replacements} replaced`),
+      ].join("\n"),
+      details: {
+        ok: true,
+        results,
+        files: diffs.map(({ path, diff }, index) => ({ path, diff, lines: lineCount(files[index]?.text ?? "") })),
+      },
+    };
+  },
+});

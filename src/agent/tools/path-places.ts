@@ -1,0 +1,88 @@
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import type { Access } from "../workspace/workspace.ts";
+
+/**
+ * The use of a place of an input that holds a path, or a list of paths. `searchIn` marks a glob pattern of files that are
+ * looked for: in the folder that the named parameter gives, or in the whole workspace for null.
+ */
+export type PathUse = Access | { readonly searchIn: string | null };
+
+/** The places of an input that lie in lists of objects, as in `edits[].path`: a field of every item of a parameter. */
+export type FieldPlace<Input> = {
+  [Parameter in keyof Input & string]: NonNullable<Input[Parameter]> extends readonly (infer Item)[]
+    ? Item extends object
+      ? `${Parameter}[].${keyof Item & string}`
+      : never
+    : never;
+}[keyof Input & string];
+
+/** The places of an input that hold paths, as a definition names them: parameters, and fields of the items of lists. */
+export type PathPlaces<Input> = {
+  readonly [Parameter in keyof Input & string]?: Access | { readonly searchIn: (keyof Input & string) | null };
+} & { readonly [Place in FieldPlace<Input>]?: Access };
+
+/** The parts of a place: the parameter, and the field of the parameter's items; null for a parameter itself. */
+export type Place = { readonly parameter: string; readonly field: string | null };
+
+const OF_ITEMS = "[].";
+
+/** Takes the name of a place apart. */
+export function placeOf(name: string): Place {
+  const at = name.indexOf(OF_ITEMS);
+  return at < 0 ? { parameter: name, field: null } : { parameter: name.slice(0, at), field: name.slice(at + OF_ITEMS.length) };
+}
+
+/**
+ * True if a rule that says `parameter` speaks of a place: of the parameter itself, and of a field of that name in lists. So
+ * a rule on `path` speaks of `edits[].path`, too.
+ */
+export function speaksOf(parameter: string, place: string): boolean {
+  return place === parameter || (place.endsWith(parameter) && place.endsWith(`${OF_ITEMS}${parameter}`));
+}
+
+/** The schemas of a tool's parameters, by name. */
+export function parametersOf(inputSchema: JsonObject): JsonObject {
+  const properties = inputSchema["properties"];
+  return isJsonObject(properties) ? properties : {};
+}
+
+/** The values at a place of an input: of a parameter, or of the field of each item that has it. */
+export function valuesAt(input: JsonObject, { parameter, field }: Place): readonly Json[] {
+  const value = Object.hasOwn(input, parameter) ? (input[parameter] ?? null) : null;
+  const items = isList(value) ? value : [value];
+  const found = field === null ? items : items.map((item) => (isJsonObject(item) ? (item[field] ?? null) : null));
+  return found.flatMap((each): readonly Json[] => (each === null ? [] : isList(each) ? each : [each]));
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The problem with a declared place of paths, in words that follow the tool's name; null if there is none. */
+export function placeProblem(schema: JsonObject, name: string, use: PathUse): string | null {
+  const parameters = parametersOf(schema);
+  const searchIn = typeof use === "string" ? null : use.searchIn;
+  const place = placeOf(name);
+  const missing = [place.parameter, searchIn].find((wanted) => wanted !== null && !Object.hasOwn(parameters, wanted));
+  if (typeof missing === "string") return `name ${missing}, which is no parameter of it`;
+  if (place.field !== null && typeof use !== "string")
+    return `name ${name}: a search is a parameter itself, not a field of a list`;
+  const isText = isTextSchema(schemaAt(parameters, place), true);
+  const isFolder = searchIn === null || isTextSchema(parameters[searchIn], false);
+  return isText && isFolder
+    ? null
+    : `name ${name}: a path is a string or a list of strings, a folder to search in a string, and ${name.includes(OF_ITEMS) ? "the items of the list objects" : "a field of the items of a list is named as in edits[].path"}`;
+}
+
+function schemaAt(parameters: JsonObject, { parameter, field }: Place): Json | undefined {
+  const schema = parameters[parameter];
+  if (field === null) return schema;
+  const items = isJsonObject(schema) && schema["type"] === "array" ? schema["items"] : undefined;
+  return isJsonObject(items) ? parametersOf(items)[field] : undefined;
+}
+
+function isTextSchema(schema: Json | undefined, mayBeList: boolean): boolean {
+  if (!isJsonObject(schema)) return false;
+  const { type, items } = schema;
+  return type === "string" || (mayBeList && type === "array" && isTextSchema(items, false));
+}
