@@ -36,19 +36,14 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
               : searchValue(workspace, text, use.searchIn === null ? "." : baseOf(input[use.searchIn])),
           );
   }
-  return { ...values, ...fieldValues(tool, input, workspace) };
-}
-
-/** The files that fields in lists of objects lead to. */
-function fieldValues({ paths }: Tool, input: JsonObject, workspace: Workspace): RuleValues {
-  return Object.fromEntries(
-    Object.entries(paths).flatMap(([name, use]) => {
-      const place = placeOf(name);
-      if (place.field === null || typeof use !== "string") return [];
-      const found = valuesAt(input, place);
-      return found.length === 0 ? [] : [[name, found.map((value) => fileValue(workspace, textOf(value), use))]];
-    }),
-  );
+  // The files that fields in lists of objects lead to.
+  for (const [name, use] of Object.entries(tool.paths)) {
+    const place = placeOf(name);
+    if (place.field === null || typeof use !== "string") continue;
+    const found = valuesAt(input, place);
+    if (found.length > 0) values[name] = found.map((value) => fileValue(workspace, textOf(value), use));
+  }
+  return values;
 }
 
 /** The use of a place that holds paths; undefined for others. */
@@ -63,7 +58,9 @@ export function usesOf({ paths }: Tool, parameter: string): readonly PathUse[] {
 
 /** The values that a rule speaks of by the name of a parameter. */
 export function valuesOf(values: RuleValues, parameter: string): readonly RuleValue[] {
-  return Object.entries(values).flatMap(([place, list]) => (speaksOf(parameter, place) ? list : []));
+  const own = Object.hasOwn(values, parameter) ? (values[parameter] ?? []) : [];
+  const fields = Object.keys(values).filter((place) => place !== parameter && speaksOf(parameter, place));
+  return fields.length === 0 ? own : [...own, ...fields.flatMap((place) => values[place] ?? [])];
 }
 
 /** The input, in which a search that is not given looks everywhere. */

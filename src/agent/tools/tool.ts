@@ -226,10 +226,11 @@ function schemaOf(name: string, schema: object): JsonObject {
   return "additionalProperties" in json ? json : { ...json, additionalProperties: false };
 }
 
-/** Says whether a schema is one. It is made once, since that takes as long as to compile ten tools. */
+/** The check that a schema is one. It is made once for all tools, since to make it takes longer than to compile a tool's schema. */
 const schemas = new Ajv();
 
-const OF_A_TOOL = {
+/** The options by which a tool's schema is compiled. The schema was checked before. */
+const COMPILING = {
   allErrors: true,
   useDefaults: true,
   strict: true,
@@ -243,7 +244,7 @@ function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Inpu
   try {
     if (schemas.validateSchema(schema) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
     // One for each tool: what a schema refers to is looked for in that schema alone.
-    return new Ajv(OF_A_TOOL).compile<Input>(schema);
+    return new Ajv(COMPILING).compile<Input>(schema);
   } catch (error) {
     throw new ToolDefinitionError(
       `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,

@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { sealCall } from "../../../src/agent/calls/seal.ts";
-import type { CallView } from "../../../src/agent/calls/call.ts";
+import { callView } from "../../support/call-view.ts";
 
-const CALL: CallView = {
-  id: "call",
-  ordinal: 0,
-  providerId: "p",
-  name: "fs_multi_edit",
+const CALL = callView({
   state: "EXECUTING",
-  attempt: 1,
-  requestedInput: {},
-  effectiveInput: {},
   ruleValues: {
     edits: [{ kind: "text", text: "{}" }],
     "edits[].path": [
@@ -20,17 +13,7 @@ const CALL: CallView = {
     ],
     seen: [{ kind: "file", names: ["c.txt"], access: "read" }],
   },
-  inputHash: "hash",
-  output: null,
-  isError: false,
-  error: null,
-  stages: [],
-  startedAt: null,
-  completedAt: null,
-  durationMs: null,
-  approval: null,
-  cancelRequested: null,
-};
+});
 
 describe("a call whose server died (invariant 5)", () => {
   it("names the files that it may have written, to the model and in its details", () => {
