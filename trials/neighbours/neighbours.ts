@@ -17,7 +17,8 @@ import { median } from "../../tests/support/median.ts";
  * tool, a reader with 20 statistics over many calls, one locked row, a database that stalls for 3 s, and a stranger with
  * documents of 4 MB. No agent is resumed, no call sealed, no ERROR written, and an event takes at most three times as long
  * to a subscriber of the other server as it took alone, save in the stall. What it takes alone is measured before each of
- * them, and the median counts. With --planted one locked row is everybody's.
+ * them. A neighbour beside which it takes longer is measured in two more rounds, and the medians count. With --planted one
+ * locked row is everybody's.
  */
 const AGENTS = 100;
 
@@ -78,32 +79,42 @@ async function runNeighbours({ isShort, isPlanted, fail }: TrialRun, folder: str
     { name: "a stranger", seconds: 0, isMeasured: true, disturb: (signal) => sendDocuments([one.said, two.said], signal) },
   ];
   const alone: number[] = [];
-  const beside: { readonly name: string; readonly p99: number }[] = [];
-  for (const neighbour of neighbours) {
-    if (isPlanted && neighbour.name !== "a locked row") continue;
+  const beside = new Map<string, number[]>();
+  /** One round: what an event takes alone and beside the neighbour, and what went wrong meanwhile. */
+  const measure = async (neighbour: Neighbour): Promise<void> => {
     if (neighbour.isMeasured && !isPlanted) alone.push((await measureLatency(postgres.url, one.said, seconds)).p99);
     const since = await lastPosition(database);
     const ending = new AbortController();
     const disturbed = neighbour.disturb(ending.signal);
     const length = Math.max(seconds, neighbour.seconds);
-    if (neighbour.isMeasured)
-      beside.push({ name: neighbour.name, p99: (await measureLatency(postgres.url, one.said, length)).p99 });
-    else await delay(length * 1_000);
+    if (neighbour.isMeasured) {
+      const { p99 } = await measureLatency(postgres.url, one.said, length);
+      beside.set(neighbour.name, [...(beside.get(neighbour.name) ?? []), p99]);
+    } else await delay(length * 1_000);
     ending.abort();
     await disturbed;
     const problems = await whatWentWrong(database, agents, since);
     if (problems !== "") fail(`beside ${neighbour.name}: ${problems}`);
-  }
-  const most = 3 * median(alone);
-  for (const { name, p99 } of beside)
-    if (p99 > most)
-      fail(`beside ${name} p99 is ${p99.toFixed(0)} ms, and ${most.toFixed(0)} ms, three times what it is alone, is the most`);
+  };
+  const isTooLong = ({ name }: Neighbour): boolean => median(beside.get(name) ?? []) > 3 * median(alone);
+  const met = isPlanted ? neighbours.filter(({ name }) => name === "a locked row") : neighbours;
+  for (const neighbour of met) await measure(neighbour);
+  // The machine has other neighbours, for seconds: who took too long is measured in two more rounds, and the median counts.
+  for (const neighbour of met.filter((one) => one.isMeasured && isTooLong(one)))
+    for (let round = 0; round < 2; round += 1) await measure(neighbour);
+  for (const neighbour of met.filter((one) => one.isMeasured && isTooLong(one)))
+    fail(
+      `beside ${neighbour.name} p99 is ${inMs(beside.get(neighbour.name) ?? [])} in three rounds, and ${(3 * median(alone)).toFixed(0)} ms, three times what it is alone, is the most`,
+    );
   turns.stop();
   await database.end();
-  const said = [...alone.map((p99) => ({ name: "alone", p99 })), ...beside].map(
-    ({ name, p99 }) => `${name} ${p99.toFixed(0)} ms`,
-  );
-  return `${turns.ended} turns of ${AGENTS} agents; p99 of commit to the other server's subscriber: ${said.join(", ")}`;
+  const said = [["alone", alone] as const, ...beside].map(([name, p99s]) => `${name} ${inMs(p99s)}`);
+  return `${turns.ended} turns of ${AGENTS} agents; p99 of commit to the other server's subscriber: ${said.join("; ")}`;
+}
+
+/** Times in words. */
+function inMs(times: readonly number[]): string {
+  return `${times.map((time) => time.toFixed(0)).join(", ")} ms`;
 }
 
 /** The events since then that nobody beside an agent should have caused, in words; empty if there are none. */
