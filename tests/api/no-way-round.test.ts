@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { ForkAgentDocument, InterruptAgentDocument, RetryTurnDocument } from "../generated/documents.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import type { TemplateConfig } from "../../src/triplane.ts";
+import { startTestApp } from "../support/app.ts";
+import { connect, type EventOf, type TestClient } from "../support/client.ts";
+import { permissions, scenarios, type AskedCall, type PersonsAnswer, type Scenario } from "../support/gate-scenario.ts";
+import { OBEDIENT, obey, World, type Effect } from "../support/gate-world.ts";
+
+/** A template that asks for nothing, and one that asks for everything. */
+const AUTO = { mode: "auto", deny: [], allow: [], ask: [] } as const;
+const ASKS = { ...AUTO, mode: "approval" } as const;
+
+/** As if the holder had died: its lease has run out, and a new epoch has begun. */
+async function loseLease(sql: Sql, agentRow: string): Promise<void> {
+  const text = "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_until = NULL WHERE id = $1";
+  await sql.query({ name: "lose_lease", text }, [agentRow]);
+}
+
+/** What a question tells of its call. */
+type Asked = { readonly kind: string; readonly call?: { readonly inputPreview: string | null } | null };
+
+/** True for a question whether a call with `n: 2` may run, which a listener decides. */
+function isListeners({ kind, call }: Asked): boolean {
+  return kind === "TOOL_CALL" && call?.inputPreview?.includes('"n":2,') === true;
+}
+
+/** A person's answer to a question: what may not be allowed is denied. What is the listener's is left alone. */
+async function answer(client: TestClient, agentId: string, { request }: EventOf<"PermissionRequired">, said: PersonsAnswer) {
+  const { approvalId, inputHash, kind } = request;
+  if (isListeners(request)) return null;
+  if (said === "interrupt") return client.get(InterruptAgentDocument, { input: { agentId } });
+  if (kind === "OUTCOME_UNKNOWN") return client.decide({ approvalId, decision: said === "deny" ? "FAIL" : "RETRY", inputHash });
+  const input = said === "edit" ? { n: 20, hook: "none", deep: { edited: true } } : null;
+  const allowed = said === "deny" ? null : await client.decide({ approvalId, decision: "ALLOW", inputHash, input });
+  return allowed?.userErrors.length === 0 ? allowed : client.decide({ approvalId, decision: "DENY" });
+}
+
+/** Follows an agent to the end of its turn, and answers what it asks. */
+async function through(client: TestClient, agentId: string, since: string, answers: PersonsAnswer[]): Promise<void> {
+  for await (const { events } of client.timeline({ agentId, since }))
+    for (const event of events) {
+      if (event.__typename === "Done") return;
+      if (event.__typename === "PermissionRequired") await answer(client, agentId, event, answers.shift() ?? "allow");
+    }
+}
+
+const call = (tool: AskedCall["tool"], hook: AskedCall["input"]["hook"] = "none", n = 1): AskedCall => ({
+  tool,
+  input: { n, hook },
+});
+const SCENARIO: Scenario = { template: 0, steps: [[call("adds")]], answers: [], diesIn: null, then: "nothing" };
+/** One of each entrance, whatever else is generated. */
+const ENTRANCES: readonly Scenario[] = [
+  SCENARIO,
+  { ...SCENARIO, steps: [[call("looks"), call("counts"), call("looks", "input")]] },
+  { ...SCENARIO, template: 1 },
+  { ...SCENARIO, template: 1, answers: ["edit"] },
+  { ...SCENARIO, template: 1, steps: [[call("adds", "none", 2)]] },
+  { ...SCENARIO, template: 1, steps: [[call("adds", "input")], [call("looks")]], answers: ["interrupt"], then: "retry" },
+  { ...SCENARIO, steps: [[call("sets")]], diesIn: 1 },
+  { ...SCENARIO, steps: [[call("adds")]], diesIn: 1 },
+  { ...SCENARIO, then: "fork" },
+];
+
+it("no way round the gate: each effect has a verdict from before it, bound to exactly its input, whatever the entrance", async () => {
+  const world = new World();
+  const templates = [AUTO, ASKS, ...fc.sample(permissions, 10)].map(({ mode, deny, allow, ask }): TemplateConfig => ({
+    systemPrompt: "You obey.",
+    model: "test",
+    selfApproval: true,
+    unknownOutcome: "ask",
+    permission: { mode, deny: [...deny], allow: [...allow], ask: [...ask] },
+    hooks: { preToolUse: [obey] },
+  }));
+  const byListener: string[] = [];
+  const app = await startTestApp({
+    model: OBEDIENT,
+    config: {
+      tools: world.tools(),
+      templates: Object.fromEntries(templates.map((template, index) => [`t${index}`, template])),
+      on: {
+        PERMISSION_REQUIRED: async ({ request }, { decide }) => {
+          const { approvalId, inputHash, call } = request;
+          if (call === null || !isListeners(request)) return;
+          const allowed = await decide({ as: "listener", approvalId, decision: "ALLOW", inputHash });
+          if (allowed.ok) byListener.push(call.callId);
+          else await decide({ as: "listener", approvalId, decision: "DENY" });
+        },
+      },
+    },
+    overrides: { leaseTimes: { ttlMs: 1_500, renewMs: 100, startMs: 1_000 } },
+  });
+  world.sql = app.database.sql;
+  const client = connect(app.url);
+  const forks: string[] = [];
+  const retried: string[] = [];
+
+  const live = async ({ template, steps, answers, diesIn, then }: Scenario): Promise<void> => {
+    const { id, cursor } = await client.createAgent({ templateId: `t${template}` });
+    if (diesIn !== null) world.dieIn(rowOf(id), diesIn, () => loseLease(app.database.sql, rowOf(id)));
+    await client.send(id, JSON.stringify(steps));
+    await through(client, id, cursor, [...answers]);
+    if (then === "retry") {
+      const { retryTurn } = await client.get(RetryTurnDocument, { input: { agentId: id } });
+      if (retryTurn.userErrors.length > 0) return;
+      retried.push(rowOf(id));
+      await through(client, id, retryTurn.cursor ?? "", []);
+    }
+    if (then === "fork") {
+      const { forkAgent } = await client.get(ForkAgentDocument, { input: { agentId: id } });
+      const fork = forkAgent.agent?.id ?? "";
+      forks.push(rowOf(fork));
+      await client.send(fork, JSON.stringify(steps));
+      await through(client, fork, forkAgent.cursor ?? "", []);
+    }
+  };
+  const all = async (some: readonly Scenario[]): Promise<unknown> =>
+    Promise.race([world.broken.promise, Promise.all(some.map(live))]);
+  await all(ENTRANCES);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(scenarios(templates.length), { minLength: 8, maxLength: 8 }),
+      async (some) => void (await all(some)),
+    ),
+    {
+      numRuns: 5,
+      endOnFailure: true,
+    },
+  );
+
+  const of = (is: (effect: Effect) => boolean): number => world.effects.filter(is).length;
+  const times = (effect: Effect): number => of(({ callId }) => callId === effect.callId);
+  const entrances = {
+    plain: of(({ committed }) => committed?.verdict === "allow" && committed.hookVerdict === null),
+    asked: of(({ committed }) => committed?.allowed !== null),
+    edited: of(({ input }) => JSON.stringify(input).includes('"edited":true')),
+    rewritten: of(({ input }) => JSON.stringify(input).includes('"hook":"input"')),
+    listener: of(({ callId }) => byListener.includes(callId)),
+    resumed: of((effect) => effect.committed?.attempt === 2 && times(effect) === 2),
+    retried: of(({ committed }) => retried.includes(committed?.agentId ?? "")),
+    forked: of(({ committed }) => forks.includes(committed?.agentId ?? "")),
+  };
+  expect(Object.entries(entrances).filter(([, effects]) => effects === 0)).toEqual([]);
+  // Effects of calls that are copies happened once, in the agent that was forked.
+  expect(of(({ committed }) => committed?.copiedFrom !== null)).toBe(0);
+  const attempts = world.effects.map(({ callId, committed }) => `${callId} ${committed?.attempt}`);
+  expect(attempts.filter((attempt, index) => attempts.indexOf(attempt) !== index)).toEqual([]);
+}, 60_000);
+
+/** The id of an agent's row. */
+function rowOf(id: string): string {
+  return Buffer.from(id, "base64").toString().split(":")[1] ?? "";
+}

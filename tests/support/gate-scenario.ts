@@ -1,0 +1,79 @@
+import fc from "fast-check";
+
+/** The tools of the trial: whether each changes something, and may run twice. */
+export const TOOLS = [
+  { name: "looks", readOnly: true, idempotent: true },
+  { name: "counts", readOnly: true, idempotent: false },
+  { name: "sets", readOnly: false, idempotent: true },
+  { name: "adds", readOnly: false, idempotent: false },
+] as const;
+/** One of them. */
+export type ToolName = (typeof TOOLS)[number]["name"];
+
+/** What a model asks for in one call. A hook of the template does what `hook` says of the call. */
+export type AskedCall = {
+  readonly tool: ToolName;
+  readonly input: { readonly n: number; readonly hook: "none" | "ask" | "deny" | "input" | "result"; readonly deep?: object };
+};
+
+/** What a person says when they are asked. */
+export const ANSWERS = ["allow", "edit", "deny", "interrupt"] as const;
+/** One of these. */
+export type PersonsAnswer = (typeof ANSWERS)[number];
+
+/** What happens to one agent. */
+export type Scenario = {
+  /** The template, by its place among the generated ones. */
+  readonly template: number;
+  /** The calls of each step of the model, which go together. */
+  readonly steps: readonly (readonly AskedCall[])[];
+  /** What people say, in turn; then they allow. */
+  readonly answers: readonly PersonsAnswer[];
+  /** The number of the effect in which the server dies; null for none. */
+  readonly diesIn: number | null;
+  /** What is done with the agent when its turn has ended. */
+  readonly then: "nothing" | "retry" | "fork";
+};
+
+const names = fc.constantFrom(...TOOLS.map(({ name }) => name));
+const n = fc.integer({ min: 0, max: 3 });
+
+const call: fc.Arbitrary<AskedCall> = fc.record({
+  tool: names,
+  input: fc.record(
+    {
+      n,
+      hook: fc.oneof(
+        { weight: 5, arbitrary: fc.constant("none" as const) },
+        { weight: 4, arbitrary: fc.constantFrom("ask" as const, "deny" as const, "input" as const, "result" as const) },
+      ),
+      deep: fc.record({ ä: fc.string(), list: fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 3 }) }),
+    },
+    { requiredKeys: ["n", "hook"] },
+  ),
+});
+
+/** The ways of an agent through its turn. */
+export function scenarios(templates: number): fc.Arbitrary<Scenario> {
+  return fc.record({
+    template: fc.nat(templates - 1),
+    steps: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+    answers: fc.array(fc.constantFrom(...ANSWERS), { maxLength: 4 }),
+    diesIn: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2, nil: null }),
+    then: fc.constantFrom("nothing" as const, "retry" as const, "fork" as const),
+  });
+}
+
+const rule = fc.oneof(
+  names,
+  fc.record({ name: names, value: n }).map(({ name, value }) => `${name}(n:${value})`),
+);
+const rules = fc.array(rule, { maxLength: 2 });
+
+/** The permissions of a template. */
+export const permissions = fc.record({
+  mode: fc.constantFrom("auto" as const, "approval" as const, "readonly" as const, "default" as const),
+  deny: fc.oneof(fc.constant([] as string[]), rules),
+  allow: rules,
+  ask: rules,
+});
