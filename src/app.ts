@@ -30,6 +30,8 @@ import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
+import { Homes } from "./agent/workspace/homes.ts";
+import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
@@ -122,6 +124,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     lateResults: new LateResults(logger),
     unheardCalls: new UnheardCalls(logger),
     groups,
+    sandbox: unboxed(groups),
+    homes: new Homes(join(realFolder(dataFolder), "homes")),
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),

@@ -15,7 +15,7 @@ const works = defineTool<Record<string, never>>({
   run: async (_input, { callId, start }) => {
     await noteRun(callId);
     // Its companion would outlive it.
-    const child = start("sh", ["-c", `sleep 600 > /dev/null & echo $!; exec sleep ${seconds}`]);
+    const child = await start("sh", ["-c", `sleep 600 > /dev/null & echo $!; exec sleep ${seconds}`]);
     const ended = once(child, "exit");
     const [companion] = (await once(child.stdout, "data")) as [Buffer];
     await writeFile(join(folder, `${callId}.pid`), companion.toString().trim());

@@ -32,6 +32,15 @@ export function tailBytes(text: string, bytes: number): string {
   return buffer.toString("utf8", start);
 }
 
+/** The end of the last character of UTF-8 that is whole in the first `end` bytes. */
+export function wholeCharacters(buffer: Buffer, end: number): number {
+  let start = end - 1;
+  while (start > 0 && ((buffer[start] ?? 0) & 0xc0) === 0x80) start -= 1;
+  const first = buffer[start] ?? 0;
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+  return start + length <= end ? end : Math.max(0, start);
+}
+
 /** The text, or its start and a mark that says how many characters were cut and where the whole is. */
 export function marked(text: string, bytes: number, whole: string): string {
   const head = headBytes(text, bytes);

@@ -180,6 +180,7 @@ describe("settings", () => {
       "fs_multi_edit",
       "fs_glob",
       "fs_grep",
+      "bash_run",
       "todo_read",
       "todo_write",
     ]);

@@ -113,6 +113,8 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         kind: "refused",
         refusal: { type: "timeout", stage: "execution", afterMs: 9 },
         said: null,
+        soFar: "half of it",
+        keptOutputBytes: 7,
       } as const;
       const unknown = view.calls.filter(({ state }) => state === "EXECUTING");
       const recover = (unknownOutcome: "ask" | "seal"): Commit =>

@@ -16,9 +16,8 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     signal: new AbortController().signal,
     todos: { read: async () => [], write: async () => {} },
     emit: async () => {},
-    start: () => {
-      throw new Error("no built-in tool starts a program");
-    },
+    start: () => Promise.reject(new Error("no tool of files starts a program")),
+    finish: () => Promise.reject(new Error("no tool of files starts a program")),
     ...more,
   };
 }

@@ -16,6 +16,8 @@ import { silentBell } from "../../src/events/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
+import { Homes } from "../../src/agent/workspace/homes.ts";
+import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
 
@@ -28,6 +30,7 @@ export function testServices(
 ): AgentServices {
   const log = new EventLog(sql);
   const images = new Images();
+  const groups = new ProcessGroups();
   return {
     serverId: "here",
     sql,
@@ -51,7 +54,9 @@ export function testServices(
     images,
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),
-    groups: new ProcessGroups(),
+    groups,
+    sandbox: unboxed(groups),
+    homes: new Homes("/nowhere"),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

@@ -23,7 +23,7 @@ function effect(name: string, isHooked: boolean): Tool {
     inputSchema: { type: "object", required: [], properties: {} },
     run: async (_input, { agentId, callId, start }) => {
       await noteRun(callId);
-      const child = start("sleep", ["60"]);
+      const child = await start("sleep", ["60"]);
       await writeFile(join(folder, `${callId}.pid`), String(child.pid));
       if (isHeldAt(agentId, "child running")) {
         say(agentId);

@@ -1,12 +1,13 @@
 import { mkdir, open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { byteLength } from "../../lib/text.ts";
+import { byteLength, wholeCharacters } from "../../lib/text.ts";
+import { KEPT_BYTES, keptPieces } from "../workspace/output/segments.ts";
 
 /** A piece of a kept output, and where the next one begins; null at the end. */
 export type OutputPiece = { readonly text: string; readonly nextOffset: number | null };
 
 /** The most of one output that is kept, in bytes. */
-export const MOST_BYTES = 64 * 1024 * 1024;
+export const MOST_BYTES = 2 * KEPT_BYTES;
 
 /** The whole outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
 export class ToolOutputs {
@@ -24,6 +25,31 @@ export class ToolOutputs {
     return Buffer.byteLength(text);
   }
 
+  /** The folder in which what the programs of a call say is collected while the call runs. */
+  collecting(callId: string): string {
+    return join(this.#folder, `${callId}.parts`);
+  }
+
+  /**
+   * Keeps what was collected, the beginning and the end of it if it is more than MOST_BYTES, with a mark between them that says
+   * how much was left out. Gives how many bytes are kept.
+   */
+  async keepCollected(callId: string): Promise<number> {
+    const file = await open(this.#path(callId), "w", 0o600);
+    try {
+      for await (const piece of keptPieces(this.collecting(callId)))
+        await file.appendFile("leftOut" in piece ? `\n[… ${piece.leftOut} bytes were not kept …]\n` : piece);
+      return (await file.stat()).size;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Removes what was collected. */
+  async discardCollected(callId: string): Promise<void> {
+    await rm(this.collecting(callId), { recursive: true, force: true });
+  }
+
   /** At most `bytes` bytes from an offset on, never ending inside a character; null if this server does not have the output. */
   async read(callId: string, offset: number, bytes: number): Promise<OutputPiece | null> {
     const file = await open(this.#path(callId)).catch(() => null);
@@ -33,7 +59,7 @@ export class ToolOutputs {
       const { bytesRead } = await file.read(buffer, 0, bytes, offset);
       const { size } = await file.stat();
       const isEnd = offset + bytesRead >= size;
-      const end = isEnd ? bytesRead : characterStart(buffer, bytesRead);
+      const end = isEnd ? bytesRead : wholeCharacters(buffer, bytesRead);
       return { text: buffer.toString("utf8", 0, end), nextOffset: isEnd ? null : offset + end };
     } finally {
       await file.close();
@@ -43,7 +69,7 @@ export class ToolOutputs {
   /** Removes what was kept before; gives how many. A file that goes meanwhile was removed by another. */
   async removeOlder(before: Date): Promise<number> {
     const old = await this.#older(before);
-    for (const path of old) await rm(path, { force: true });
+    for (const path of old) await rm(path, { recursive: true, force: true });
     return old.length;
   }
 
@@ -65,13 +91,4 @@ export class ToolOutputs {
   #path(callId: string): string {
     return join(this.#folder, `${callId}.txt`);
   }
-}
-
-/** The beginning of the character in which `end` lies: `end` itself if it lies between two. */
-function characterStart(buffer: Buffer, end: number): number {
-  let start = end - 1;
-  while (start > 0 && ((buffer[start] ?? 0) & 0xc0) === 0x80) start -= 1;
-  const first = buffer[start] ?? 0;
-  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-  return start + length <= end ? end : start;
 }

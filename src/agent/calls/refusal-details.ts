@@ -1,8 +1,18 @@
-import type { Json, JsonObject } from "../../lib/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, marked } from "../../lib/text.ts";
 import { bounded } from "./stages/formatting.ts";
 import { isRetryable, recommendationsOf } from "./advice.ts";
-import { ISSUES, toolCallError, type Refusal } from "./refusal.ts";
+import { ISSUES, refusalText, toolCallError, type Refusal } from "./refusal.ts";
+
+/**
+ * The result of a call that was refused, with what its programs had said until then, null for nothing: as text for the model,
+ * and as details for programs.
+ */
+export function refusedResult(refusal: Refusal, soFar: string | null): { readonly output: string; readonly details: Json } {
+  const [output, details] = [refusalText(refusal), refusalDetails(refusal)];
+  if (soFar === null || !isJsonObject(details)) return { output, details };
+  return { output: `${output}\n\nIts output until then:\n${soFar}`, details: bounded({ ...details, output: soFar }) };
+}
 
 /** The details of a refusal, for programs: its kind, the advice on it, and the fields that its kind has besides. */
 export function refusalDetails(refusal: Refusal): Json {

@@ -13,8 +13,9 @@ import { readPostToolUseAnswer } from "./hook-answers.ts";
 import { hookCall, hooksFor } from "./hooks.ts";
 import type { ReadyCall } from "./judge.ts";
 import type { ToolOutputs } from "./outputs.ts";
-import { refusalText, toolCallError, type Refusal } from "./refusal.ts";
-import { refusalDetails } from "./refusal-details.ts";
+import { toolCallError, type Refusal } from "./refusal.ts";
+import { refusedResult } from "./refusal-details.ts";
+import { CallOutput } from "./programs/call-output.ts";
 import type { CallScope } from "./scope.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { execute, type Executed } from "./stages/execution.ts";
@@ -31,13 +32,21 @@ export type CallWarning = {
 };
 
 /** The end of an execution: the result, or why there is none. */
-export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warnings: readonly CallWarning[] } & (
-  | { readonly kind: "completed"; readonly output: string; readonly details: Json; readonly keptOutputBytes: number | null }
+export type CallOutcome = {
+  readonly stages: Stages;
+  readonly durationMs: number;
+  readonly warnings: readonly CallWarning[];
+  /** The length of the whole output that is kept, since the model reads a part of it; null if the model reads all. */
+  readonly keptOutputBytes: number | null;
+} & (
+  | { readonly kind: "completed"; readonly output: string; readonly details: Json }
   | {
       readonly kind: "refused";
       readonly refusal: Refusal;
       /** The result that hooks put in the place of the usual text, for the model and for programs; null if they do not. */
       readonly said: Omit<Formatted, "whole"> | null;
+      /** What its programs had said until then, as far as the model reads it; null for nothing. */
+      readonly soFar: string | null;
     }
 );
 
@@ -58,6 +67,8 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const { tool } = ready.confirmed.call;
   const ending = new AbortController();
   const leftOut = { events: 0 };
+  const said: { output: CallOutput | null } = { output: null };
+  const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
   const started = performance.now();
   const end = clock.begin("execution");
   const { createdBy } = agent;
@@ -67,32 +78,44 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     around: template.hooks.around,
     agent: { createdBy, templateId: template.id },
     onLate: () => services.lateResults.tell(ready.call.id, tool.name),
-    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut }),
+    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut, output }),
   });
+  const soFar = executed.ok ? null : (said.output?.soFar ?? null);
   ending.abort(ENDED);
   end();
   const durationMs = msSince(started);
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const hooked = await throughPostHooks(
-    () => outcomeOf(executed, durationMs),
+    () => outcomeOf(executed, soFar, durationMs),
     ready.confirmed.call,
     scope,
     AbortSignal.any([interrupt, owner.lost]),
   );
-  const all = [...warnings, ...hooked.warnings];
   if (!executed.ok) {
-    const said = hooked.said === null ? null : format(hooked.said, tool.keeps);
-    return { kind: "refused", refusal: executed.refusal, said, stages: clock.stages, durationMs, warnings: all };
+    const shown = hooked.said === null ? null : format(hooked.said, tool.keeps);
+    const { bytes, problems } = await keep(services.outputs, ready.call.id, said.output, null);
+    const all = [...warnings, ...hooked.warnings, ...problems];
+    const { refusal } = executed;
+    return {
+      kind: "refused",
+      refusal,
+      said: shown,
+      soFar,
+      stages: clock.stages,
+      durationMs,
+      warnings: all,
+      keptOutputBytes: bytes,
+    };
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
-  const kept = await keep(services.outputs, ready.call.id, whole);
+  const { bytes, problems } = await keep(services.outputs, ready.call.id, said.output, whole);
   return {
     kind: "completed",
     ...formatted,
-    keptOutputBytes: kept.bytes,
+    keptOutputBytes: bytes,
     stages: clock.stages,
     durationMs,
-    warnings: [...all, ...kept.warnings],
+    warnings: [...warnings, ...hooked.warnings, ...problems],
   };
 }
 
@@ -107,14 +130,13 @@ function timeLimit(
 }
 
 /** The end of a call, as hooks are shown it. */
-function outcomeOf(executed: Result<Executed, Refusal>, durationMs: number): ToolOutcome {
+function outcomeOf(executed: Result<Executed, Refusal>, soFar: string | null, durationMs: number): ToolOutcome {
   if (executed.ok) {
     const { output, details } = readToolResult(executed.value.answer) ?? format(executed.value.answer);
     return { ok: true, output, details, durationMs, error: null };
   }
   const { type, message } = toolCallError(executed.refusal);
-  const details = refusalDetails(executed.refusal);
-  return { ok: false, output: refusalText(executed.refusal), details, durationMs, error: { type, message } };
+  return { ok: false, ...refusedResult(executed.refusal, soFar), durationMs, error: { type, message } };
 }
 
 function slow(toolName: string, durationMs: number, limitMs: number): CallWarning[] {
@@ -165,17 +187,25 @@ function resultOf({ output, details }: ToolOutcome): ToolResult {
   return { output, details };
 }
 
-/** Keeps an output of which the model reads only a part; null if it reads all. If that fails it is reported, and the part stays. */
+/**
+ * Keeps an output of which the model reads only a part: what the tool answered, or else what its programs said. `bytes` is null
+ * if the model reads all. If that fails it is reported, and the part stays.
+ */
 async function keep(
   outputs: ToolOutputs,
   callId: string,
+  collected: CallOutput | null,
   whole: string | null,
-): Promise<{ bytes: number | null; warnings: readonly CallWarning[] }> {
-  if (whole === null) return { bytes: null, warnings: [] };
+): Promise<{ bytes: number | null; problems: readonly CallWarning[] }> {
   try {
-    return { bytes: await outputs.keep(callId, whole), warnings: [] };
+    const isPartial = await collected?.close();
+    const bytes =
+      whole !== null ? await outputs.keep(callId, whole) : isPartial === true ? await outputs.keepCollected(callId) : null;
+    return { bytes, problems: [] };
   } catch (error) {
     const message = `the whole output of call ${callId} could not be kept: ${messageOf(error)}`;
-    return { bytes: null, warnings: [{ detail: "output_not_kept", message }] };
+    return { bytes: null, problems: [{ detail: "output_not_kept", message }] };
+  } finally {
+    if (collected?.isOnDisk === true) await outputs.discardCollected(callId).catch(() => {});
   }
 }

@@ -3,6 +3,7 @@ import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
+import type { ProgramServices } from "./programs/programs.ts";
 import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
 
@@ -11,7 +12,8 @@ export type JudgeServices = Vocabulary & ServerFolders & { readonly sql: Sql };
 
 /** The services of a server by which calls are judged and run. */
 export type CallServices = JudgeServices &
-  OwnCodeServices & {
+  OwnCodeServices &
+  ProgramServices & {
     readonly outputs: ToolOutputs;
     readonly lateResults: LateResults;
     /** The programs that tools have started on this server. */

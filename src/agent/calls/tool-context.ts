@@ -5,6 +5,8 @@ import { byteLength, headBytes } from "../../lib/text.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallOwner } from "./owner.ts";
+import type { CallOutput } from "./programs/call-output.ts";
+import { CallPrograms } from "./programs/programs.ts";
 import type { CallScope } from "./scope.ts";
 import type { TodoList, ToolContext } from "../tools/tool.ts";
 
@@ -18,14 +20,19 @@ export type RunningCall = {
   readonly ended: AbortSignal;
   /** Counts what the tool emitted beyond its agent's share of the room, since it did not wait. */
   readonly leftOut: { events: number };
+  /** Takes what the call's programs say. */
+  readonly output: () => CallOutput;
 };
 
 /** The context of a running tool, still without its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
-  { callId, toolName, ended, leftOut }: RunningCall,
+  { callId, toolName, ended, leftOut, output }: RunningCall,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
+  let started: CallPrograms | null = null;
+  const programs = (): CallPrograms =>
+    (started ??= new CallPrograms(services, { agentId: agent.id, workspace }, ended, output()));
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
   let room: Promise<void> | null = null;
   return {
@@ -35,15 +42,8 @@ export function toolContext(
     templateId: template.id,
     callId,
     workspace,
-    start: (file, args, options = {}) => {
-      if (ended.aborted) throw new Error("the call has ended: nothing more is started for it");
-      const group = services.groups.start(file, args, {
-        folder: options.folder === undefined ? workspace.root : workspace.resolve(options.folder),
-        env: { ...inherited(), ...options.env },
-      });
-      ended.addEventListener("abort", () => group.end(), { once: true });
-      return group.process;
-    },
+    start: (file, args, options) => programs().start(file, args, options),
+    finish: (program) => programs().finish(program),
     todos: todoList(services.sql, agent, owner, { callId, ended }),
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();
@@ -67,12 +67,6 @@ function customData(eventData: unknown): Json {
   const json = toJson(eventData) ?? null;
   const text = JSON.stringify(json);
   return byteLength(text) > CUSTOM_EVENT_BYTES ? { truncated: true, preview: headBytes(text, CUSTOM_EVENT_BYTES / 4) } : json;
-}
-
-/** The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). */
-function inherited(): Record<string, string> {
-  const names = ["PATH", "LANG", "TZ", "TMPDIR"];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
 const READ_TODOS: Statement<TodoItem, [agentId: string]> = {

@@ -241,8 +241,10 @@ export class ToolCalls {
         message: `the result could not be stored: ${problem}`,
         cause: {},
       } as const;
-      const { stages, durationMs, warnings } = outcome;
-      await owner.commit(end({ kind: "refused", refusal, said: null, stages, durationMs, warnings }));
+      const { stages, durationMs, warnings, keptOutputBytes } = outcome;
+      await owner.commit(
+        end({ kind: "refused", refusal, said: null, soFar: null, stages, durationMs, warnings, keptOutputBytes }),
+      );
     };
     if (wakeUp.isAwaited) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));

@@ -1,3 +1,4 @@
+import { bashRun } from "./bash/run.ts";
 import { fsEdit } from "./fs/edit.ts";
 import { fsGlob } from "./fs/glob.ts";
 import { fsGrep } from "./fs/grep.ts";
@@ -8,4 +9,14 @@ import { todoRead, todoWrite } from "./todo.ts";
 import type { Tool } from "./tool.ts";
 
 /** The tools that every deployment has. */
-export const BUILTIN_TOOLS: readonly Tool[] = [fsRead, fsWrite, fsEdit, fsMultiEdit, fsGlob, fsGrep, todoRead, todoWrite];
+export const BUILTIN_TOOLS: readonly Tool[] = [
+  fsRead,
+  fsWrite,
+  fsEdit,
+  fsMultiEdit,
+  fsGlob,
+  fsGrep,
+  bashRun,
+  todoRead,
+  todoWrite,
+];

@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { FinishedProgram, StartOptions } from "./programs.ts";
 import { placeProblem, type PathPlaces, type PathUse } from "./path-places.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { ToolResult } from "./tool-result.ts";
@@ -29,16 +30,17 @@ export type ToolContext = {
   readonly signal: AbortSignal;
   readonly todos: TodoList;
   /**
-   * Starts a program, without a shell, in a process group of its own: it is killed, with all that it started, when the
-   * call ends, however it ends, and when the server dies. Its environment is PATH, LANG, TZ and TMPDIR of the server's,
-   * and `env`; `folder` is a path of the workspace, which is its folder if none is given. Throws PathRefused for a
-   * folder that the agent may not read.
+   * Starts a program, without a shell, in the agent's sandbox: it is killed, with all that it started, when the call ends,
+   * however it ends, and when the server dies. Its environment is PATH, LANG, TZ and TMPDIR of the server's, HOME, which is a
+   * folder of the agent's own, and `env`; `folder` is a path of the workspace, which is its folder if none is given. Rejects
+   * with PathRefused for a folder that the agent may not read.
    */
-  start(
-    file: string,
-    args: readonly string[],
-    options?: { readonly folder?: string; readonly env?: Readonly<Record<string, string>> },
-  ): GroupedProcess;
+  start(file: string, args: readonly string[], options?: StartOptions): Promise<GroupedProcess>;
+  /**
+   * Reads what a program says until the program has ended, in bounded memory, and kills what it left behind. The first and the
+   * last 32 MB are kept with the call if the model does not read all. If the call ends first, its failure has what was said.
+   */
+  finish(program: GroupedProcess): Promise<FinishedProgram>;
   /**
    * Reports something of the tool's own as a TOOL_CUSTOM_EVENT. Resolves when there is room for more: what a tool that does
    * not wait for that emits beyond its agent's share is left out, and an ERROR of severity WARN says how many.

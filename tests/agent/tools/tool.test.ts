@@ -46,6 +46,7 @@ describe("the schema of a tool's input", () => {
       fs_read: "2a57425cf1622402",
       fs_write: "44f9ff8cb18f98cf",
       fs_edit: "b0c1b0f0ca96efdc",
+      bash_run: "b5e3a8453dfd7149",
       fs_multi_edit: "2f2911480cdaca26",
       fs_glob: "871edd2efde2b328",
       fs_grep: "5439c3058e5f8530",

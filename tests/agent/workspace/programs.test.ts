@@ -15,7 +15,8 @@ import { ownTool } from "../../support/tools.ts";
 const TWO = "sleep 300 & echo $! $$; sleep 300";
 
 /** What the program says first, as numbers. */
-async function numbers({ stdout }: ReturnType<ToolContext["start"]>): Promise<number[]> {
+async function numbers(starting: ReturnType<ToolContext["start"]>): Promise<number[]> {
+  const { stdout } = await starting;
   const [chunk] = (await once(stdout, "data")) as [Buffer];
   return chunk.toString().trim().split(" ").map(Number);
 }
@@ -26,7 +27,7 @@ describe("programs that tools start", () => {
     const tool = ownTool("where", async (_input, { start }) => {
       for (const folder of ["docs", "..", "/etc"]) {
         try {
-          for await (const chunk of start("/bin/pwd", [], { folder }).stdout) said.push(String(chunk).trim());
+          for await (const chunk of (await start("/bin/pwd", [], { folder })).stdout) said.push(String(chunk).trim());
         } catch (error) {
           said.push(error instanceof Error ? error.name : "");
         }
@@ -52,7 +53,7 @@ describe("programs that tools start", () => {
     const said: string[] = [];
     const tools = [
       ownTool("returns", async (_input, { start }) => {
-        const env = start("/usr/bin/env", []);
+        const env = await start("/usr/bin/env", []);
         for await (const chunk of env.stdout) said.push(String(chunk));
         groups.push(await numbers(start("sh", ["-c", TWO])));
         return { output: "done", details: null };
@@ -89,7 +90,7 @@ describe("programs that tools start", () => {
 
   it("that do not exist exit with 127", async () => {
     const tool = ownTool("starts", async (_input, { start }) => {
-      const [code] = (await once(start("/no/such/program", []), "exit")) as [number];
+      const [code] = (await once(await start("/no/such/program", []), "exit")) as [number];
       return { output: String(code), details: null };
     });
     const model = playedModel(
@@ -114,7 +115,7 @@ describe("programs that tools start", () => {
         templates: { assistant: { model: "m", systemPrompt: "x", permission: { mode: "auto" } } },
         tools: [defineTool({ name: "runs", description: "x", readOnly: false, inputSchema: { type: "object", required: [], properties: {} },
           run: async (_input, { start, emit }) => {
-            const child = start("sh", ["-c", ${JSON.stringify(TWO)}]);
+            const child = await start("sh", ["-c", ${JSON.stringify(TWO)}]);
             child.stdout.on("data", (chunk) => emit("pids", String(chunk)));
             return new Promise(() => {});
           } })],

@@ -7,6 +7,7 @@ import { hookCall, type Around, type HookAgent } from "../hooks.ts";
 import type { Placed } from "../../tools/hook.ts";
 import type { ToolContext } from "../../tools/tool.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
+import { TimedOut } from "../../tools/timed-out.ts";
 import type { Confirmed } from "./confirmation.ts";
 import type { Refusal } from "../refusal.ts";
 import type { Validated } from "./validation.ts";
@@ -75,6 +76,8 @@ async function run(
   try {
     return accepted({ call, answer: await wrapped() });
   } catch (error) {
+    if (error instanceof TimedOut)
+      return refused(stopReason() ?? { type: "timeout", stage: "execution", afterMs: error.afterMs });
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
 }

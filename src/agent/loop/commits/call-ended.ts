@@ -5,7 +5,7 @@ import { callStep, type CallStep } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, joinCommits, type Commit, moved } from "./commit.ts";
 import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusal.ts";
-import { refusalDetails } from "../../calls/refusal-details.ts";
+import { refusedResult } from "../../calls/refusal-details.ts";
 import { toolWarning } from "./tool-warning.ts";
 
 /** The end of a call that ran. */
@@ -38,13 +38,14 @@ function failureOf({ name, error }: CallView, outcome: CallOutcome): readonly { 
 }
 
 function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
+  const { keptOutputBytes } = outcome;
   const common = { stages: outcome.stages, completedAt: at.toISOString(), durationMs: outcome.durationMs };
   if (outcome.kind === "refused") {
-    const { refusal, said } = outcome;
-    const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)) };
-    const details = said === null ? refusalDetails(refusal) : said.details;
-    return callStep(call, "FAILED", at, facts, { details }, refusedTrail(refusal));
+    const { refusal, said, soFar } = outcome;
+    const { output, details } = said ?? refusedResult(refusal, soFar);
+    const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
+    return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, refusedTrail(refusal));
   }
-  const { output, details, keptOutputBytes } = outcome;
+  const { output, details } = outcome;
   return callStep(call, "COMPLETED", at, { ...common, output }, { details, keptOutputBytes });
 }

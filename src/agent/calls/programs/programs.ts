@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { msSince } from "../../../lib/ms-since.ts";
+import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
+import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
+import type { Homes } from "../../workspace/homes.ts";
+import type { Sandbox } from "../../workspace/sandbox/sandbox.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import type { CallOutput } from "./call-output.ts";
+
+/** The time for which an output is read on after its program has ended, in ms: something else may hold its pipe for ever. */
+const READ_ON_MS = 500;
+
+/** By what programs of agents are started. */
+export type ProgramServices = { readonly sandbox: Sandbox; readonly homes: Homes };
+
+/** The agent whose program it is, and its workspace as its tools are given it. */
+export type ProgramPlace = { readonly agentId: string; readonly workspace: Workspace };
+
+/** Starts a program of an agent, with its own HOME and none of the server's secrets. */
+export async function startProgram(
+  { sandbox, homes }: ProgramServices,
+  { agentId, workspace }: ProgramPlace,
+  argv: readonly [file: string, ...args: string[]],
+  { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
+  signal: AbortSignal,
+): Promise<ProcessGroup> {
+  const home = await homes.of(agentId);
+  const program = {
+    argv,
+    folder: folder === undefined ? workspace.root : workspace.resolve(folder),
+    env: { ...inherited(), HOME: home, ...env },
+    workspace: workspace.root,
+    home,
+    covered: [],
+    isBackground,
+  };
+  return sandbox.start(program, signal);
+}
+
+/** The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). */
+function inherited(): Record<string, string> {
+  const names = ["PATH", "LANG", "TZ", "TMPDIR"];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
+
+/** The programs of one call. They are killed when the call ends, with all that they started. */
+export class CallPrograms {
+  readonly #services: ProgramServices;
+  readonly #place: ProgramPlace;
+  readonly #ended: AbortSignal;
+  readonly #output: CallOutput;
+  readonly #groups = new Map<GroupedProcess, ProcessGroup>();
+
+  constructor(services: ProgramServices, place: ProgramPlace, ended: AbortSignal, output: CallOutput) {
+    this.#services = services;
+    this.#place = place;
+    this.#ended = ended;
+    this.#output = output;
+  }
+
+  async start(file: string, args: readonly string[], options: StartOptions = {}): Promise<GroupedProcess> {
+    this.#requireOpen();
+    const group = await startProgram(
+      this.#services,
+      this.#place,
+      [file, ...args],
+      { ...options, isBackground: false },
+      this.#ended,
+    );
+    if (this.#ended.aborted) group.end();
+    this.#requireOpen();
+    this.#ended.addEventListener("abort", () => group.end(), { once: true });
+    this.#groups.set(group.process, group);
+    return group.process;
+  }
+
+  async finish(program: GroupedProcess): Promise<FinishedProgram> {
+    const began = performance.now();
+    const output = this.#output.begin();
+    const read = Promise.all(
+      [program.stdout, program.stderr].map((stream) => eachChunk(stream, (chunk) => this.#output.take(output, chunk))),
+    );
+    // Heard below.
+    read.catch(() => {});
+    const { code, signal } = await endOf(program);
+    const durationMs = msSince(began);
+    this.#groups.get(program)?.end();
+    const giveUp = new AbortController();
+    await Promise.race([read, delay(READ_ON_MS, undefined, { signal: giveUp.signal }).catch(() => {})]);
+    giveUp.abort();
+    for (const stream of [program.stdout, program.stderr]) stream.destroy();
+    const { text } = this.#output.end(output);
+    return { code, signal, durationMs, output: text, outputBytes: output.bytes };
+  }
+
+  #requireOpen(): void {
+    if (this.#ended.aborted) throw new Error("the call has ended: nothing more is started for it");
+  }
+}
+
+/** How a program ended: by its code, or by a signal. */
+async function endOf(program: GroupedProcess): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
+  if (program.exitCode === null && program.signalCode === null) await once(program, "exit");
+  return { code: program.exitCode, signal: program.signalCode };
+}
+
+/** Reads a stream to its end. One that is destroyed has ended. */
+async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) await take(chunk);
+  } catch (error) {
+    if (!stream.destroyed) throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import { Type } from "typebox";
+import { aborted } from "../../../lib/aborted.ts";
+import { closed } from "../../../lib/setting.ts";
+import { TimedOut } from "../timed-out.ts";
+import { defineTool, MAX_TIMEOUT_MS, optional } from "../tool.ts";
+import type { FinishedProgram } from "../programs.ts";
+import { commandLine, environment } from "./command-line.ts";
+
+/** Runs a command line, and answers what it said and how it ended. */
+export const bashRun = defineTool({
+  name: "bash_run",
+  description:
+    "Runs a command line with bash in the workspace, without a terminal and without input. Answers what it said (stdout and stderr as they came) and its exit code; of long output the head and the tail. What it started in the background ends with it.",
+  readOnly: false,
+  risk: "HIGH",
+  keeps: "tail",
+  paths: { cwd: "read" },
+  // COMMANDS: commands: ["command"],
+  inputSchema: closed({
+    command: commandLine(),
+    cwd: optional(Type.String({ minLength: 1, description: "Folder of the workspace to run in; the workspace if left out." })),
+    timeout_ms: optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_TIMEOUT_MS,
+        description: "After so many ms the command is stopped. A call never has more time than the agent's calls have.",
+      }),
+    ),
+    env: optional(environment()),
+  }),
+  async run({ command, cwd, timeout_ms, env }, { start, finish }) {
+    const options = { ...(cwd == null ? {} : { folder: cwd }), ...(env == null ? {} : { env }) };
+    const program = await start("sh", bash(command), options);
+    program.stdin.end();
+    const finished = await within(timeout_ms ?? null, finish(program));
+    const { code, signal, durationMs, output, outputBytes } = finished;
+    return {
+      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${endLine(finished)}`,
+      details: { background: false, code, signal, durationMs, output, outputBytes },
+    };
+  },
+});
+
+/** The arguments of sh that make it bash, which says all on one stream: so what it says keeps its order. */
+function bash(command: string): readonly string[] {
+  return ["-c", 'exec "$@" 2>&1', "sh", "bash", "--noprofile", "--norc", "-c", command];
+}
+
+/** Rejects with TimedOut if the time is up first; null for no time of its own. */
+async function within<Result>(timeoutMs: number | null, work: Promise<Result>): Promise<Result> {
+  if (timeoutMs === null) return work;
+  using limit = aborted(AbortSignal.timeout(timeoutMs), () => new TimedOut(timeoutMs));
+  return await Promise.race([work, limit.promise]);
+}
+
+function endLine({ code, signal, durationMs, outputBytes }: FinishedProgram): string {
+  const end = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+  return `[${outputBytes === 0 ? "no output, " : ""}${end}, ${Math.round(durationMs)} ms]`;
+}

@@ -1,0 +1,141 @@
+import { mkdir, open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { wholeCharacters } from "../../../lib/text.ts";
+
+/** The most of the beginning, and of the end, of an output that is kept for sure, in bytes. */
+export const KEPT_BYTES = 32 * 1024 * 1024;
+
+/** The length of a segment, and how many are kept of the beginning and of the end, with the one that is being written. */
+const SEGMENT = { bytes: KEPT_BYTES / 2, first: 2, last: 3 } as const;
+
+/**
+ * What a program says, kept on the disk in bounded room: a folder of segments, each named by the place of its first byte in
+ * the whole. Of an output that is longer than all of them the segments of the beginning and of the end stay.
+ */
+export class Segments {
+  readonly #folder: string;
+  #file: FileHandle | null = null;
+  #bytes = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The number of bytes that were written, kept or not. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Writes behind what was written before. The caller waits for one write before the next. */
+  async write(chunk: Buffer): Promise<void> {
+    for (let rest = chunk; rest.length > 0;) {
+      const room = SEGMENT.bytes - (this.#bytes % SEGMENT.bytes);
+      const piece = rest.subarray(0, room);
+      const file = (room === SEGMENT.bytes ? null : this.#file) ?? (await this.#next());
+      await file.appendFile(piece);
+      this.#bytes += piece.length;
+      rest = rest.subarray(piece.length);
+    }
+  }
+
+  /** Nothing more is written. */
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = null;
+  }
+
+  /** Begins the next segment, and removes the one that is now neither of the beginning nor of the end. */
+  async #next(): Promise<FileHandle> {
+    await this.close();
+    if (this.#bytes === 0) await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const number = this.#bytes / SEGMENT.bytes;
+    const passed = number - SEGMENT.last;
+    if (passed >= SEGMENT.first) await rm(join(this.#folder, String(passed * SEGMENT.bytes)), { force: true });
+    return (this.#file = await open(join(this.#folder, String(this.#bytes)), "w", 0o600));
+  }
+}
+
+/** A segment of a folder: the place of its first byte in the whole, and its length. */
+type Segment = { readonly start: number; readonly bytes: number; readonly path: string };
+
+/** A piece of a kept output: where it begins and ends in the whole, and how long the whole is. */
+export type SegmentsPiece = { readonly text: string; readonly from: number; readonly to: number; readonly total: number };
+
+/**
+ * At most `bytes` bytes of a kept output from a place on; what is no longer kept is passed over. While more is written
+ * (`isOpen`) a character that has not been written as a whole is left for later. Null if there is nothing of it here.
+ */
+export async function readSegments(
+  folder: string,
+  { since, bytes, isOpen }: { readonly since: number; readonly bytes: number; readonly isOpen: boolean },
+): Promise<SegmentsPiece | null> {
+  const segments = await segmentsOf(folder);
+  const last = segments.at(-1);
+  if (last === undefined) return null;
+  const total = last.start + last.bytes;
+  const first = segments.find(({ start, bytes: length }) => since < start + length);
+  if (first === undefined) return { text: "", from: total, to: total, total };
+  const from = Math.max(since, first.start);
+  const found: Buffer[] = [];
+  let to = from;
+  for (const segment of segments.slice(segments.indexOf(first))) {
+    // Behind a gap another piece begins.
+    if (segment.start > to || to - from >= bytes) break;
+    const piece = await readFrom(segment, to, bytes - (to - from));
+    found.push(piece);
+    to += piece.length;
+  }
+  const all = Buffer.concat(found);
+  const end = to === total && !isOpen ? all.length : wholeCharacters(all, all.length);
+  return { text: all.toString("utf8", 0, end), from, to: from + end, total };
+}
+
+/** The pieces of the kept beginning and end, at most KEPT_BYTES of each, in their order, with what was left out between them, in bytes. */
+export async function* keptPieces(folder: string): AsyncGenerator<Buffer | { readonly leftOut: number }> {
+  const segments = await segmentsOf(folder);
+  const last = segments.at(-1);
+  const total = last === undefined ? 0 : last.start + last.bytes;
+  const gap = total > 2 * KEPT_BYTES ? { from: KEPT_BYTES, to: total - KEPT_BYTES } : { from: total, to: total };
+  const ranges = [
+    { from: 0, to: gap.from },
+    { from: gap.to, to: total },
+  ];
+  for (const range of ranges) {
+    if (range.from > 0 && range.from < range.to) yield { leftOut: range.from - KEPT_BYTES };
+    for (const segment of segments) {
+      const end = Math.min(range.to, segment.start + segment.bytes);
+      for (let at = Math.max(range.from, segment.start); at < end;) {
+        const piece = await readFrom(segment, at, Math.min(PIECE, end - at));
+        if (piece.length === 0) break;
+        yield piece;
+        at += piece.length;
+      }
+    }
+  }
+}
+
+/** The length of a piece that is copied at once, in bytes. */
+const PIECE = 1024 * 1024;
+
+async function segmentsOf(folder: string): Promise<readonly Segment[]> {
+  const names = await readdir(folder).catch(() => []);
+  const found = await Promise.all(
+    names.map(async (name): Promise<readonly Segment[]> => {
+      const path = join(folder, name);
+      const state = await stat(path).catch(() => null);
+      return state === null || !/^\d+$/.test(name) ? [] : [{ start: Number(name), bytes: state.size, path }];
+    }),
+  );
+  return found.flat().sort((one, other) => one.start - other.start);
+}
+
+async function readFrom({ start, path }: Segment, at: number, bytes: number): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const buffer = Buffer.alloc(bytes);
+    const { bytesRead } = await file.read(buffer, 0, bytes, at - start);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

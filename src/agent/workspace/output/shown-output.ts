@@ -1,0 +1,114 @@
+/** The most of an output that is shown, in bytes and in lines. */
+export type ShownLimits = { readonly bytes: number; readonly lines: number };
+
+/** An output as it is shown: all of it, or its head and its tail with a mark between them. */
+export type Shown = { readonly text: string; readonly isWhole: boolean };
+
+/** The share of the head in what is shown: programs say the important things last. */
+const HEAD_SHARE = 0.2;
+
+/** The room of the mark between head and tail, in bytes and in lines. */
+const MARK: ShownLimits = { bytes: 128, lines: 3 };
+
+/** What a program says, as far as it is shown, in bounded memory: the head, and the newest of the rest. */
+export class ShownOutput {
+  readonly #limits: ShownLimits;
+  /** The first bytes: as many as are shown at most, and one, by which it is known that there are more. */
+  readonly #head: Buffer[] = [];
+  #headBytes = 0;
+  /** The last bytes, of which the first chunk may be needed in part only. */
+  readonly #tail: Buffer[] = [];
+  #tailBytes = 0;
+  #bytes = 0;
+
+  constructor(limits: ShownLimits) {
+    this.#limits = limits;
+  }
+
+  /** The number of bytes that were said. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  take(chunk: Buffer): void {
+    const most = this.#limits.bytes;
+    this.#bytes += chunk.length;
+    if (this.#headBytes <= most) {
+      const kept = Buffer.from(chunk.subarray(0, most + 1 - this.#headBytes));
+      this.#head.push(kept);
+      this.#headBytes += kept.length;
+    }
+    // Copied: a part of a chunk would hold the memory of the whole one.
+    const last = Buffer.from(chunk.subarray(Math.max(0, chunk.length - most)));
+    this.#tail.push(last);
+    this.#tailBytes += last.length;
+    for (let first = this.#tail[0]; first !== undefined && this.#tailBytes - first.length >= most; first = this.#tail[0]) {
+      this.#tail.shift();
+      this.#tailBytes -= first.length;
+    }
+  }
+
+  /** What is shown of all that was said until now. */
+  get shown(): Shown {
+    const { bytes, lines } = this.#limits;
+    const head = Buffer.concat(this.#head);
+    if (this.#bytes <= bytes && linesIn(head) <= lines) return { text: head.toString("utf8"), isWhole: true };
+    const ofHead = { bytes: Math.floor(bytes * HEAD_SHARE), lines: Math.floor(lines * HEAD_SHARE) };
+    const start = headOf(head, ofHead);
+    const end = tailOf(Buffer.concat(this.#tail), {
+      bytes: bytes - ofHead.bytes - MARK.bytes,
+      lines: lines - ofHead.lines - MARK.lines,
+    });
+    const leftOut = this.#bytes - start.length - end.length;
+    const mark = `\n[… ${leftOut} of ${this.#bytes} bytes are left out here …]\n`;
+    return { text: `${start.toString("utf8")}${mark}${end.toString("utf8")}`, isWhole: false };
+  }
+}
+
+const NEWLINE = 0x0a;
+
+function linesIn(buffer: Buffer): number {
+  let lines = buffer.length > 0 && buffer.at(-1) !== NEWLINE ? 1 : 0;
+  for (let at = buffer.indexOf(NEWLINE); at >= 0; at = buffer.indexOf(NEWLINE, at + 1)) lines += 1;
+  return lines;
+}
+
+/** The first lines. A line that does not fit is cut if the lines before it leave half of the room. */
+function headOf(buffer: Buffer, { bytes, lines }: ShownLimits): Buffer {
+  let end = 0;
+  for (let line = 0; line < lines; line += 1) {
+    const newline = buffer.indexOf(NEWLINE, end);
+    if (newline < 0 || newline >= bytes) return buffer.subarray(0, end > bytes / 2 ? end : characterBefore(buffer, bytes));
+    end = newline + 1;
+  }
+  return buffer.subarray(0, end);
+}
+
+/** The last lines. A line that does not fit is cut if the lines behind it leave half of the room. */
+function tailOf(buffer: Buffer, { bytes, lines }: ShownLimits): Buffer {
+  const first = Math.max(0, buffer.length - bytes);
+  let start = buffer.length;
+  // The line feed at the very end ends the last line, and begins none.
+  for (let line = 0; line < lines && start > first; line += 1) {
+    const newline = start < 2 ? -1 : buffer.lastIndexOf(NEWLINE, start - 2);
+    if (newline + 1 < first) return buffer.subarray(buffer.length - start > bytes / 2 ? start : characterAfter(buffer, first));
+    start = newline + 1;
+  }
+  return buffer.subarray(start);
+}
+
+function isInside(byte: number | undefined): boolean {
+  return ((byte ?? 0) & 0xc0) === 0x80;
+}
+
+function characterBefore(buffer: Buffer, end: number): number {
+  let at = Math.min(end, buffer.length);
+  while (at > 0 && isInside(buffer[at])) at -= 1;
+  return at;
+}
+
+function characterAfter(buffer: Buffer, start: number): number {
+  let at = start;
+  while (at < buffer.length && isInside(buffer[at])) at += 1;
+  return at;
+}

@@ -1,0 +1,26 @@
+import type { ProcessGroup } from "../process-groups.ts";
+
+/** A program that a call starts, and what it may reach. */
+export type Program = {
+  /** The file, looked for in PATH, and its arguments; no shell interprets them. */
+  readonly argv: readonly [file: string, ...args: string[]];
+  /** The real path of the folder in which the program starts; it lies in the workspace. */
+  readonly folder: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The real path of the agent's workspace. */
+  readonly workspace: string;
+  /** The real path of the agent's own HOME, which the server has made. */
+  readonly home: string;
+  /** Real paths of files in the workspace that the agent may not read: a box covers them. */
+  readonly covered: readonly string[];
+  /** True if the program outlives its call. */
+  readonly isBackground: boolean;
+};
+
+/** Starts programs of calls: in a box (bubblewrap), or without one (process groups). */
+export type Sandbox = {
+  readonly kind: "bubblewrap" | "none";
+  /** Starts a program. Throws SandboxRefused, with what to do, if it may not be started as things are. `signal` ends a wait. */
+  start(program: Program, signal: AbortSignal): Promise<ProcessGroup>;
+};
