@@ -30,6 +30,7 @@ import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
+import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
@@ -122,6 +123,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     lateResults: new LateResults(logger),
     unheardCalls: new UnheardCalls(logger),
     groups,
+    contents: new RecentContents(),
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),

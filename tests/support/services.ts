@@ -16,6 +16,7 @@ import { silentBell } from "../../src/events/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
+import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
 
@@ -52,6 +53,7 @@ export function testServices(
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),
     groups: new ProcessGroups(),
+    contents: new RecentContents(),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

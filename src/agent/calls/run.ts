@@ -8,6 +8,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { ToolOutcome } from "../tools/tool-hooks.ts";
 import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
 import type { Result } from "../../lib/result.ts";
+import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer } from "./hook-answers.ts";
 import { hookCall, hooksFor } from "./hooks.ts";
@@ -31,7 +32,13 @@ export type CallWarning = {
 };
 
 /** The end of an execution: the result, or why there is none. */
-export type CallOutcome = { readonly stages: Stages; readonly durationMs: number; readonly warnings: readonly CallWarning[] } & (
+export type CallOutcome = {
+  readonly stages: Stages;
+  readonly durationMs: number;
+  readonly warnings: readonly CallWarning[];
+  /** The files that the call has read and written. */
+  readonly files: readonly NotedFile[];
+} & (
   | { readonly kind: "completed"; readonly output: string; readonly details: Json; readonly keptOutputBytes: number | null }
   | {
       readonly kind: "refused";
@@ -58,6 +65,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const { tool } = ready.confirmed.call;
   const ending = new AbortController();
   const leftOut = { events: 0 };
+  const files = new KnownFiles(knownFileRows(services.sql, agent.id), services.contents);
   const started = performance.now();
   const end = clock.begin("execution");
   const { createdBy } = agent;
@@ -67,11 +75,13 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     around: template.hooks.around,
     agent: { createdBy, templateId: template.id },
     onLate: () => services.lateResults.tell(ready.call.id, tool.name),
-    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut }),
+    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut, files }),
   });
   ending.abort(ENDED);
   end();
   const durationMs = msSince(started);
+  // What a tool notes after its call has ended is not known.
+  const { noted } = files;
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, durationMs),
@@ -82,7 +92,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const all = [...warnings, ...hooked.warnings];
   if (!executed.ok) {
     const said = hooked.said === null ? null : format(hooked.said, tool.keeps);
-    return { kind: "refused", refusal: executed.refusal, said, stages: clock.stages, durationMs, warnings: all };
+    return { kind: "refused", refusal: executed.refusal, said, stages: clock.stages, durationMs, warnings: all, files: noted };
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
   const kept = await keep(services.outputs, ready.call.id, whole);
@@ -93,6 +103,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     stages: clock.stages,
     durationMs,
     warnings: [...all, ...kept.warnings],
+    files: noted,
   };
 }
 

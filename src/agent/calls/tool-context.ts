@@ -6,6 +6,7 @@ import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallScope } from "./scope.ts";
+import type { KnownFiles } from "../workspace/known-files.ts";
 import type { TodoList, ToolContext } from "../tools/tool.ts";
 
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
@@ -18,12 +19,14 @@ export type RunningCall = {
   readonly ended: AbortSignal;
   /** Counts what the tool emitted beyond its agent's share of the room, since it did not wait. */
   readonly leftOut: { events: number };
+  /** Is told of the files that the call reads and writes. */
+  readonly files: KnownFiles;
 };
 
 /** The context of a running tool, still without its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
-  { callId, toolName, ended, leftOut }: RunningCall,
+  { callId, toolName, ended, leftOut, files }: RunningCall,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
@@ -35,6 +38,7 @@ export function toolContext(
     templateId: template.id,
     callId,
     workspace,
+    files,
     start: (file, args, options = {}) => {
       if (ended.aborted) throw new Error("the call has ended: nothing more is started for it");
       const group = services.groups.start(file, args, {

@@ -242,7 +242,7 @@ export class ToolCalls {
         cause: {},
       } as const;
       const { stages, durationMs, warnings } = outcome;
-      await owner.commit(end({ kind: "refused", refusal, said: null, stages, durationMs, warnings }));
+      await owner.commit(end({ kind: "refused", refusal, said: null, stages, durationMs, warnings, files: [] }));
     };
     if (wakeUp.isAwaited) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));
