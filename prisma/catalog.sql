@@ -99,7 +99,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text, "toldNote" text);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text, "knownFiles" json, "toldNote" text);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -155,6 +155,12 @@ BEGIN
     FROM (SELECT coalesce(todos, effective_input -> 'todos') AS todos FROM tool_call
           WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
           ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
+    -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
+    INSERT INTO known_file
+    SELECT (json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id))).*
+    FROM known_file k JOIN tool_call o ON o.id = k.call_id
+      JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal
+    WHERE k.agent_id = v_change.fork ->> 'from';
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
     WHERE id = p_agent;
@@ -352,6 +358,12 @@ BEGIN
 
   IF v_change.approvals IS NOT NULL THEN
     INSERT INTO approval SELECT * FROM json_populate_recordset(null::approval, v_change.approvals);
+  END IF;
+
+  IF v_change."knownFiles" IS NOT NULL THEN
+    INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
+    ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole) =
+      ROW(EXCLUDED.access, EXCLUDED.digest, EXCLUDED.bytes, EXCLUDED.modified_at, EXCLUDED.stamp, EXCLUDED.call_id, EXCLUDED.at, EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest);
   END IF;
 
   IF v_change.todos IS NOT NULL THEN
@@ -596,6 +608,8 @@ CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (
 CREATE UNIQUE INDEX image_pkey ON public.image USING btree (tenant, digest);
 
 CREATE UNIQUE INDEX known_configuration_pkey ON public.known_configuration USING btree (tenant);
+
+CREATE UNIQUE INDEX known_file_pkey ON public.known_file USING btree (agent_id, path);
 
 CREATE UNIQUE INDEX message_agent_id_ordinal_key ON public.message USING btree (agent_id, ordinal);
 

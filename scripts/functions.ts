@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { columnName } from "../src/db/column-name.ts";
-import { AGENT_PATCH, STEP_PATCH, TOOL_CALL_PATCH } from "../src/db/columns.ts";
+import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_PATCH, TOOL_CALL_PATCH } from "../src/db/columns.ts";
 
 const FOLDER = new URL("../src/db/functions/", import.meta.url);
 
@@ -9,9 +9,12 @@ export type FunctionSource = { readonly name: string; readonly text: string };
 
 /** The lists of columns that a source names: `$(step_patch)`, or `$(r.step_patch)` for those of a row `r`. */
 const LISTS = new Map(
-  Object.entries({ agent_patch: AGENT_PATCH, step_patch: STEP_PATCH, tool_call_patch: TOOL_CALL_PATCH }).map(
-    ([name, columns]): [string, readonly string[]] => [name, Object.keys(columns).map(columnName)],
-  ),
+  Object.entries({
+    agent_patch: AGENT_PATCH,
+    step_patch: STEP_PATCH,
+    tool_call_patch: TOOL_CALL_PATCH,
+    known_file_patch: KNOWN_FILE_PATCH,
+  }).map(([name, columns]): [string, readonly string[]] => [name, Object.keys(columns).map(columnName)]),
 );
 
 /** The sources of all SQL functions, by name, with the columns that they name written out. */

@@ -32,6 +32,7 @@ import { consoleLogger, type Logger } from "./lib/log.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
 import { Homes } from "./agent/workspace/homes.ts";
 import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
+import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
@@ -126,6 +127,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     groups,
     sandbox: unboxed(groups),
     homes: new Homes(join(realFolder(dataFolder), "homes")),
+    contents: new RecentContents(),
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),

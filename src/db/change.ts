@@ -96,6 +96,9 @@ export type ApprovalTransition = {
   readonly closedAt: Date | null;
 };
 
+/** The row of a file that an agent knows. */
+export type KnownFileRow = Row<Prisma.KnownFileUncheckedCreateInput>;
+
 /** The values of a column: JSON where Prisma takes JSON. */
 type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
 
@@ -129,13 +132,17 @@ type OwnerParts = {
   readonly toldNote?: string;
   /** The agent's whole list. */
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
+  /** The files that calls of the change have read or written, each once. */
+  readonly knownFiles?: readonly KnownFileRow[];
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
 };
 
 type OutsideParts = {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
-  readonly createAgent?: Row<Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos">>;
+  readonly createAgent?: Row<
+    Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles">
+  >;
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
   readonly fork?: { readonly from: string; readonly at: number };
   /** Counts a signal and makes the agent runnable. */
@@ -215,7 +222,18 @@ function joinTwo(one: OwnerChange, other: OwnerChange): OwnerChange {
     transitions: [...(one.transitions ?? []), ...(other.transitions ?? [])],
     approvals: [...(one.approvals ?? []), ...(other.approvals ?? [])],
     approvalTransitions: [...(one.approvalTransitions ?? []), ...(other.approvalTransitions ?? [])],
+    knownFiles: knownAfter([...(one.knownFiles ?? []), ...(other.knownFiles ?? [])]),
   };
+}
+
+/** Each file once, as the last call left it: a part that is read of a content that is known as a whole takes nothing away. */
+function knownAfter(files: readonly KnownFileRow[]): readonly KnownFileRow[] {
+  const known = new Map<string, KnownFileRow>();
+  for (const file of files) {
+    const before = known.get(file.path);
+    known.set(file.path, { ...file, isWhole: file.isWhole || (before?.isWhole === true && before.digest === file.digest) });
+  }
+  return [...known.values()];
 }
 
 /** Parts whose keys are column names. The others keep their keys as they are. */
@@ -233,6 +251,7 @@ const ROWS = new Set([
   "approvalTransitions",
   "decision",
   "todos",
+  "knownFiles",
   "storeAllowRule",
   "revokeAllowRule",
   "startDelegation",

@@ -1,9 +1,10 @@
-import type { AgentPatch, NewToolCall, OwnerChange, StepPatch, ToolCallPatch } from "./change.ts";
+import type { AgentPatch, KnownFileRow, NewToolCall, OwnerChange, StepPatch, ToolCallPatch } from "./change.ts";
 
 /** The types of the columns that a commit writes, as PostgreSQL names them. */
 export type ColumnType =
   | "text"
   | "int"
+  | "bigint"
   | "double precision"
   | "boolean"
   | "json"
@@ -127,3 +128,23 @@ export const TOOL_CALL = {
   erasedAt: "timestamptz?",
   ...TOOL_CALL_PATCH,
 } as const satisfies ColumnsOf<NewToolCall>;
+
+/** The columns of a known file that the last call which read or wrote it sets, besides `isWhole`, which stays true for the same content. */
+export const KNOWN_FILE_PATCH = {
+  access: "text",
+  digest: "text",
+  bytes: "bigint",
+  modifiedAt: "timestamptz",
+  stamp: "text",
+  callId: "text",
+  at: "timestamptz",
+} as const satisfies ColumnsOf<Omit<KnownFileRow, "agentId" | "path" | "tenant" | "isWhole">>;
+
+/** The columns of a known file. */
+export const KNOWN_FILE = {
+  agentId: "text",
+  path: "text",
+  tenant: "text",
+  isWhole: "boolean",
+  ...KNOWN_FILE_PATCH,
+} as const satisfies ColumnsOf<KnownFileRow>;

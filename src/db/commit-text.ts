@@ -1,5 +1,15 @@
 import { columnName } from "./column-name.ts";
-import { AGENT_PATCH, MESSAGE, STEP, STEP_PATCH, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "./columns.ts";
+import {
+  AGENT_PATCH,
+  KNOWN_FILE,
+  KNOWN_FILE_PATCH,
+  MESSAGE,
+  STEP,
+  STEP_PATCH,
+  TOOL_CALL,
+  TOOL_CALL_PATCH,
+  type Columns,
+} from "./columns.ts";
 
 /** The number of rows of a part: one is written with a parameter a column, several with an array a column. */
 export type Count = "none" | "one" | "many";
@@ -11,24 +21,45 @@ export type Shape = {
   readonly toolCalls: Count;
   readonly transitions: Count;
   readonly stepStart: boolean;
+  /** True if the calls that end have read or written files. */
+  readonly knownFiles: boolean;
 };
 
 const COUNTS: readonly Count[] = ["none", "one", "many"];
 
-/** All shapes that have a statement. Calls are made by an answer, which is a message and ends its step. */
-export const SHAPES: readonly Shape[] = [true, false].flatMap((stepEnd) =>
+/** The shapes in which no file is known. Calls are made by an answer, which is a message and ends its step. */
+const WITHOUT_FILES = [true, false].flatMap((stepEnd) =>
   [true, false].flatMap((message) =>
     COUNTS.filter((toolCalls) => toolCalls === "none" || (stepEnd && message)).flatMap((toolCalls) =>
       COUNTS.flatMap((transitions) =>
-        [true, false].map((stepStart): Shape => ({ stepEnd, message, toolCalls, transitions, stepStart })),
+        [true, false].map((stepStart): Shape => ({ stepEnd, message, toolCalls, transitions, stepStart, knownFiles: false })),
       ),
     ),
   ),
 );
 
+/**
+ * The shapes in which calls end that have read or written files: alone, with the start of others, or with the results of their
+ * step and the start of the next. What else they end with is rare, and the function's.
+ */
+const WITH_FILES = (["one", "many"] as const).flatMap((transitions) =>
+  [true, false].map((isWholeStep): Shape => ({
+    stepEnd: false,
+    message: isWholeStep,
+    toolCalls: "none",
+    transitions,
+    stepStart: isWholeStep,
+    knownFiles: true,
+  })),
+);
+
+/** All shapes that have a statement. */
+export const SHAPES: readonly Shape[] = [...WITHOUT_FILES, ...WITH_FILES];
+
 /** The name of a shape, which its statement has. */
-export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart }: Shape): string {
-  const parts = [stepEnd && "end", message && "message", `${toolCalls}_made`, `${transitions}_moved`, stepStart && "start"];
+export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart, knownFiles }: Shape): string {
+  const changes = [`${toolCalls}_made`, `${transitions}_moved`];
+  const parts = [stepEnd && "end", message && "message", ...changes, stepStart && "start", knownFiles && "files"];
   return ["commit", ...parts.filter((part) => part !== false)].join("_");
 }
 
@@ -36,7 +67,7 @@ export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart 
  * The statement of a shape. Its parameters: nine that all have (tenant, agent, owner, epoch, the id of the write, and the
  * columns of the events), the agent's columns, those of each part, and how many rows the parts write.
  */
-export function commitText({ stepEnd, message, toolCalls, transitions, stepStart }: Shape): string {
+export function commitText({ stepEnd, message, toolCalls, transitions, stepStart, knownFiles }: Shape): string {
   const parameters = new Parameters(9);
   const held = agentText(parameters);
   const parts: readonly (readonly [name: string, text: string])[] = [
@@ -45,6 +76,7 @@ export function commitText({ stepEnd, message, toolCalls, transitions, stepStart
     ...(message ? [["messages", insertText("message", MESSAGE, "one", parameters)] as const] : []),
     ...(toolCalls === "none" ? [] : [["calls", insertText("tool_call", TOOL_CALL, toolCalls, parameters)] as const]),
     ...(stepStart ? [["started", insertText("step", STEP, "one", parameters)] as const] : []),
+    ...(knownFiles ? [["known", knownFilesText(parameters)] as const] : []),
   ];
   const written = parts.map(([name]) => `(SELECT count(*) FROM ${name})`).join(" + ") || "0";
   // A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -116,6 +148,15 @@ function insertText(table: string, columns: Columns, count: "one" | "many", para
   const arrays = parameters.of(columns, "[]");
   const values = arrays.map((array) => `(${array})[n.row]`);
   return `${into} ${values.join(", ")} FROM held, generate_subscripts(${arrays[0] ?? ""}, 1) AS n(row)`;
+}
+
+/** Files that are known already are known anew. */
+function knownFilesText(parameters: Parameters): string {
+  const names = namesOf(KNOWN_FILE_PATCH);
+  const set = names.map((name) => `${name} = EXCLUDED.${name}`).join(", ");
+  return `${insertText("known_file", KNOWN_FILE, "many", parameters)}
+  ON CONFLICT (agent_id, path) DO UPDATE SET ${set},
+    is_whole = EXCLUDED.is_whole OR known_file.is_whole AND known_file.digest = EXCLUDED.digest`;
 }
 
 /** The assignments of the columns that a patch has: of those that may be null, the ones whose bits are in `given`. */

@@ -1,7 +1,17 @@
 import { storableJson } from "../lib/json.ts";
 import { storable } from "../lib/text.ts";
 import type { OwnerChange } from "./change.ts";
-import { AGENT_PATCH, MESSAGE, STEP, STEP_PATCH, TOOL_CALL, TOOL_CALL_PATCH, type Column, type Columns } from "./columns.ts";
+import {
+  AGENT_PATCH,
+  KNOWN_FILE,
+  MESSAGE,
+  STEP,
+  STEP_PATCH,
+  TOOL_CALL,
+  TOOL_CALL_PATCH,
+  type Column,
+  type Columns,
+} from "./columns.ts";
 import { commitText, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
 import { finalRows, type FinalRows } from "./final-rows.ts";
 import type { Statement } from "./sql.ts";
@@ -46,13 +56,14 @@ function isComposable({ agent, joins, approvals, approvalTransitions, todos, tol
   return isOwn && isWhole && transitions?.some(({ by }) => by !== undefined) !== true;
 }
 
-function shapeOf({ stepEnd, messages, toolCalls, transitions, stepStart }: FinalRows): Shape {
+function shapeOf({ stepEnd, messages, toolCalls, transitions, stepStart, knownFiles }: FinalRows): Shape {
   return {
     stepEnd: stepEnd !== undefined,
     message: messages.length > 0,
     toolCalls: countOf(toolCalls),
     transitions: countOf(transitions),
     stepStart: stepStart !== undefined,
+    knownFiles: knownFiles.length > 0,
   };
 }
 
@@ -62,8 +73,8 @@ function countOf({ length }: readonly unknown[]): Count {
 
 /** In the order in which `commitText` names the parameters. */
 function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
-  const { stepEnd, transitions, messages, toolCalls, stepStart, starts } = rows;
-  const written = [transitions, messages, toolCalls].reduce((sum, { length }) => sum + length, 0);
+  const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
+  const written = [transitions, messages, toolCalls, knownFiles].reduce((sum, { length }) => sum + length, 0);
   return [
     givenIn(AGENT_PATCH, agent),
     ...rowValues(AGENT_PATCH, agent),
@@ -75,6 +86,7 @@ function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, sh
     ...messages.flatMap((message) => rowValues(MESSAGE, message)),
     ...tableValues(TOOL_CALL, toolCalls, shape.toolCalls),
     ...(stepStart === undefined ? [] : rowValues(STEP, stepStart)),
+    ...tableValues(KNOWN_FILE, knownFiles, knownFiles.length > 0 ? "many" : "none"),
     written + Number(stepEnd !== undefined) + Number(stepStart !== undefined),
   ];
 }

@@ -15,6 +15,7 @@ export type FinalRows = {
   readonly messages: NonNullable<OwnerChange["messages"]>;
   readonly toolCalls: readonly NewToolCall[];
   readonly stepStart: OwnerChange["stepStart"];
+  readonly knownFiles: NonNullable<OwnerChange["knownFiles"]>;
   /** True if a call starts to execute: refused after an interrupt. */
   readonly starts: boolean;
 };
@@ -26,6 +27,7 @@ export function finalRows({
   messages = [],
   toolCalls = [],
   transitions = [],
+  knownFiles = [],
 }: OwnerChange): FinalRows | null {
   if (stepEnd !== undefined && stepEnd.step === stepStart?.step) return null;
   const added = new Map(toolCalls.map((call) => [call.id, call]));
@@ -42,5 +44,5 @@ export function finalRows({
     }
   }
   const starts = transitions.some(({ set }) => set.state === "EXECUTING");
-  return { stepEnd, stepStart, messages, toolCalls: [...added.values()], transitions: [...moved.values()], starts };
+  return { stepEnd, stepStart, messages, toolCalls: [...added.values()], transitions: [...moved.values()], knownFiles, starts };
 }

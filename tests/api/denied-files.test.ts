@@ -185,9 +185,12 @@ async function fill(workspace: string): Promise<void> {
   for (const [path, target] of Object.entries(links)) await symlink(target, join(workspace, path));
 }
 
+/** What attempts replace: an agent writes no file that it has not read. */
+const READ_FIRST: readonly Attempt[] = ["docs/readme.md", "locked.txt", "secrets/key.txt", ".private"].map((path) => read(path));
+
 /** Lets an agent make all attempts in one turn, and says which of them reached what they tried to reach. */
 async function attempt(attempts: readonly Attempt[], permission: PermissionSource) {
-  const calls = attempts.map(({ tool, input }) => ({ tool, ...(input === undefined ? {} : { input }) }));
+  const calls = [...READ_FIRST, ...attempts].map(({ tool, input = {} }) => ({ tool, input }));
   const script = {
     replies: [
       { when: { user: "go" }, call: calls },
@@ -204,12 +207,13 @@ async function attempt(attempts: readonly Attempt[], permission: PermissionSourc
 
 async function reached(app: TestApp, client: TestClient, agentId: string, attempts: readonly Attempt[]): Promise<string[]> {
   const { toolCalls } = await client.agent(agentId);
-  expect(toolCalls.nodes).toHaveLength(attempts.length);
+  const calls = toolCalls.nodes.slice(READ_FIRST.length);
+  expect(calls).toHaveLength(attempts.length);
   const found: string[] = [];
   for (const [index, { tool, input, sees, writes }] of attempts.entries()) {
-    const output = toolCalls.nodes[index]?.output ?? "";
+    const output = calls[index]?.output ?? "";
     const isWritten = writes !== undefined && (await textOf(join(app.workspace, writes))) === "written by the agent";
-    const isDone = toolCalls.nodes[index]?.state === "COMPLETED";
+    const isDone = calls[index]?.state === "COMPLETED";
     if ((sees !== undefined && isDone && sees.test(output)) || (isWritten && isDone))
       found.push(`${tool} ${JSON.stringify(input)}`);
   }

@@ -14,6 +14,7 @@ const GROWING = [
   "event",
   "idempotency_key",
   "image",
+  "known_file",
   "message",
   "step",
   "tool_call",
@@ -62,6 +63,8 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'approval-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'TOOL_CALL', CASE WHEN a % 100 = 0 THEN 'PENDING' ELSE 'ALLOWED' END::approval_state, 'r', 'r', now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
     SELECT 'approval-' || a, 'anna', 'USER', 'one', 'ALLOW', now() FROM generate_series(1, ${agents}) a WHERE a % 100 <> 0`,
+  `INSERT INTO known_file (agent_id, path, tenant, access, is_whole, digest, bytes, modified_at, stamp, call_id, at)
+    SELECT 'agent-' || a, f || '.txt', 'one', 'READ', true, md5(f::text), 1, now(), '1 2 3', 'call-' || a || '-1', now() FROM generate_series(1, ${agents}) a, generate_series(1, 5) f`,
   `INSERT INTO image (tenant, digest, data) SELECT 'one', md5(a::text), '' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO idempotency_key (tenant, actor_id, operation, key, body_hash, result_id, created_at)
     SELECT 'one', 'person-' || a % 100, 'send', a::text, 'h', 'r', now() FROM generate_series(1, ${agents}) a`,

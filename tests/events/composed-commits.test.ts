@@ -15,7 +15,7 @@ import { sqlState } from "../../src/db/storage-error.ts";
 import { columns, encodePart } from "../../src/events/agent-events.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { messageOf } from "../../src/lib/text.ts";
-import { possibleCommits } from "../support/commits.ts";
+import { possibleCommits, type PossibleCommit } from "../support/commits.ts";
 import { testDatabase } from "../support/database.ts";
 import { heldAgent } from "../support/held-agent.ts";
 import { everything, readAll } from "../support/log.ts";
@@ -23,7 +23,11 @@ import { playedModel } from "../support/models.ts";
 import { testServices } from "../support/services.ts";
 
 const OWNER = "here";
-const TABLES = ["agent", "message", "step", "tool_call", "approval", "event"];
+const TABLES = ["agent", "message", "step", "tool_call", "approval", "known_file", "event"];
+
+/** The commits of turns in which every call reads or writes files. */
+const WITH_FILES =
+  /^(turn started|step started|answered with [13] calls, tool_use|call started|call (completed|failed) with files)$/;
 
 /** The choices of a random run: how many of the possible commits go together, which, whether they are of an older view. */
 const RUN = fc.array(
@@ -94,62 +98,80 @@ async function answerOf(log: EventLog, ...commit: Parameters<EventLog["commitHel
   }
 }
 
+/**
+ * Makes random commits, of those that `isWanted` names, of one database by both ways: composed, and in a second database by the
+ * function. Fails where they differ. Answers the statements that were composed, and what was refused, in words.
+ */
+async function writeBothWays(
+  isWanted: (commit: PossibleCommit) => boolean,
+): Promise<{ readonly used: ReadonlySet<string>; readonly refusals: ReadonlySet<string> }> {
+  const [one, other] = [await testDatabase(), await testDatabase()];
+  const used = new Set<string>();
+  const composing: Sql = {
+    ...one.sql,
+    query: (statement, values) => {
+      if (SHAPES.some((shape) => shapeName(shape) === statement.name)) used.add(statement.name);
+      return one.sql.query(statement, values);
+    },
+  };
+  const services = testServices(composing, playedModel());
+  // All that is written of the one database is written of the other, where the function makes every commit.
+  const twin = new EventLog({ ...other.sql, keepsPrepared: false });
+  const { log } = services;
+  const [begin, command] = [log.begin.bind(log), log.commit.bind(log)];
+  log.begin = async (tenant) => void (await Promise.all([begin(tenant), twin.begin(tenant)]));
+  log.commit = async (...values) => (await Promise.all([command(...values), twin.commit(...values)]))[0];
+  const refusals = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(RUN, async (run) => {
+      const { agentId, send } = await heldAgent(services);
+      const claimed = async (): Promise<AgentView> => {
+        await send("go");
+        for (const sql of [one.sql, other.sql]) await claim(sql, OWNER, [agentId], LEASE_TIMES, "RUN_OUT");
+        return readView(one.sql, agentId);
+      };
+      let view = await claimed();
+      let before = view;
+      const commitBoth = async (of: AgentView, made: Commit): Promise<void> => {
+        const part = partOf({ ...of, leaseEpoch: view.leaseEpoch }, made);
+        const [outcome, expected] = await Promise.all([log, twin].map((each) => answerOf(each, view.tenant, part, made.change)));
+        expect(outcome).toBe(expected);
+        if (outcome !== undefined && outcome !== "COMMITTED") refusals.add(outcome.replaceAll(/[0-9a-f-]{36}/g, "…"));
+        before = view;
+        view = await readView(one.sql, agentId);
+      };
+      for (const { choices, arrives, isStale } of run) {
+        if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) {
+          await commitBoth(view, parked(view));
+          view = await claimed();
+        }
+        const base = isStale === 0 ? before : view;
+        await commitBoth(base, joined(base, choices, isWanted));
+      }
+      expect(await rowsOf(one.sql)).toEqual(await rowsOf(other.sql));
+    }),
+    { numRuns: 20 },
+  );
+  return { used, refusals };
+}
+
 describe("commits of owners by composed statements", () => {
   it(
     "leave row by row what `commit_change` leaves, and are refused where it refuses (invariants 3 to 7)",
     { timeout: 120_000 },
     async () => {
-      const [one, other] = [await testDatabase(), await testDatabase()];
-      const used = new Set<string>();
-      const composing: Sql = {
-        ...one.sql,
-        query: (statement, values) => {
-          if (SHAPES.some((shape) => shapeName(shape) === statement.name)) used.add(statement.name);
-          return one.sql.query(statement, values);
-        },
-      };
-      const services = testServices(composing, playedModel());
-      // All that is written of the one database is written of the other, where the function makes every commit.
-      const twin = new EventLog({ ...other.sql, keepsPrepared: false });
-      const { log } = services;
-      const [begin, command] = [log.begin.bind(log), log.commit.bind(log)];
-      log.begin = async (tenant) => void (await Promise.all([begin(tenant), twin.begin(tenant)]));
-      log.commit = async (...values) => (await Promise.all([command(...values), twin.commit(...values)]))[0];
-      const refusals = new Set<string>();
-      await fc.assert(
-        fc.asyncProperty(RUN, async (run) => {
-          const { agentId, send } = await heldAgent(services);
-          const claimed = async (): Promise<AgentView> => {
-            await send("go");
-            for (const sql of [one.sql, other.sql]) await claim(sql, OWNER, [agentId], LEASE_TIMES, "RUN_OUT");
-            return readView(one.sql, agentId);
-          };
-          let view = await claimed();
-          let before = view;
-          const commitBoth = async (of: AgentView, made: Commit): Promise<void> => {
-            const part = partOf({ ...of, leaseEpoch: view.leaseEpoch }, made);
-            const [outcome, expected] = await Promise.all(
-              [log, twin].map((each) => answerOf(each, view.tenant, part, made.change)),
-            );
-            expect(outcome).toBe(expected);
-            if (outcome !== undefined && outcome !== "COMMITTED") refusals.add(outcome.replaceAll(/[0-9a-f-]{36}/g, "…"));
-            before = view;
-            view = await readView(one.sql, agentId);
-          };
-          for (const { choices, arrives, isStale } of run) {
-            if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) {
-              await commitBoth(view, parked(view));
-              view = await claimed();
-            }
-            const base = isStale === 0 ? before : view;
-            await commitBoth(base, joined(base, choices));
-          }
-          expect(await rowsOf(one.sql)).toEqual(await rowsOf(other.sql));
-        }),
-        { numRuns: 20 },
-      );
+      const { used, refusals } = await writeBothWays(() => true);
       expect(used.size).toBeGreaterThan(5);
       expect(refusals.size).toBeGreaterThan(2);
+    },
+  );
+
+  it(
+    "leave the files that calls have read or written as `commit_change` leaves them (invariant 3)",
+    { timeout: 120_000 },
+    async () => {
+      const { used } = await writeBothWays(({ name }) => WITH_FILES.test(name));
+      expect([...used].filter((name) => name.endsWith("_files")).length).toBeGreaterThan(2);
     },
   );
 
@@ -273,11 +295,11 @@ describe("commits of owners by composed statements", () => {
 });
 
 /** Several commits as one, each of the rows that the one before it leaves; fewer if a step would end twice. */
-function joined(view: AgentView, choices: readonly number[]): Commit {
+function joined(view: AgentView, choices: readonly number[], isWanted: (commit: PossibleCommit) => boolean): Commit {
   let now = view;
   const made: Commit[] = [];
   for (const choice of choices) {
-    const all = possibleCommits(now);
+    const all = possibleCommits(now).filter(isWanted);
     const next = all[choice % all.length]?.make();
     if (next === undefined || (next.change.stepEnd !== undefined && made.some(({ change }) => change.stepEnd !== undefined)))
       break;

@@ -15,6 +15,7 @@ import { turnStarted } from "../../src/agent/loop/commits/turn-started.ts";
 import type { AgentView } from "../../src/agent/loop/view.ts";
 import type { Passage } from "../../src/agent/calls/stage-clock.ts";
 import type { GateStage } from "../../src/events/snapshots.ts";
+import type { NotedFile } from "../../src/agent/workspace/known-files.ts";
 import { NO_TOKENS } from "../../src/agent/models/model.ts";
 import { spentOnBroken } from "../../src/agent/models/spending.ts";
 import type { Explanation, Verdict } from "../../src/agent/policy/permission.ts";
@@ -27,13 +28,28 @@ const TOOL = ownTool("own", () => ({ output: "", details: null }));
 const TOOLS = new Map([[TOOL.name, TOOL]]);
 const AT = new Date("2026-01-01T00:00:00.000Z");
 const RECORD = { approvalQuorum: 1, approvalExpiresMs: 60_000, trace: false } as const;
-const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [] } as const;
+const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [], files: [] } as const;
 
 const BROKEN = {
   events: [],
   spent: spentOnBroken({ ...NO_TOKENS, inputTokens: 11 }, 9),
   price: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
 };
+
+/** Two files that a call knows: one that every call reads or writes, and one of its own. */
+function knownBy({ id, ordinal }: CallView, isWhole: boolean): readonly NotedFile[] {
+  const file = {
+    access: isWhole ? "WRITTEN" : "READ",
+    digest: "same",
+    bytes: 3_000_000_000,
+    modifiedAt: AT,
+    stamp: "1 2 3",
+  } as const;
+  return [
+    { ...file, path: "shared/\ud800.txt", isWhole },
+    { ...file, path: `own/${ordinal}.txt`, digest: id.slice(0, 4), isWhole: false },
+  ];
+}
 
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
 export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
@@ -121,6 +137,14 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         recovered(view, { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
       return [
         { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, trace: false }, AT) },
+        {
+          name: "call completed with files",
+          make: () => callEnded(view, { call, outcome: { ...completed, files: knownBy(call, true) }, isLast, trace: false }, AT),
+        },
+        {
+          name: "call failed with files",
+          make: () => callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, trace: false }, AT),
+        },
         { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, trace: false }, AT) },
         { name: "recovered, calls sealed", make: () => recover("seal") },
         { name: "recovered, people asked", make: () => recover("ask") },

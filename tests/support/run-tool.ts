@@ -1,8 +1,25 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { join } from "node:path";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import type { ToolContext } from "../../src/agent/tools/tool.ts";
 import type { ToolResult } from "../../src/agent/tools/tool-result.ts";
+import { KnownFiles, type KnownFileRows } from "../../src/agent/workspace/known-files.ts";
+import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
 import { Workspace } from "../../src/agent/workspace/workspace.ts";
 import type { Json } from "../../src/lib/json.ts";
+
+/** The files of an agent that has just read each of a folder's. */
+function knowsAll(folder: string): KnownFiles {
+  const rows: KnownFileRows = async (path) => {
+    const content = createReadStream(join(folder, path));
+    const hash = createHash("sha256");
+    for await (const piece of content) hash.update(piece as Buffer);
+    const digest = hash.digest("hex");
+    return { access: "READ", isWhole: true, digest, bytes: content.bytesRead, modifiedAt: new Date(0).toISOString(), stamp: "" };
+  };
+  return new KnownFiles(rows, new RecentContents());
+}
 
 /** The context of a call in a folder, as the gate gives it to tools. */
 export function contextIn(folder: string, more: Partial<ToolContext> = {}): ToolContext {
@@ -13,6 +30,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     agentId: "a",
     callId: "c",
     workspace: new Workspace(folder),
+    files: knowsAll(folder),
     signal: new AbortController().signal,
     todos: { read: async () => [], write: async () => {} },
     emit: async () => {},

@@ -18,6 +18,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { Homes } from "../../src/agent/workspace/homes.ts";
 import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
+import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
 
@@ -57,6 +58,7 @@ export function testServices(
     groups,
     sandbox: unboxed(groups),
     homes: new Homes("/nowhere"),
+    contents: new RecentContents(),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

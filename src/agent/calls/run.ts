@@ -8,6 +8,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { ToolOutcome } from "../tools/tool-hooks.ts";
 import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
 import type { Result } from "../../lib/result.ts";
+import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer } from "./hook-answers.ts";
 import { hookCall, hooksFor } from "./hooks.ts";
@@ -38,6 +39,8 @@ export type CallOutcome = {
   readonly warnings: readonly CallWarning[];
   /** The length of the whole output that is kept, since the model reads a part of it; null if the model reads all. */
   readonly keptOutputBytes: number | null;
+  /** The files that the call has read and written. */
+  readonly files: readonly NotedFile[];
 } & (
   | { readonly kind: "completed"; readonly output: string; readonly details: Json }
   | {
@@ -69,6 +72,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const leftOut = { events: 0 };
   const said: { output: CallOutput | null } = { output: null };
   const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
+  const files = new KnownFiles(knownFileRows(services.sql, agent.id), services.contents);
   const started = performance.now();
   const end = clock.begin("execution");
   const { createdBy } = agent;
@@ -78,12 +82,14 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     around: template.hooks.around,
     agent: { createdBy, templateId: template.id },
     onLate: () => services.lateResults.tell(ready.call.id, tool.name),
-    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut, output }),
+    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut, output, files }),
   });
   const soFar = executed.ok ? null : (said.output?.soFar ?? null);
   ending.abort(ENDED);
   end();
   const durationMs = msSince(started);
+  // What a tool notes after its call has ended is not known.
+  const { noted } = files;
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, soFar, durationMs),
@@ -105,6 +111,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
       durationMs,
       warnings: all,
       keptOutputBytes: bytes,
+      files: noted,
     };
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
@@ -116,6 +123,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     stages: clock.stages,
     durationMs,
     warnings: [...warnings, ...hooked.warnings, ...problems],
+    files: noted,
   };
 }
 

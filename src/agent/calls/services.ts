@@ -4,6 +4,7 @@ import type { Vocabulary } from "../policy/permission-source.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
 import type { ProgramServices } from "./programs/programs.ts";
+import type { RecentContents } from "../workspace/recent-contents.ts";
 import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
 
@@ -18,4 +19,5 @@ export type CallServices = JudgeServices &
     readonly lateResults: LateResults;
     /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;
+    readonly contents: RecentContents;
   };

@@ -8,6 +8,7 @@ import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { CallPrograms } from "./programs/programs.ts";
 import type { CallScope } from "./scope.ts";
+import type { KnownFiles } from "../workspace/known-files.ts";
 import type { TodoList, ToolContext } from "../tools/tool.ts";
 
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
@@ -22,12 +23,14 @@ export type RunningCall = {
   readonly leftOut: { events: number };
   /** Takes what the call's programs say. */
   readonly output: () => CallOutput;
+  /** Is told of the files that the call reads and writes. */
+  readonly files: KnownFiles;
 };
 
 /** The context of a running tool, still without its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
-  { callId, toolName, ended, leftOut, output }: RunningCall,
+  { callId, toolName, ended, leftOut, output, files }: RunningCall,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
   let started: CallPrograms | null = null;
@@ -42,6 +45,7 @@ export function toolContext(
     templateId: template.id,
     callId,
     workspace,
+    files,
     start: (file, args, options) => programs().start(file, args, options),
     finish: (program) => programs().finish(program),
     todos: todoList(services.sql, agent, owner, { callId, ended }),

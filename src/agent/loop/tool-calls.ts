@@ -243,7 +243,7 @@ export class ToolCalls {
       } as const;
       const { stages, durationMs, warnings, keptOutputBytes } = outcome;
       await owner.commit(
-        end({ kind: "refused", refusal, said: null, soFar: null, stages, durationMs, warnings, keptOutputBytes }),
+        end({ kind: "refused", refusal, said: null, soFar: null, stages, durationMs, warnings, keptOutputBytes, files: [] }),
       );
     };
     if (wakeUp.isAwaited) owner.defer(end(outcome));

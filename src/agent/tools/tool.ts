@@ -6,6 +6,7 @@ import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
+import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
 import { placeProblem, type PathPlaces, type PathUse } from "./path-places.ts";
@@ -26,6 +27,8 @@ export type ToolContext = {
   readonly callId: string;
   /** The folder outside of which a tool must not read or write. */
   readonly workspace: Workspace;
+  /** The files that the agent knows: what its calls have read and written, until the end of this one with what it notes. */
+  readonly files: KnownFiles;
   /** Aborts at the timeout and when the turn is interrupted. Pass it on, or look at it. */
   readonly signal: AbortSignal;
   readonly todos: TodoList;

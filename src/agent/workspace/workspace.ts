@@ -93,7 +93,7 @@ export class Workspace {
   /**
    * Puts a file of this content in the place of the one that is there, if one is, with the folders it lies in. It keeps the
    * permissions of the file before, and one that may not be written stays. Other names of the same file (hard links) keep
-   * what was in it.
+   * what was in it. An agent that reads or writes the file later with the built-in tools is told that it has changed.
    */
   async replaceFile(path: string, content: string | Uint8Array): Promise<void> {
     await (await this.stageFile(path, content)).replace();

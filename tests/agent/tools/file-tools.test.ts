@@ -181,6 +181,7 @@ describe("fs_write, fs_glob, fs_grep", () => {
       path: "deep/er/a.txt",
       bytes: 18,
       lines: 1,
+      diff: "--- /dev/null\n+++ b/deep/er/a.txt\n@@ -0,0 +1,1 @@\n+a long first text\n",
     });
     await runTool(folder, "fs_write", { path: "deep/er/a.txt", content: "ä" });
     expect(await readFile(join(folder, "deep/er/a.txt"), "utf8")).toBe("ä");

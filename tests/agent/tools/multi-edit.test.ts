@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
 import { temporaryFolder } from "../../support/app.ts";
-import { runTool } from "../../support/run-tool.ts";
+import { contextIn, runTool } from "../../support/run-tool.ts";
 
 type Edit = { readonly path: string; readonly old_string: string; readonly new_string: string; readonly replace_all?: boolean };
 
@@ -88,7 +88,7 @@ describe("fs_multi_edit (X6)", () => {
     expect(await contents()).toEqual(files);
   });
 
-  it("says which files were written and which were not, if one changed meanwhile", async () => {
+  it("says which files were written and which were not, if one changed meanwhile, and knows those that were", async () => {
     const { folder, edit, contents } = await folderWith({ "a.txt": "one", "b.txt": "one", "c.txt": "one" });
     let asked = 0;
     const workspace = new Workspace(folder, (names, access) => {
@@ -96,12 +96,15 @@ describe("fs_multi_edit (X6)", () => {
       if (asked === 3) writeFileSync(join(folder, "b.txt"), "by another");
       return null;
     });
+    const { files } = contextIn(folder);
     const failed = edit([replace("a.txt", "one", "1"), replace("b.txt", "one", "1"), replace("c.txt", "one", "1")], {
       workspace,
+      files,
     });
     await expect(failed).rejects.toThrow("only some of the files were written (b.txt was changed by something else");
     await expect(failed).rejects.toThrow("Written: a.txt. Left as they were: b.txt, c.txt");
     expect(await contents()).toEqual({ "a.txt": "1", "b.txt": "by another", "c.txt": "one" });
+    expect(files.noted).toMatchObject([{ path: "a.txt", access: "WRITTEN", bytes: 1 }]);
   });
 
   it("renames nothing after its call has ended", async () => {

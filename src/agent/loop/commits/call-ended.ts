@@ -23,8 +23,9 @@ export type Ended = {
 export function callEnded(view: AgentView, { call, outcome, isLast, trace }: Ended, at: Date): Commit {
   const step = stepOf(call, outcome, at);
   const warnings = [...failureOf(step.call, outcome), ...outcome.warnings].map(toolWarning);
+  const known = { agentId: view.id, tenant: view.tenant, callId: call.id, at };
   const ended: Commit = {
-    change: { transitions: [step.transition] },
+    change: { transitions: [step.transition], knownFiles: outcome.files.map((file) => ({ ...file, ...known })) },
     events: [...warnings, ...endEvents(step.call, { trace })],
     after: callsChanged([step.call]),
   };

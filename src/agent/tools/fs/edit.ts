@@ -22,19 +22,25 @@ export const EDIT = {
 export const fsEdit = defineTool({
   name: "fs_edit",
   description:
-    "Replaces a text of a file of the workspace by another one. Encoding, line ends and permissions of the file stay. Says what stands there instead if the text does not occur.",
+    "Replaces a text of a file of the workspace by another one. Encoding, line ends and permissions of the file stay. Read the file first. Says what stands there instead if the text does not occur.",
   readOnly: false,
   paths: { path: "write" },
   inputSchema: closed(EDIT),
-  async run({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }, { workspace, signal }) {
-    const before = await readEditable(workspace, path);
+  async run({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }, context) {
+    const before = await readEditable(context, path);
     const edited = editText(before.content.text, { oldString, newString, replaceAll: replaceAll ?? false });
     if (!edited.ok) throw new Error(`${path}: ${edited.refusal}`);
     const { text, replacements } = edited.value;
-    await writeFiles(workspace, [{ path, before, text }], signal);
+    await writeFiles(context, [{ path, before, text }]);
     return {
       output: `Edited ${path}: ${placesIn(edited.value)}.`,
-      details: { ok: true, ...fileDiff(before.name, before.content.text, text), path, replacements, lines: lineCount(text) },
+      details: {
+        ok: true,
+        ...fileDiff(before.present.name, before.content.text, text),
+        path,
+        replacements,
+        lines: lineCount(text),
+      },
     };
   },
 });

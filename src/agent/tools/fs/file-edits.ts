@@ -1,8 +1,8 @@
 import { byteLength, messageOf } from "../../../lib/text.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
-import type { Workspace } from "../../workspace/workspace.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
 import { readEditable, type EditableFile } from "./editable-file.ts";
+import { writtenFile, type FileContext } from "./known-content.ts";
 import { encodeText } from "./text-content.ts";
 import { editText, type TextEdit } from "./text-edit.ts";
 import { fileDiff, type FileDiff } from "./unified-diff.ts";
@@ -26,25 +26,25 @@ const DIFFS_BYTES = 256 * 1024;
  * Makes edits of several files, and writes nothing. Each edit sees what those before it made of its file. Throws an error for
  * the model that names every edit that cannot be made.
  */
-export async function editFiles(workspace: Workspace, edits: readonly FileEdit[]): Promise<EditedFiles> {
+export async function editFiles(context: FileContext, edits: readonly FileEdit[]): Promise<EditedFiles> {
   const files = new Map<string, EditedFile>();
   const replacements: number[] = [];
   const problems: string[] = [];
   let bytes = 0;
   for (const [index, { path, ...edit }] of edits.entries()) {
-    const file = await opened(workspace, path, files).catch((error: unknown) => {
+    const file = await opened(context, path, files).catch((error: unknown) => {
       problems.push(`edits[${index}] (${path}): ${messageOf(error)}`);
       return null;
     });
     if (file === null) continue;
-    if (!files.has(file.before.name)) bytes += file.before.bytes.length;
+    if (!files.has(file.before.present.name)) bytes += file.before.bytes;
     if (bytes > TOGETHER_BYTES)
       throw new Error(`the files are larger than ${TOGETHER_BYTES / 1024 / 1024} MB together: edit fewer`);
-    files.set(file.before.name, file);
+    files.set(file.before.present.name, file);
     const edited = editText(file.text, edit);
     if (!edited.ok) problems.push(`edits[${index}] (${path}): ${edited.refusal}`);
     else {
-      files.set(file.before.name, { ...file, text: edited.value.text });
+      files.set(file.before.present.name, { ...file, text: edited.value.text });
       replacements.push(edited.value.replacements);
     }
   }
@@ -52,10 +52,11 @@ export async function editFiles(workspace: Workspace, edits: readonly FileEdit[]
   return { files: [...files.values()], replacements };
 }
 
-async function opened(workspace: Workspace, path: string, files: ReadonlyMap<string, EditedFile>): Promise<EditedFile> {
+async function opened(context: FileContext, path: string, files: ReadonlyMap<string, EditedFile>): Promise<EditedFile> {
+  const { workspace } = context;
   const known = files.get(workspace.show(workspace.resolve(path, "write")));
   if (known !== undefined) return known;
-  const before = await readEditable(workspace, path);
+  const before = await readEditable(context, path);
   return { path, before, text: before.content.text };
 }
 
@@ -63,7 +64,7 @@ async function opened(workspace: Workspace, path: string, files: ReadonlyMap<str
 export function diffsOf(files: readonly EditedFile[]): readonly FileDiff[] {
   let room = DIFFS_BYTES;
   return files.map(({ before, text }) => {
-    const { path, diff } = fileDiff(before.name, before.content.text, text);
+    const { path, diff } = fileDiff(before.present.name, before.content.text, text);
     const bytes = byteLength(diff ?? "");
     if (bytes > room) return { path, diff: null };
     room -= bytes;
@@ -73,25 +74,28 @@ export function diffsOf(files: readonly EditedFile[]): readonly FileDiff[] {
 
 /**
  * Writes the files: all are staged first, then each takes its place by a rename. If one cannot be staged, nothing is changed.
- * If one cannot take its place, those before it stay written, and the error for the model names both.
+ * If one cannot take its place, those before it stay written, and the error for the model names both. The agent knows each that
+ * was written.
  */
-export async function writeFiles(workspace: Workspace, files: readonly EditedFile[], signal: AbortSignal): Promise<void> {
-  const staged: { readonly file: EditedFile; readonly beside: StagedFile }[] = [];
+export async function writeFiles({ workspace, files: known, signal }: FileContext, files: readonly EditedFile[]): Promise<void> {
+  const staged: { readonly file: EditedFile; readonly beside: StagedFile; readonly content: Buffer }[] = [];
   const written: string[] = [];
   try {
     for (const file of files) {
       const content = encodeText({ ...file.before.content, text: file.text });
-      staged.push({ file, beside: await workspace.stageFile(file.path, content) });
+      staged.push({ file, content, beside: await workspace.stageFile(file.path, content) });
     }
-    for (const { file, beside } of staged) {
+    for (const { file, beside, content } of staged) {
       signal.throwIfAborted();
-      await beside.replace(file.before.state);
-      written.push(file.before.name);
+      const { name, state } = file.before.present;
+      const after = await beside.replace(state);
+      written.push(name);
+      known.wrote(writtenFile(name, after, content), file.before.known.isWhole);
     }
   } catch (error) {
     await Promise.all(staged.slice(written.length).map(({ beside }) => beside.discard().catch(() => {})));
     if (written.length === 0) throw error;
-    const left = files.map(({ before }) => before.name).filter((name) => !written.includes(name));
+    const left = files.map(({ before }) => before.present.name).filter((name) => !written.includes(name));
     throw new Error(
       `only some of the files were written (${messageOf(error)}). Written: ${written.join(", ")}. Left as they were: ${left.join(", ")}`,
       { cause: error },

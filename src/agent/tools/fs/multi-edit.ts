@@ -12,18 +12,18 @@ const EDITS = 100;
 export const fsMultiEdit = defineTool({
   name: "fs_multi_edit",
   description:
-    "Makes several edits, each as fs_edit does, in one file or in several. All are checked before anything is written: if one cannot be made, no file changes. Edits of one file are made in their order.",
+    "Makes several edits, each as fs_edit does, in one file or in several. Read the files first. All are checked before anything is written: if one cannot be made, no file changes. Edits of one file are made in their order.",
   readOnly: false,
   paths: { "edits[].path": "write" },
   inputSchema: closed({ edits: Type.Array(closed(EDIT), { minItems: 1, maxItems: EDITS }) }),
-  async run({ edits }, { workspace, signal }) {
+  async run({ edits }, context) {
     const { files, replacements } = await editFiles(
-      workspace,
+      context,
       edits.map(({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }) => {
         return { path, oldString, newString, replaceAll: replaceAll ?? false };
       }),
     );
-    await writeFiles(workspace, files, signal);
+    await writeFiles(context, files);
     const diffs = diffsOf(files);
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
     return {

@@ -3,6 +3,8 @@ import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
+import { stateOf } from "../../workspace/file-state.ts";
+import { ContentDigest } from "./content-digest.ts";
 import { encodingOf } from "./text-content.ts";
 
 /** The bytes of a file's start that are looked at to tell text from other content. */
@@ -25,21 +27,26 @@ export const fsRead = defineTool({
     offset: optional(Type.Integer({ minimum: 1, description: "First line to read, from 1." })),
     limit: optional(Type.Integer({ minimum: 1, maximum: LINES, description: "Number of lines to read." })),
   }),
-  async run({ path, ...given }, { workspace, signal }) {
+  async run({ path, ...given }, { workspace, files, signal }) {
     const offset = given.offset ?? 1;
     const limit = given.limit ?? LINES;
+    const name = workspace.show(workspace.resolve(path));
     const file = await workspace.openForReading(path);
     try {
       const range = new LineRange(offset, limit);
-      for await (const chunk of asUtf8(file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>, path))
-        range.take(chunk);
-      const { content, lines, totalLines, isCut } = range.end();
+      const content = new ContentDigest();
+      // A file that changes while it is read has another state afterwards.
+      const state = await stateOf(file);
+      const chunks = file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>;
+      for await (const chunk of asUtf8(content.of(chunks), path)) range.take(chunk);
+      const { content: text, lines, totalLines, isCut } = range.end();
       const last = offset - 1 + lines;
       if (offset > 1 && offset > totalLines) throw new Error(`${path} has only ${totalLines} lines: read from an earlier offset`);
       const truncated = isCut || offset > 1 || last < totalLines;
+      files.read({ name, state, ...content.end() }, !truncated);
       return {
-        output: content + noteOn({ offset, last, totalLines, isCut }),
-        details: { path, offset, limit, truncated, totalLines, content },
+        output: text + noteOn({ offset, last, totalLines, isCut }),
+        details: { path, offset, limit, truncated, totalLines, content: text },
       };
     } finally {
       await file.close();

@@ -8,6 +8,9 @@ export type FileDiff = { readonly path: string; readonly diff: string | null };
 const DIFF_BYTES = 48 * 1024;
 const DIFF_LINES = 2_000;
 
+/** The longest time that a diff takes, in ms: nothing else goes on meanwhile. */
+const DIFF_MS = 200;
+
 /** The unchanged lines that are shown around a change. */
 const CONTEXT = 3;
 
@@ -17,6 +20,7 @@ export function fileDiff(path: string, before: string | null, after: string): Fi
   const patch = structuredPatch(before === null ? "/dev/null" : `a/${path}`, `b/${path}`, from, to, undefined, undefined, {
     context: CONTEXT,
     maxEditLength: DIFF_LINES,
+    timeout: DIFF_MS,
   });
   if (patch === undefined) return { path, diff: null };
   const hunks = patch.hunks.map((hunk) => ({

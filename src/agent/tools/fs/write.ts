@@ -1,22 +1,51 @@
+import { errorCode } from "../../../lib/error-code.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
+import { readKnown, writtenFile, type FileContext, type KnownContent } from "./known-content.ts";
+import { lineCount } from "./lines.ts";
+import { decodeText } from "./text-content.ts";
+import { fileDiff } from "./unified-diff.ts";
 
 /** Writes a whole file. */
 export const fsWrite = defineTool({
   name: "fs_write",
-  description: "Writes a file of the workspace: creates it, with its folders, or replaces its whole content.",
+  description:
+    "Writes a file of the workspace: creates it, with its folders, or replaces its whole content. Read a file that exists first.",
   readOnly: false,
   paths: { path: "write" },
   inputSchema: closed({
     path: Type.String({ minLength: 1, description: "Path relative to the workspace." }),
     content: Type.String({ description: "The whole new content." }),
   }),
-  async run({ path, content }, { workspace }) {
-    await workspace.replaceFile(path, content);
+  async run({ path, content }, context) {
+    const { workspace, files } = context;
+    const before = await fileBefore(context, path);
+    const staged = await workspace.stageFile(path, content);
+    const name = before?.present.name ?? workspace.show(workspace.resolve(path, "write"));
+    files.wrote(writtenFile(name, await staged.replace(before?.present.state ?? null), Buffer.from(content)), true);
+    const lines = lineCount(content);
     const bytes = byteLength(content);
-    const lines = content === "" ? 0 : content.split("\n").length - (content.endsWith("\n") ? 1 : 0);
-    return { output: `Wrote ${path} (${lines} lines, ${bytes} bytes).`, details: { ok: true, path, bytes, lines } };
+    const partly = before?.known.isWhole === false ? " Only parts of what it had before were read." : "";
+    return {
+      output: `Wrote ${path} (${lines} lines, ${bytes} bytes).${partly}`,
+      details: { ok: true, path, bytes, lines, diff: diffOf(name, before, content) },
+    };
   },
 });
+
+/** The file that is replaced; null if there is none. */
+async function fileBefore(context: FileContext, path: string): Promise<KnownContent | null> {
+  return readKnown(context, path).catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  });
+}
+
+/** The diff of what is written; null if it is too large, or if the file before has no text. */
+function diffOf(name: string, before: KnownContent | null, content: string): string | null {
+  if (before === null) return fileDiff(name, null, content).diff;
+  const decoded = before.present.content === null ? null : decodeText(before.present.content);
+  return decoded?.ok === true ? fileDiff(name, decoded.value.text, content).diff : null;
+}

@@ -1,0 +1,48 @@
+import { byteLength } from "../../../lib/text.ts";
+import { modifiedAt } from "../../workspace/file-state.ts";
+import { KNOWN_PATH_BYTES, type KnownFile, type KnownFiles, type SeenFile } from "../../workspace/known-files.ts";
+import { decodeText } from "./text-content.ts";
+import { fileDiff } from "./unified-diff.ts";
+
+/** The largest diff that is shown of what something else has changed, in bytes. */
+const CHANGES_BYTES = 4 * 1024;
+
+/** What the agent knows of a file that exists. Throws an error for the model if the agent has neither read nor written the file. */
+export async function requireRead(files: KnownFiles, path: string, name: string): Promise<KnownFile> {
+  if (byteLength(name) > KNOWN_PATH_BYTES)
+    throw new Error(`${path} is longer than ${KNOWN_PATH_BYTES} bytes: a file that lies so deep is not replaced`);
+  const known = await files.find(name);
+  if (known === null)
+    throw new Error(`${path} exists, and you have not read it: read it first, so that nothing in it is lost unseen`);
+  return known;
+}
+
+/**
+ * Throws an error for the model that says what has changed, if a file no longer has the content that the agent knows. What was
+ * changed and changed back is the same. `before` is the content that the agent knows, if it is at hand.
+ */
+export function requireSame(path: string, present: SeenFile, known: KnownFile, before: Buffer | null): void {
+  if (known.digest === present.digest) return;
+  const was = `${known.bytes} bytes, changed at ${new Date(known.modifiedAt).toISOString()}`;
+  const is = `${present.state.bytes} bytes, changed at ${modifiedAt(present.state).toISOString()}`;
+  throw new Error(
+    [
+      `${path} was changed by something else since you last ${known.access === "READ" ? "read" : "wrote"} it, and is left as it is: read it again.`,
+      `It had ${was}; now it has ${is}.`,
+      ...changesOf(before, present),
+    ].join("\n"),
+  );
+}
+
+/** The lines that have changed, if both contents are at hand, or how many they are if they are too many to be shown. */
+function changesOf(before: Buffer | null, { name, content }: SeenFile): readonly string[] {
+  if (before === null || content === null) return [];
+  const [from, to] = [decodeText(before), decodeText(content)];
+  if (!from.ok || !to.ok) return [];
+  const { diff } = fileDiff(name, from.value.text, to.value.text);
+  if (diff === null) return [];
+  if (byteLength(diff) <= CHANGES_BYTES) return [diff];
+  const lines = diff.split("\n").slice(2);
+  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
+  return [`${count("+")} lines were added, and ${count("-")} removed.`];
+}

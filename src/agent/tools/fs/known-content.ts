@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { stateOf } from "../../workspace/file-state.ts";
+import type { KnownFile, SeenFile } from "../../workspace/known-files.ts";
+import type { ToolContext } from "../tool.ts";
+import { ContentDigest } from "./content-digest.ts";
+import { requireRead, requireSame } from "./freshness.ts";
+
+/** What it takes of a call's context to read and write files. */
+export type FileContext = Pick<ToolContext, "workspace" | "files" | "signal">;
+
+/** A file that is to be written, as it stands, and what the agent knows of it. */
+export type KnownContent = { readonly present: SeenFile; readonly known: KnownFile };
+
+/**
+ * Reads a file that is to be written: one that the agent has read or written before, and that nothing else has changed since.
+ * Throws an error for the model if that is not so, the system's if there is no file, and PathRefused for a file that may not be
+ * read or written. Beyond `mostBytes` nothing is read, and the file is refused; without a bound a large content is not held.
+ */
+export async function readKnown(
+  { workspace, files, signal }: FileContext,
+  path: string,
+  mostBytes: number = Infinity,
+): Promise<KnownContent> {
+  const name = workspace.show(workspace.resolve(path, "write"));
+  const file = await workspace.openForReading(path);
+  try {
+    const state = await stateOf(file);
+    requireSize(path, Number(state.bytes), mostBytes);
+    const known = await requireRead(files, path, name);
+    const content = await contentOf(file, signal, mostBytes);
+    // A file may be larger by now than it said.
+    requireSize(path, content.bytes, mostBytes);
+    const present = { name, state, ...content.end() };
+    requireSame(path, present, known, files.contentOf(known));
+    return { present, known };
+  } finally {
+    await file.close();
+  }
+}
+
+function requireSize(path: string, bytes: number, mostBytes: number): void {
+  if (bytes > mostBytes)
+    throw new Error(`${path} is larger than ${mostBytes / 1024 / 1024} MB: files of that size are not edited`);
+}
+
+/** The content of a file, read up to a byte beyond `mostBytes`. */
+async function contentOf(file: FileHandle, signal: AbortSignal, mostBytes: number): Promise<ContentDigest> {
+  const content = new ContentDigest();
+  const stream = file.createReadStream({ autoClose: false, start: 0, end: mostBytes }) as AsyncIterable<Buffer>;
+  for await (const piece of stream) {
+    signal.throwIfAborted();
+    content.add(piece);
+  }
+  return content;
+}
+
+/** A content that was written, as the file that it is now. */
+export function writtenFile(name: string, state: SeenFile["state"], content: Buffer): SeenFile {
+  return { name, state, digest: createHash("sha256").update(content).digest("hex"), content };
+}
