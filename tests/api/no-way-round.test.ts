@@ -50,7 +50,7 @@ const call = (tool: AskedCall["tool"], hook: AskedCall["input"]["hook"] = "none"
   tool,
   input: { n, hook },
 });
-const SCENARIO: Scenario = { template: 0, steps: [[call("adds")]], answers: [], diesIn: null, then: "nothing" };
+const SCENARIO: Scenario = { template: 0, steps: [[call("adds")]], answers: [], diesIn: null, after: "nothing" };
 /** One of each entrance, whatever else is generated. */
 const ENTRANCES: readonly Scenario[] = [
   SCENARIO,
@@ -58,10 +58,10 @@ const ENTRANCES: readonly Scenario[] = [
   { ...SCENARIO, template: 1 },
   { ...SCENARIO, template: 1, answers: ["edit"] },
   { ...SCENARIO, template: 1, steps: [[call("adds", "none", 2)]] },
-  { ...SCENARIO, template: 1, steps: [[call("adds", "input")], [call("looks")]], answers: ["interrupt"], then: "retry" },
+  { ...SCENARIO, template: 1, steps: [[call("adds", "input")], [call("looks")]], answers: ["interrupt"], after: "retry" },
   { ...SCENARIO, steps: [[call("sets")]], diesIn: 1 },
   { ...SCENARIO, steps: [[call("adds")]], diesIn: 1 },
-  { ...SCENARIO, then: "fork" },
+  { ...SCENARIO, after: "fork" },
 ];
 
 it("no way round the gate: each effect has a verdict from before it, bound to exactly its input, whatever the entrance", async () => {
@@ -97,18 +97,18 @@ it("no way round the gate: each effect has a verdict from before it, bound to ex
   const forks: string[] = [];
   const retried: string[] = [];
 
-  const live = async ({ template, steps, answers, diesIn, then }: Scenario): Promise<void> => {
+  const live = async ({ template, steps, answers, diesIn, after }: Scenario): Promise<void> => {
     const { id, cursor } = await client.createAgent({ templateId: `t${template}` });
     if (diesIn !== null) world.dieIn(rowOf(id), diesIn, () => loseLease(app.database.sql, rowOf(id)));
     await client.send(id, JSON.stringify(steps));
     await through(client, id, cursor, [...answers]);
-    if (then === "retry") {
+    if (after === "retry") {
       const { retryTurn } = await client.get(RetryTurnDocument, { input: { agentId: id } });
       if (retryTurn.userErrors.length > 0) return;
       retried.push(rowOf(id));
       await through(client, id, retryTurn.cursor ?? "", []);
     }
-    if (then === "fork") {
+    if (after === "fork") {
       const { forkAgent } = await client.get(ForkAgentDocument, { input: { agentId: id } });
       const fork = forkAgent.agent?.id ?? "";
       forks.push(rowOf(fork));

@@ -32,7 +32,7 @@ export type Scenario = {
   /** The number of the effect in which the server dies; null for none. */
   readonly diesIn: number | null;
   /** What is done with the agent when its turn has ended. */
-  readonly then: "nothing" | "retry" | "fork";
+  readonly after: "nothing" | "retry" | "fork";
 };
 
 const names = fc.constantFrom(...TOOLS.map(({ name }) => name));
@@ -60,7 +60,7 @@ export function scenarios(templates: number): fc.Arbitrary<Scenario> {
     steps: fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
     answers: fc.array(fc.constantFrom(...ANSWERS), { maxLength: 4 }),
     diesIn: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2, nil: null }),
-    then: fc.constantFrom("nothing" as const, "retry" as const, "fork" as const),
+    after: fc.constantFrom("nothing" as const, "retry" as const, "fork" as const),
   });
 }
 

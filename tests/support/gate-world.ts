@@ -156,7 +156,7 @@ function problemsOf(effect: Effect): string[] {
   const { committed } = effect;
   if (committed === undefined) return ["its call is not committed"];
   const { state, hash, verdict, hookVerdict, stages, startedAt, allowed, input } = committed;
-  const verdicts = [verdict, hookVerdict];
+  const verdicts = new Set([verdict, hookVerdict]);
   const passed = stages.filter((one) => one.startedAt !== null && startedAt !== null && one.startedAt <= startedAt.getTime());
   const missing = GATE_STAGES.slice(0, 4).filter((stage) => !passed.some((one) => one.stage === stage));
   return [
@@ -164,8 +164,8 @@ function problemsOf(effect: Effect): string[] {
     ...(canonicalize(input) === canonicalize(effect.input) ? [] : ["it ran with another input than the one that is committed"]),
     ...(hash === hashOf(effect) ? [] : ["its hash is that of something else"]),
     ...(verdict === null ? ["it has no verdict"] : []),
-    ...(verdicts.includes("deny") ? ["it was denied"] : []),
-    ...(verdicts.includes("ask") && !(allowed ?? []).includes(hashOf(effect)) ? ["nobody allowed exactly this"] : []),
+    ...(verdicts.has("deny") ? ["it was denied"] : []),
+    ...(verdicts.has("ask") && !(allowed ?? []).includes(hashOf(effect)) ? ["nobody allowed exactly this"] : []),
     ...missing.map((stage) => `it did not pass ${stage}`),
   ];
 }

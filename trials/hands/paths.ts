@@ -155,8 +155,8 @@ async function answer(workspace: string, tool: string, input: Json): Promise<str
 }
 
 /** The fault of the trial: a tool that opens what its path says. */
-async function leaks(workspace: string, input: { readonly [name: string]: Json }): Promise<string> {
-  return readFile(join(workspace, String(input["path"])), "utf8").catch(String);
+async function leaks(workspace: string, { path }: { readonly [name: string]: Json }): Promise<string> {
+  return typeof path === "string" ? readFile(join(workspace, path), "utf8").catch(String) : "";
 }
 
 /** All that lies in a folder, with what is in it. */
