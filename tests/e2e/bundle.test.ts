@@ -15,7 +15,7 @@ import { defineConfig, defineTool, PathRefused, Type } from "triplane";
 const tool = defineTool({
   name: "asks", description: "x", readOnly: true, inputSchema: Type.Object({}),
   run: async (_input, { start, workspace }) => {
-    const program = start("echo", ["a program ran"]);
+    const program = await start("echo", ["a program ran"]);
     let said = "";
     for await (const piece of program.stdout) said += piece;
     const refused = await workspace.openForReading("../outside").catch((error) => error);

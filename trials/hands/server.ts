@@ -1,0 +1,4 @@
+import { runServer } from "../run-server.ts";
+
+/** A server of trial:hands. */
+await runServer();
