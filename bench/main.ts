@@ -8,6 +8,7 @@ import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
 import { idle } from "./idle.ts";
 import { replay } from "./replay.ts";
+import { sandbox } from "./sandbox.ts";
 import { simulation } from "./simulate.ts";
 import { start } from "./start.ts";
 import { tenant } from "./tenant.ts";
@@ -42,9 +43,10 @@ setTimeout(() => {
 
 const figures: Figure[] = [];
 
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits tenant idle audit gate start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits tenant idle audit gate sandbox start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
 if (wanted.length === 0 || wanted.some((name) => name in ON_POSTGRES)) await withPostgres(measureOnPostgres);
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
+if (isWanted("sandbox")) for (const figure of await sandbox()) print(figure);
 if (isWanted("start")) for (const figure of await start()) print(figure);
 
 if (process.argv.includes("--judge")) {

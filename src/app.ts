@@ -33,6 +33,8 @@ import { ProcessGroups } from "./agent/workspace/process-groups.ts";
 import { Homes } from "./agent/workspace/homes.ts";
 import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
+import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
+import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
@@ -107,6 +109,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The agents.
   const groups = new ProcessGroups();
   starting.defer(() => groups.close());
+  const box = boxOf(settings, groups);
+  starting.defer(() => box?.close());
+  for (const note of (await box?.recover()) ?? []) logger.warn(note);
   const images = new Images();
   const shared = {
     serverId,
@@ -128,6 +133,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     sandbox: unboxed(groups),
     homes: new Homes(join(realFolder(dataFolder), "homes")),
     contents: new RecentContents(),
+    sandboxes: { none: unboxed(groups), box },
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),
@@ -205,6 +211,13 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   void database.makeFaster((message) => logger.warn(message));
   const started = starting.move();
   return { port: server.port, database, services, wake, close: () => started.disposeAsync() };
+}
+
+/** The boxes of this server; null if this machine makes none. */
+function boxOf({ available, sandbox, environment }: Settings, groups: ProcessGroups): BubblewrapSandbox | null {
+  if (!available.isAvailable) return null;
+  const folder = join(environment.dataFolder, "sandbox");
+  return new BubblewrapSandbox(groups, available, { folder, ...sandbox, closed: closedFolders(environment), limits: BOX_LIMITS });
 }
 
 /** The services of each tenant: what is configured for it, and what it shares with the others of this server. */

@@ -1,4 +1,5 @@
 import { startApp, type App } from "./app.ts";
+import type { Availability } from "./agent/workspace/sandbox/available.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { explained } from "./operator-error.ts";
 import { watchForgotten } from "./forgotten.ts";
@@ -45,7 +46,14 @@ function closeOnSignals(app: App): void {
   }
 }
 
-function welcome({ environment, tenants, authentication, notes }: Settings, port: number): string {
+function sandboxLine(available: Availability): string {
+  if (!available.isAvailable) return `none: ${available.reason}`;
+  const { version, followsLinks } = available;
+  const advice = followsLinks ? "; with 0.12 or later programs run beside each other in a workspace with protected paths" : "";
+  return `bubblewrap ${version}, for templates with sandbox: "required"${advice}`;
+}
+
+function welcome({ environment, tenants, authentication, available, notes }: Settings, port: number): string {
   const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
   const { database } = environment;
   const { models } = tenants.everybody;
@@ -63,6 +71,7 @@ function welcome({ environment, tenants, authentication, notes }: Settings, port
     `  Data       ${database.kind === "embedded" ? `${database.folder} (embedded database, one process)` : "PostgreSQL of DATABASE_URL"}`,
     ...[...models].map(([name, model]) => `  Model      ${name}: ${model.name}`),
     `  Access     ${authentication.kind === "local" ? "no actors are configured: whoever reaches this address is the local administrator" : "actors with tokens"}`,
+    `  Sandbox    ${sandboxLine(available)}`,
     ...notes.map((note) => `  Note       ${note}`),
     "",
     `Try, in a second terminal:  npm run demo${ending}    or    npm run chat${ending}`,

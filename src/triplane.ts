@@ -32,5 +32,6 @@ export type { Script } from "./agent/models/script.ts";
 export type { CustomMode, PolicyCall, Verdict } from "./agent/policy/permission.ts";
 export type { PermissionSource } from "./agent/policy/permission-source.ts";
 export { PathRefused } from "./agent/workspace/path-refused.ts";
+export { sandboxAvailable } from "./agent/workspace/sandbox/available.ts";
 export type { Workspace } from "./agent/workspace/workspace.ts";
 export type { ListenedEvent, Listener, ListenerActions, Listeners } from "./deliveries/listeners.ts";

@@ -14,7 +14,9 @@ export function closedFolders({ dataFolder, configPath, folder }: Environment): 
   const sources = SOURCES.map((name) => join(ROOT, name));
   const environments = [ROOT, realFolder(folder)].flatMap((place) => ENVIRONMENT.map((name) => join(place, name)));
   // Of the data, each part is closed besides: a workspace below it opens the folder, not them.
-  const data = ["", "outputs", "pglite", "triplane.lock", "triplane.owner"].map((name) => join(realFolder(dataFolder), name));
+  const data = ["", "outputs", "sandbox", "pglite", "triplane.lock", "triplane.owner"].map((name) =>
+    join(realFolder(dataFolder), name),
+  );
   return [...sources, ...environments, ...data, realFolder(configPath)];
 }
 

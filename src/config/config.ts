@@ -11,6 +11,7 @@ import { OPERATIONS, type RoleOperations } from "../server/trusted-documents.ts"
 import { HOOK_SETTINGS } from "./hooks.ts";
 import { MODEL } from "./models.ts";
 import { RETENTION_SETTINGS } from "./retention.ts";
+import { SANDBOX_SETTINGS } from "./sandbox.ts";
 import { TEMPLATE_SETTINGS } from "./templates.ts";
 import { TENANT_SETTINGS, TOOLS } from "./tenants.ts";
 import { WEBHOOK_SETTINGS } from "./webhooks.ts";
@@ -48,6 +49,8 @@ export const CONFIG_SETTINGS = {
   ),
   /** The times for which things are kept. Everything is kept for ever if omitted; `npm run retention` says what would go. */
   retention: withDefault(closed(RETENTION_SETTINGS), {}),
+  /** The boxes in which programs run of agents whose template requires one. See docs/sandbox.md. Nothing more is opened or protected if omitted. */
+  sandbox: withDefault(closed(SANDBOX_SETTINGS), {}),
   /** The places where approvals are announced, by name. None if omitted. */
   webhooks: withDefault(named(closed(WEBHOOK_SETTINGS), 0), {}),
   /** The number of agents that one server advances at a time; others wait, or are another server's. 2,000 if omitted. */

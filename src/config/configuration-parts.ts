@@ -14,9 +14,9 @@ export type ConfigurationParts = Readonly<Record<string, string>>;
 
 /** The parts as they hold for a tenant: of the actors, those of the tenant. */
 export function configurationParts(config: TriplaneConfig): (tenant: string) => ConfigurationParts {
-  const { hooks, on, authenticate, operations, retention } = config;
+  const { hooks, on, authenticate, operations, retention, sandbox } = config;
   const shared = {
-    ...digests("", { hooks, on, authenticate, operations, retention }),
+    ...digests("", { hooks, on, authenticate, operations, retention, sandbox }),
     ...digests("agentHooks.", config.agentHooks ?? {}),
     ...digests("permissionModes.", config.permissionModes ?? {}),
     ...offered(config),

@@ -6,6 +6,7 @@ import { mayDecide } from "../agent/actors/actor.ts";
 import type { Hooks } from "../agent/loop/template.ts";
 import { BUILTIN_MODES, type CustomMode } from "../agent/policy/permission.ts";
 import { BUILTIN_TOOLS } from "../agent/tools/builtin.ts";
+import { availability, type Availability } from "../agent/workspace/sandbox/available.ts";
 import type { Listeners } from "../deliveries/listeners.ts";
 import type { Webhook } from "../deliveries/webhooks.ts";
 import type { RetentionPolicy } from "../events/retention.ts";
@@ -17,6 +18,7 @@ import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limi
 import type { TrustedDocuments } from "../server/trusted-documents.ts";
 import { authenticationOf } from "./authentication.ts";
 import { checkForm } from "./check-form.ts";
+import { closedFolders } from "./closed-folders.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
 import { CONFIG_SETTINGS, type TriplaneConfig } from "./config.ts";
 import { trustedDocumentsOf } from "./documents.ts";
@@ -25,6 +27,7 @@ import { agentHooksOf } from "./hooks.ts";
 import { offerOf } from "./offers.ts";
 import { resolvePackageName } from "./package-name.ts";
 import { RETENTION_SETTINGS, retentionOf } from "./retention.ts";
+import { refuseUnboxed, SANDBOX_SETTINGS, sandboxOf, type SandboxSettings } from "./sandbox.ts";
 import { TENANT_SETTINGS, tenantOf, tenantsOf, type Tenants } from "./tenants.ts";
 import { webhookOf } from "./webhooks.ts";
 
@@ -50,6 +53,9 @@ export type Settings = {
   readonly authentication: Authentication;
   readonly metricsTokenHash: string | null;
   readonly documents: TrustedDocuments;
+  readonly sandbox: SandboxSettings;
+  /** The boxes that this machine makes, or why it makes none. */
+  readonly available: Availability;
   /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
   /** Notes for the operator at the start. */
@@ -105,6 +111,8 @@ export async function makeSettings(environment: Environment, path: string, writt
     { ...everybodys, workspaceRoots, defaultWorkspace, toolLimits },
     Object.fromEntries(Object.entries(config.tenants).map(([name, tenant]) => [name, complete(TENANT_SETTINGS, tenant)])),
   );
+  const available = availability();
+  for (const { templates } of [tenants.everybody, ...tenants.named.values()]) refuseUnboxed(path, templates.values(), available);
   return {
     environment,
     tenants,
@@ -124,6 +132,8 @@ export async function makeSettings(environment: Environment, path: string, writt
       config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments),
       config.operations,
     ),
+    sandbox: sandboxOf(path, folder, complete(SANDBOX_SETTINGS, config.sandbox), closedFolders(environment)),
+    available,
     partsOf: configurationParts(written),
     notes: [...everybodys.notes, ...tenants.notes, ...quorumNotes(tenants, authentication)],
   };

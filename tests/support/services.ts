@@ -59,6 +59,7 @@ export function testServices(
     sandbox: unboxed(groups),
     homes: new Homes("/nowhere"),
     contents: new RecentContents(),
+    sandboxes: { none: unboxed(groups), box: null },
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

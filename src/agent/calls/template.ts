@@ -14,6 +14,8 @@ export const CALL_SETTINGS = {
   slowToolMs: withDefault(COUNT, 30_000),
   /** True if the pipeline's events (EXECUTION_STARTED, STAGE_STARTED …) are emitted for each call. False if omitted. */
   trace: withDefault(Type.Boolean(), false),
+  /** The box in which the programs of its agents run: `none`, or `required`, without which nothing of them runs (docs/sandbox.md). `none` if omitted. */
+  sandbox: withDefault(Type.Enum(["none", "required"]), "none"),
 };
 
 /** The part of a template about its agents' calls. */

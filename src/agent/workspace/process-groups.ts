@@ -5,11 +5,25 @@ import type { Readable, Writable } from "node:stream";
 /** A program that runs, with its three streams. */
 export type GroupedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** A program and all that it starts, as one group. `end` kills whatever of it still runs. */
-export type ProcessGroup = { readonly process: GroupedProcess; end(): void };
+/** What was done after the end of a program, in words for the model. */
+export type ProgramEnd = { readonly notes: readonly string[] };
+
+/**
+ * A program and all that it starts, as one group. `end` kills whatever of it still runs. `ended` resolves, and never
+ * rejects, after the program's end: in a box once nothing of the group runs and what it must not leave behind is gone.
+ */
+export type ProcessGroup = { readonly process: GroupedProcess; end(): void; readonly ended: Promise<ProgramEnd> };
+
+/** A descriptor of a program beside its three streams: a stream, or Node's channel of messages. */
+export type FurtherStream = "pipe" | "ipc";
 
 /** The folder in which a program starts, and its whole environment. */
-export type StartOptions = { readonly folder: string; readonly env: Readonly<Record<string, string>> };
+export type StartOptions = {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Further descriptors, from 4 on. */
+  readonly streams?: readonly FurtherStream[];
+};
 
 /**
  * Kills the groups that it was told of when its input ends: that is when the server has died, however it died. It says
@@ -45,14 +59,14 @@ export class ProcessGroups {
    * Starts a program, without a shell. One that does not exist exits with 127. If nothing can be started, since the
    * folder is gone or the system has no more processes, the process has an `error`, which may be left unheard.
    */
-  start(file: string, args: readonly string[], { folder, env }: StartOptions): ProcessGroup {
+  start(file: string, args: readonly string[], { folder, env, streams = [] }: StartOptions): ProcessGroup {
     if (this.#isClosed) throw new Error("the server closes: nothing more is started");
     const child = spawn("/bin/sh", ["-c", STARTER, file, ...args], {
       cwd: folder,
       env,
       detached: true,
-      stdio: ["pipe", "pipe", "pipe", "pipe"],
-    });
+      stdio: ["pipe", "pipe", "pipe", "pipe", ...streams],
+    }) as GroupedProcess;
     // Whoever does not listen must not take the server with them.
     child.on("error", () => {});
     const { pid } = child;
@@ -75,7 +89,8 @@ export class ProcessGroups {
     child.once("exit", () => {
       if (!isRunning(pid)) this.#forget(group);
     });
-    return { process: child, end: () => this.#end(group) };
+    const ended = new Promise<ProgramEnd>((resolve) => child.once("exit", () => resolve({ notes: [] })));
+    return { process: child, end: () => this.#end(group), ended };
   }
 
   /** Kills everything that still runs. */

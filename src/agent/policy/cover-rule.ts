@@ -1,0 +1,50 @@
+import { isSecretPath } from "../workspace/secret-files.ts";
+import type { CoverRule, CoverVerdict } from "../workspace/sandbox/covered-paths.ts";
+import type { Permission, Policy } from "./permission.ts";
+import { denyingRule } from "./policy.ts";
+import type { Rule } from "./rule.ts";
+
+/** Folders in which names such as `credentials` are those of packages, and hold no secrets. */
+const DEPENDENCIES = new Set(["node_modules", ".git"]);
+/** The folder of git's contents, whose names are sums of them. */
+const CONTENTS = ".git/objects";
+
+/** The rules by which files are read are those of this tool. */
+const READS = "fs_read";
+
+/**
+ * The rule by which a box covers files: those that a deny rule closes for reading, and files with secrets which no allow
+ * rule for reading names by their path.
+ */
+export function coverRule(policy: Policy): CoverRule {
+  const permissions = [policy.permission, ...policy.bounds];
+  const deniesPaths = permissions.some(({ deny }) => deny.some(({ deniedPath }) => deniedPath !== null));
+  const allowed = [allowsOf(policy.permission, policy.stored), ...policy.bounds.map((bound) => allowsOf(bound, []))];
+  const isOpened = (path: string): boolean => allowed.every((rules) => rules.some((rule) => names(rule, path)));
+  const mayOpen = allowed.every((rules) => rules.length > 0);
+
+  const verdict = (path: string, isFolder: boolean): CoverVerdict => {
+    const open = isFolder ? "looked into" : "open";
+    if (deniesPaths && denyingRule(policy, [path], "read") !== null) return "covered";
+    const isDependency = path.split("/").some((name) => DEPENDENCIES.has(name));
+    if (isDependency) return isFolder && (!deniesPaths || path === CONTENTS || path.endsWith(`/${CONTENTS}`)) ? "open" : open;
+    if (!isSecretPath(path)) return open;
+    // A file of a folder of secrets may be named by a rule.
+    if (isFolder) return mayOpen ? "looked into" : "covered";
+    return isOpened(path) ? "open" : "covered";
+  };
+  const sources = (rules: readonly Rule[]): readonly string[] => rules.map(({ source }) => source);
+  const key = JSON.stringify([permissions.map(({ deny }) => sources(deny)), allowed.map(sources)]);
+  return { key, verdict };
+}
+
+/** The allow rules for reading that speak of a path alone. */
+function allowsOf({ allow }: Permission, stored: readonly Rule[]): readonly Rule[] {
+  return [...allow, ...stored].filter(
+    (rule) => rule.isForTool(READS) && rule.conditions.length === 1 && rule.conditions[0]?.path != null,
+  );
+}
+
+function names({ conditions: [condition] }: Rule, path: string): boolean {
+  return condition?.path?.isMatch(path) === true;
+}

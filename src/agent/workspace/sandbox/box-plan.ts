@@ -1,0 +1,78 @@
+import { basename, relative } from "node:path";
+import { existsSync } from "node:fs";
+import { isInside } from "../../../lib/path-inside.ts";
+import { isSecretPath } from "../secret-files.ts";
+import { isSeen, type Mount } from "./bubblewrap-arguments.ts";
+import { findPath, type FoundPath } from "./protected-paths.ts";
+import type { Program } from "./sandbox.ts";
+import { SandboxRefused } from "./sandbox-refused.ts";
+
+/** What programs of every box of a server see, and what they must not. */
+export type BoxSurroundings = {
+  /** The system's own, `/tmp`, and what the configuration opens. */
+  readonly mounts: readonly Mount[];
+  /** Paths from a workspace's root that programs may not change. */
+  readonly protected: readonly string[];
+  /** Real paths of what is the server's own, wherever it lies. */
+  readonly closed: readonly string[];
+};
+
+/** The mounts of one program's box. */
+export type BoxPlan = {
+  readonly mounts: readonly Mount[];
+  /** Places in the workspace at which something is mounted. */
+  readonly places: readonly string[];
+  /** Paths from the workspace's root that are not there, and that the program must not leave behind. */
+  readonly absent: readonly string[];
+};
+
+/** The most places in a workspace at which a box mounts something: the time of each grows with their number. */
+const MOST_PLACES = 300;
+
+/** The mounts for a program, as its workspace is now. Throws SandboxRefused if they cannot hold it. */
+export function boxPlan(program: Pick<Program, "workspace" | "home" | "covered">, surroundings: BoxSurroundings): BoxPlan {
+  const { workspace, home, covered } = program;
+  const mounts: readonly Mount[] = [
+    ...surroundings.mounts,
+    { kind: "writable", source: home, target: home },
+    { kind: "writable", source: workspace, target: workspace },
+  ];
+  const own = surroundings.closed.filter((path) => isInside(workspace, path) && path !== workspace);
+  const elsewhere = surroundings.closed.filter((path) => !isInside(workspace, path) && isSeen(mounts, path) && existsSync(path));
+  const find = (path: string): Found => ({ path, found: findPath(workspace, relative(workspace, path)) });
+  const hidden = [...own, ...covered].map(find);
+  const guarded = surroundings.protected.map((path) => ({ path, found: findPath(workspace, path) }));
+  const places = placesOf(hidden, guarded, new Set([workspace, home]));
+  if (places.size > MOST_PLACES)
+    throw new SandboxRefused(
+      `${places.size} files of the workspace would have to be covered or protected, and ${MOST_PLACES} can be: put denied files in one folder, and deny the folder`,
+    );
+  const absent = [...hidden.filter(({ path }) => own.includes(path)), ...guarded].filter(({ found }) => found.kind === "absent");
+  return {
+    mounts: [...mounts, ...elsewhere.map((path) => ({ kind: "empty folder" as const, target: path })), ...places.values()],
+    places: [...places.keys()],
+    absent: absent.map(({ path }) => (isInside(workspace, path) ? relative(workspace, path) : path)),
+  };
+}
+
+type Found = { readonly path: string; readonly found: FoundPath };
+
+/**
+ * The mounts in a workspace, one a place: what is hidden before what is guarded, and both before the folders in which
+ * they lie. Such a folder is mounted on itself, since a folder that is a mount cannot be moved away, and another one put
+ * in its place. A name that mostly stands for secrets is hidden wherever its folder goes.
+ */
+function placesOf(hidden: readonly Found[], guarded: readonly Found[], taken: ReadonlySet<string>): ReadonlyMap<string, Mount> {
+  const places = new Map<string, Mount>();
+  const add = (mount: Mount): void => {
+    const isHidden = [...places.values()].some(({ kind, target }) => kind === "empty folder" && isInside(target, mount.target));
+    if (!isHidden && !places.has(mount.target) && !taken.has(mount.target)) places.set(mount.target, mount);
+  };
+  for (const { found } of hidden.toSorted((one, other) => one.path.length - other.path.length))
+    if (found.kind === "present") add({ kind: found.isFolder ? "empty folder" : "empty file", target: found.path });
+  for (const { found } of guarded)
+    if (found.kind === "present") add({ kind: "read-only", source: found.path, target: found.path });
+  for (const { found } of [...hidden.filter(({ path }) => !isSecretPath(basename(path))), ...guarded])
+    if (found.kind === "present") for (const folder of found.folders) add({ kind: "writable", source: folder, target: folder });
+  return places;
+}

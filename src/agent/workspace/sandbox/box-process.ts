@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import type { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
+import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
+import { argumentBytes, DESCRIPTORS } from "./bubblewrap-arguments.ts";
+import { SandboxRefused } from "./sandbox-refused.ts";
+
+/** What a box is made by. */
+export type BoxParts = {
+  readonly bubblewrap: string;
+  readonly args: readonly string[];
+  readonly filter: Buffer;
+  /** The shell that runs the launcher, with its options, and the launcher. */
+  readonly shell: readonly [file: string, ...options: string[]];
+  readonly launcher: string;
+  /** What the launcher reads. */
+  readonly startFile: string;
+};
+
+/** The first descriptor that is a stream of a box's own. */
+const FIRST = DESCRIPTORS.arguments;
+
+/**
+ * Makes a box and starts its program. `end` kills the first process of the box, by which the system ends all others before
+ * bubblewrap itself ends. Throws SandboxRefused if the box cannot be made, or `signal` aborts meanwhile.
+ */
+export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: AbortSignal): Promise<MadeBox> {
+  const { bubblewrap, args, filter, shell, launcher, startFile } = parts;
+  if (signal.aborted) throw aborted();
+  const command = ["--args", String(DESCRIPTORS.arguments), "--", ...shell, "-c", launcher, "box"];
+  const group = groups.start(bubblewrap, command, { folder: "/", env: {}, streams: ["pipe", "pipe", "pipe", "pipe", "pipe"] });
+  const { process: child } = group;
+  const streams = child.stdio.slice(FIRST) as unknown as readonly Duplex[];
+  const stream = (descriptor: number): Duplex => {
+    const found = streams[descriptor - FIRST];
+    if (found === undefined) throw new Error(`a box has no descriptor ${descriptor}`);
+    return found;
+  };
+  for (const each of streams) each.on("error", () => {});
+
+  let isMade = false;
+  const made = new Promise<null>((resolve) => stream(DESCRIPTORS.ready).once("data", () => resolve(null)));
+  const ended = Promise.withResolvers<void>();
+  // What nobody has begun to read when a process exits is thrown away.
+  const failed = new Promise<string>((resolve) => {
+    child.once("exit", () => {
+      ended.resolve();
+      if (!isMade) resolve(text(child.stderr));
+    });
+  });
+  let first: number | null = null;
+  stream(DESCRIPTORS.info).once("data", (chunk) => (first = firstProcess(String(chunk))));
+  stream(DESCRIPTORS.arguments).end(argumentBytes(args));
+  stream(DESCRIPTORS.filter).end(filter);
+  stream(DESCRIPTORS.start).end(startFile);
+
+  const abort = (): void => group.end();
+  signal.addEventListener("abort", abort, { once: true });
+  const said = await Promise.race([made, failed]);
+  isMade = said === null;
+  signal.removeEventListener("abort", abort);
+  for (const each of streams.slice(0, DESCRIPTORS.info - FIRST)) each.destroy();
+  if (said !== null) {
+    if (signal.aborted) throw aborted();
+    throw new SandboxRefused(`the box could not be made (${said.trim() === "" ? `exit code ${child.exitCode}` : said.trim()})`);
+  }
+  return {
+    process: child,
+    end: () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (first === null || !killed(first)) group.end();
+    },
+    ended: ended.promise.then(() => (first === null ? undefined : gone(first))),
+  };
+}
+
+/** A box that is made, with its program. `ended` resolves when nothing of the box runs. */
+type MadeBox = Omit<ProcessGroup, "ended"> & { readonly ended: Promise<void> };
+
+function aborted(): SandboxRefused {
+  return new SandboxRefused("the call ended before its program was started");
+}
+
+/** The id of a box's first process, as bubblewrap tells it; null if it does not. */
+function firstProcess(info: string): number | null {
+  const [, pid] = /"child-pid": (\d+)/.exec(info) ?? [];
+  return pid === undefined ? null : Number(pid);
+}
+
+function killed(pid: number): boolean {
+  try {
+    process.kill(pid, "SIGKILL");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How long to wait between two looks, and in all, for a box whose bubblewrap was killed before it; ms. */
+const LOOK_MS = 2;
+const LOOKS = 1_000;
+
+/** Resolves once a box's first process has ended, which it does after all others of the box. */
+async function gone(pid: number): Promise<void> {
+  for (let look = 0; look < LOOKS && isAlive(pid); look += 1) await setTimeout(LOOK_MS);
+}
+
+/** True if a process runs; one that has ended and that nobody has waited for does not. */
+function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}

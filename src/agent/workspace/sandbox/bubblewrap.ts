@@ -1,0 +1,157 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { arch } from "node:os";
+import { join, relative } from "node:path";
+import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
+import type { Bubblewrap } from "./available.ts";
+import { boxPlan, type BoxPlan, type BoxSurroundings } from "./box-plan.ts";
+import { startBox } from "./box-process.ts";
+import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
+import { inheritedDescriptors, launcherShell } from "./inherited.ts";
+import { launcher, startFile } from "./launcher.ts";
+import { limitCommands, ownLimits, type BoxLimits } from "./limits.ts";
+import { PROTECTED_PATHS } from "./protected-paths.ts";
+import type { Program, Sandbox } from "./sandbox.ts";
+import { SandboxRefused } from "./sandbox-refused.ts";
+import { systemCallFilter } from "./system-call-filter.ts";
+import { SystemNames } from "./system-names.ts";
+import { systemRoot } from "./system-root.ts";
+import { TakenAway } from "./taken-away.ts";
+import { WorkspaceUses, type WorkspaceUse } from "./workspace-uses.ts";
+
+/** What boxes of a server are made of. */
+export type BoxSettings = {
+  /** A folder of the server's own, for what boxes need. It is made. */
+  readonly folder: string;
+  /** Real paths of folders and files that programs may read besides. */
+  readonly read: readonly string[];
+  /** Paths from a workspace's root that programs may not change, besides those that are always protected. */
+  readonly protect: readonly string[];
+  /** Real paths of what is the server's own. */
+  readonly closed: readonly string[];
+  readonly limits: BoxLimits;
+};
+
+/**
+ * Starts programs in boxes, one a program: bubblewrap makes namespaces and a root of what is needed (`box-plan.ts`,
+ * `bubblewrap-arguments.ts`), and starts the launcher (`launcher.ts`) under a filter of system calls
+ * (`system-call-filter.ts`). The group of the program is that of bubblewrap, so that the guard of the server knows it; all
+ * of a box dies with its bubblewrap, also what left the group (`setsid`).
+ */
+export class BubblewrapSandbox implements Sandbox {
+  readonly kind = "bubblewrap";
+  readonly #groups: ProcessGroups;
+  readonly #bubblewrap: Bubblewrap;
+  readonly #settings: BoxSettings;
+  readonly #uses = new WorkspaceUses();
+  readonly #running = new Set<ProcessGroup>();
+  readonly #root = systemRoot();
+  readonly #filter = systemCallFilter(arch() === "arm64" ? "arm64" : "x64");
+  readonly #inherited = inheritedDescriptors();
+  readonly #names: SystemNames;
+  readonly #takenAway: TakenAway;
+  readonly #emptyFile: string;
+
+  constructor(groups: ProcessGroups, bubblewrap: Bubblewrap, settings: BoxSettings) {
+    this.#groups = groups;
+    this.#bubblewrap = bubblewrap;
+    this.#settings = settings;
+    mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
+    this.#names = new SystemNames(join(settings.folder, "etc"));
+    this.#takenAway = new TakenAway(settings.folder);
+    this.#emptyFile = join(settings.folder, "empty");
+    writeFileSync(this.#emptyFile, "", { mode: 0o444 });
+  }
+
+  /** Takes away what programs left at protected paths whose server died. Says what, in words for the operator. */
+  recover(): Promise<readonly string[]> {
+    return this.#takenAway.recover();
+  }
+
+  async start(program: Program, signal: AbortSignal): Promise<ProcessGroup> {
+    const surroundings = this.#surroundings();
+    const plan = (): BoxPlan => boxPlan(program, surroundings);
+    const use = await this.#enter(program, plan, signal);
+    let takeAway: () => Promise<readonly string[]> = async () => [];
+    try {
+      // Nothing is awaited between this look at the workspace and the start.
+      const { mounts, absent, places } = plan();
+      this.#refuseInBackground(program, places);
+      takeAway = this.#takenAway.watch({ workspace: program.workspace, absent });
+      const { limits } = this.#settings;
+      const { process, end, ended } = await startBox(
+        this.#groups,
+        {
+          bubblewrap: this.#bubblewrap.path,
+          args: bubblewrapArguments(program, {
+            mounts,
+            emptyFile: this.#emptyFile,
+            sharedMemory: limits.temporary,
+          }),
+          filter: this.#filter,
+          shell: launcherShell(this.#inherited),
+          launcher: launcher({ limits: limitCommands(limits, ownLimits()), inherited: this.#inherited }),
+          startFile: startFile(program),
+        },
+        signal,
+      );
+      use.settled();
+      const group: ProcessGroup = {
+        process,
+        end,
+        ended: ended.then(takeAway).then((notes) => {
+          use.leave();
+          this.#running.delete(group);
+          return { notes };
+        }),
+      };
+      this.#running.add(group);
+      return group;
+    } catch (error) {
+      await takeAway();
+      use.leave();
+      throw error;
+    }
+  }
+
+  /** Ends all that runs, and waits until nothing of it is left. */
+  async close(): Promise<void> {
+    for (const group of this.#running) group.end();
+    await Promise.all([...this.#running].map(({ ended }) => ended));
+  }
+
+  /** Waits until a box may be made in the workspace. */
+  async #enter(program: Program, plan: () => BoxPlan, signal: AbortSignal): Promise<WorkspaceUse> {
+    const { followsLinks, version } = this.#bubblewrap;
+    if (!followsLinks) return FREE;
+    this.#refuseInBackground(program, plan().places);
+    const use = await this.#uses.enter(program.workspace, () => plan().places.length > 0, signal);
+    if (use !== null) return use;
+    throw new SandboxRefused(
+      `another program runs in the workspace, and bubblewrap ${version} makes no box beside it, since it follows links at protected paths: end the other program, or install bubblewrap 0.12 or later`,
+    );
+  }
+
+  #refuseInBackground({ isBackground, workspace }: Program, places: readonly string[]): void {
+    const { followsLinks, version } = this.#bubblewrap;
+    const [place] = places;
+    if (!isBackground || !followsLinks || place === undefined) return;
+    throw new SandboxRefused(
+      `no program runs in the background here: the workspace has a protected or covered path (${relative(workspace, place)}), and bubblewrap ${version} follows links that a running program could put there: install bubblewrap 0.12 or later`,
+    );
+  }
+
+  /** What every box sees now. */
+  #surroundings(): BoxSurroundings {
+    const { read, protect, closed, limits } = this.#settings;
+    const mounts: readonly Mount[] = [
+      ...this.#root,
+      { kind: "read-only", source: this.#names.current(), target: "/etc" },
+      { kind: "memory", bytes: limits.temporary, target: "/tmp" },
+      ...read.map((path): Mount => ({ kind: "read-only", source: path, target: path })),
+    ];
+    return { mounts, protected: [...PROTECTED_PATHS, ...protect], closed };
+  }
+}
+
+/** A use of a workspace by a bubblewrap that follows no links: others may come and go. */
+const FREE: WorkspaceUse = { settled: () => {}, leave: () => {} };

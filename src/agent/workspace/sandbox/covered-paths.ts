@@ -1,0 +1,112 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
+import { errorCode } from "../../../lib/error-code.ts";
+import { SandboxRefused } from "./sandbox-refused.ts";
+
+/** What becomes of a path in a box: it is covered, open as it is, or, for a folder, looked into. */
+export type CoverVerdict = "covered" | "open" | "looked into";
+
+/** Says what becomes of a path, relative to the workspace. A file is never looked into. */
+export type CoverRule = {
+  /** Equal for rules that say the same. */
+  readonly key: string;
+  readonly verdict: (path: string, isFolder: boolean) => CoverVerdict;
+};
+
+/** The most folders that are looked through in a workspace, and that are remembered of all workspaces together. */
+const MOST_FOLDERS = 50_000;
+const REMEMBERED_FOLDERS = 200_000;
+/** After so many folders others have their turn. */
+const TURN_FOLDERS = 50;
+/** A folder that changed so shortly before it was read may change again within the same tick of the file system's clock; ms. */
+const TICK_MS = 1_000;
+
+/** A folder as it was when it was read: what of it is covered, and the folders that are looked into. */
+type KnownFolder = {
+  readonly inode: bigint;
+  readonly changedAt: bigint;
+  /** False if the folder may have changed after it was read without a later time of its change. */
+  readonly isSettled: boolean;
+  readonly covered: readonly string[];
+  readonly folders: ReadonlyMap<string, KnownFolder | null>;
+};
+
+/** A look through a workspace: what was found, and how many folders were looked at. */
+type Look = { readonly rule: CoverRule; readonly covered: string[]; folders: number; readonly signal: AbortSignal };
+
+/**
+ * Finds what is covered in workspaces. What was found is remembered by folder: a folder whose inode and time of change
+ * (ctime, which no program can set back) are those of before has the same entries, so the second look is one question a
+ * folder. Links are not followed: what they lead to is found where it lies.
+ */
+export class CoveredPaths {
+  readonly #known = new LRUCache<string, { readonly root: KnownFolder; readonly folders: number }>({
+    maxSize: REMEMBERED_FOLDERS,
+    sizeCalculation: ({ folders }) => Math.max(1, folders),
+  });
+
+  /** Real paths of what is covered in a workspace. Throws SandboxRefused if it has too many folders to be looked through. */
+  async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<readonly string[]> {
+    const key = `${workspace}\0${rule.key}`;
+    const look: Look = { rule, covered: [], folders: 0, signal };
+    const root = await lookInto(workspace, "", this.#known.get(key)?.root ?? null, look);
+    if (root !== null) this.#known.set(key, { root, folders: look.folders });
+    return look.covered.map((path) => join(workspace, path));
+  }
+}
+
+/** What a folder has now; null if it is none any more. */
+async function lookInto(real: string, path: string, before: KnownFolder | null, look: Look): Promise<KnownFolder | null> {
+  look.folders += 1;
+  if (look.folders > MOST_FOLDERS)
+    throw new SandboxRefused(
+      `the workspace has more than ${MOST_FOLDERS} folders, in which files that must be covered are looked for: let the agent work in a part of it`,
+    );
+  if (look.folders % TURN_FOLDERS === 0) {
+    await setImmediate();
+    look.signal.throwIfAborted();
+  }
+  const now = before !== null && isUnchanged(real, before) ? before : read(real, path, before, look.rule);
+  if (now === null) return null;
+  for (const name of now.covered) look.covered.push(within(path, name));
+  if (now.folders.size === 0) return now;
+  const folders = new Map<string, KnownFolder | null>();
+  for (const [name, known] of now.folders) folders.set(name, await lookInto(join(real, name), within(path, name), known, look));
+  return { ...now, folders };
+}
+
+function isUnchanged(real: string, { inode, changedAt, isSettled }: KnownFolder): boolean {
+  const found = lstatSync(real, { bigint: true, throwIfNoEntry: false });
+  return isSettled && found !== undefined && found.ino === inode && found.ctimeNs === changedAt;
+}
+
+/** Reads a folder. What was known of its folders is kept, to be compared. A folder that the server cannot read, no program of its boxes can. */
+function read(real: string, path: string, before: KnownFolder | null, { verdict }: CoverRule): KnownFolder | null {
+  const found = lstatSync(real, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined || !found.isDirectory()) return null;
+  const covered: string[] = [];
+  const folders = new Map<string, KnownFolder | null>();
+  for (const entry of entriesOf(real)) {
+    if (entry.isSymbolicLink()) continue;
+    const said = verdict(within(path, entry.name), entry.isDirectory());
+    if (said === "covered") covered.push(entry.name);
+    else if (said === "looked into") folders.set(entry.name, before?.folders.get(entry.name) ?? null);
+  }
+  const isSettled = Date.now() - Number(found.ctimeMs) > TICK_MS;
+  return { inode: found.ino, changedAt: found.ctimeNs, isSettled, covered, folders };
+}
+
+function entriesOf(real: string) {
+  try {
+    return readdirSync(real, { withFileTypes: true });
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return [];
+    throw error;
+  }
+}
+
+function within(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}

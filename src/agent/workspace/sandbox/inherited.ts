@@ -1,0 +1,28 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+/** `O_CLOEXEC`: a descriptor with this flag is closed in programs that are started. */
+const CLOSED_ON_START = 0o2000000;
+/** Shells that cannot close a descriptor of two digits have this limit. */
+const ONE_DIGIT = 9;
+
+/** The descriptors that this process was started with beyond its first ten, and that programs would inherit. Node opens none such. */
+export function inheritedDescriptors(): readonly number[] {
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((descriptor) => descriptor > ONE_DIGIT && !isClosedOnStart(descriptor));
+}
+
+function isClosedOnStart(descriptor: number): boolean {
+  try {
+    const [, flags = "0"] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, "utf8")) ?? [];
+    return (Number.parseInt(flags, 8) & CLOSED_ON_START) !== 0;
+  } catch {
+    // The descriptor of the list itself.
+    return true;
+  }
+}
+
+/** The shell for a launcher, with its options: one that can close these descriptors, where there are any. */
+export function launcherShell(inherited: readonly number[]): readonly [file: string, ...options: string[]] {
+  return inherited.length > 0 && existsSync("/bin/bash") ? ["/bin/bash", "--posix"] : ["/bin/sh"];
+}

@@ -1,0 +1,71 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { SandboxRefused } from "./sandbox-refused.ts";
+
+/**
+ * Paths, from a workspace's root, that programs of a box may read and not change: files that other programs, outside of
+ * any box, take as orders of the person who starts them. `sandbox.protect` of the configuration adds to them.
+ */
+export const PROTECTED_PATHS: readonly string[] = [
+  // What git runs, and what tells git what to run.
+  ".git/hooks",
+  ".git/config",
+  ".git/config.worktree",
+  ".git/modules",
+  ".gitconfig",
+  ".gitmodules",
+  ".husky",
+  // What shells run where they are started.
+  ".envrc",
+  ".bashrc",
+  ".bash_profile",
+  ".bash_login",
+  ".bash_logout",
+  ".profile",
+  ".zshrc",
+  ".zshenv",
+  ".zprofile",
+  ".zlogin",
+  ".zlogout",
+  ".inputrc",
+  // What package managers and editors run.
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  ".vscode",
+  ".idea",
+  // What other agents run.
+  ".mcp.json",
+  ".claude",
+  ".codex",
+];
+
+/**
+ * A path below a folder as it stands: there, with the folders between, which a program must not move away either; or not
+ * there yet. A file where a folder should be, as `.git` of a linked worktree, stands for all that would lie in it.
+ */
+export type FoundPath =
+  | { readonly kind: "present"; readonly path: string; readonly isFolder: boolean; readonly folders: readonly string[] }
+  | { readonly kind: "absent" };
+
+/**
+ * Looks for a path below a folder without following a link. Throws SandboxRefused if a part of the path is one: a mount
+ * there would lead elsewhere.
+ */
+export function findPath(folder: string, path: string): FoundPath {
+  const folders: string[] = [];
+  let real = folder;
+  for (const name of path.split("/")) {
+    if (real !== folder) folders.push(real);
+    real = join(real, name);
+    const found = lstatSync(real, { throwIfNoEntry: false });
+    if (found === undefined) return { kind: "absent" };
+    if (found.isSymbolicLink())
+      throw new SandboxRefused(
+        `${real} is a link, and ${path} must be kept from the programs of a box: put the file or folder itself in the place of the link`,
+      );
+    if (!found.isDirectory()) return { kind: "present", path: real, isFolder: false, folders };
+  }
+  return { kind: "present", path: real, isFolder: true, folders };
+}

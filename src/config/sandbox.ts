@@ -1,0 +1,68 @@
+import { realpathSync } from "node:fs";
+import { posix, resolve } from "node:path";
+import type { Availability } from "../agent/workspace/sandbox/available.ts";
+import type { Template } from "../agent/loop/template.ts";
+import { isInside } from "../lib/path-inside.ts";
+import { TEXTS, withDefault, type Complete } from "../lib/setting.ts";
+import { messageOf } from "../lib/text.ts";
+import { ConfigurationError } from "./environment.ts";
+
+/** The settings of the boxes in which programs of agents run whose template says `sandbox: "required"`. */
+export const SANDBOX_SETTINGS = {
+  /** Folders and files, from the configuration's folder, that programs may read besides their workspace and the system's programs. None if omitted. */
+  read: withDefault(TEXTS, []),
+  /** Paths from a workspace's root that programs may not change, besides those of docs/sandbox.md. None if omitted. */
+  protect: withDefault(TEXTS, []),
+};
+
+/** The settings of boxes, checked: `read` are real paths. */
+export type SandboxSettings = Complete<typeof SANDBOX_SETTINGS>;
+
+/** The settings of boxes. Throws ConfigurationError if one is wrong, or would open what is the server's own. */
+export function sandboxOf(
+  path: string,
+  folder: string,
+  { read, protect }: SandboxSettings,
+  closed: readonly string[],
+): SandboxSettings {
+  return {
+    read: read.map((place, index) => readable(`${path}: sandbox.read.${index}`, resolve(folder, place), closed)),
+    protect: protect.map((place, index) => protectable(`${path}: sandbox.protect.${index}`, place)),
+  };
+}
+
+function readable(field: string, place: string, closed: readonly string[]): string {
+  let real: string;
+  try {
+    real = realpathSync(place);
+  } catch (error) {
+    throw new ConfigurationError(`${field}: ${place} cannot be read (${messageOf(error)})`);
+  }
+  const opened = closed.find((own) => isInside(real, own) || isInside(own, real));
+  if (opened !== undefined)
+    throw new ConfigurationError(
+      `${field}: ${place} would open ${opened}, which is the server's own: name what programs need of it`,
+    );
+  return real;
+}
+
+function protectable(field: string, place: string): string {
+  const plain = posix.normalize(place).replace(/\/$/, "");
+  if (posix.isAbsolute(plain) || plain === "." || plain.split("/").includes(".."))
+    throw new ConfigurationError(
+      `${field}: ${JSON.stringify(place)} must be a path from the workspace's root, inside of the workspace`,
+    );
+  if (/[*?[\]{}]/.test(plain))
+    throw new ConfigurationError(`${field}: ${JSON.stringify(place)} is a pattern: name each path by itself`);
+  return plain;
+}
+
+/** Throws ConfigurationError if a template requires a box, and this machine makes none. */
+export function refuseUnboxed(path: string, templates: Iterable<Template>, available: Availability): void {
+  if (available.isAvailable) return;
+  for (const { id, sandbox } of templates)
+    if (sandbox === "required")
+      throw new ConfigurationError(
+        `${path}: templates.${id}.sandbox is "required", and programs cannot run in a box here: ${available.reason}`,
+      );
+}

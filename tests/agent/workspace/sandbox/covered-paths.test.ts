@@ -1,0 +1,105 @@
+import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { coverRule } from "../../../../src/agent/policy/cover-rule.ts";
+import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
+import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
+import { CoveredPaths, type CoverRule } from "../../../../src/agent/workspace/sandbox/covered-paths.ts";
+import { temporaryFolder } from "../../../support/app.ts";
+
+const NEVER = new AbortController().signal;
+
+/** The rule of a permission, with another one as a bound. */
+function ruleOf(source: PermissionSource, bound?: PermissionSource): CoverRule {
+  const vocabulary = { tools: new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool])), modes: new Map() };
+  const read = (from: PermissionSource) => {
+    const { permission, problems } = readPermission(from, "test", vocabulary);
+    expect(problems).toEqual([]);
+    return permission;
+  };
+  return coverRule({ permission: read(source), bounds: bound === undefined ? [] : [read(bound)], stored: [] });
+}
+
+/** Makes empty files in a folder. */
+async function files(folder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await mkdir(join(folder, path, ".."), { recursive: true });
+    await writeFile(join(folder, path), "");
+  }
+}
+
+/** Looks for what is covered, as paths from the workspace's root. */
+async function covered(workspace: string, rule: CoverRule, paths = new CoveredPaths()): Promise<readonly string[]> {
+  return (await paths.find(workspace, rule, NEVER)).map((path) => relative(workspace, path)).toSorted();
+}
+
+describe("what a box covers of a workspace", () => {
+  it("is what a deny rule closes for reading, as a folder where the folder is closed, also in dependencies", async () => {
+    const workspace = await temporaryFolder();
+    await files(workspace, ["a.txt", "private/b/c", "src/x.sql", "node_modules/p/y.sql", "src/locked.json"]);
+    const rule = ruleOf({ deny: ["fs_read(path:/private)", "fs_*(path:*.sql)", "fs_write(path:locked.json)"] });
+    expect(await covered(workspace, rule)).toEqual(["node_modules/p/y.sql", "private", "src/x.sql"]);
+  });
+
+  it("is what mostly holds secrets and no allow rule for reading names, but for names in dependencies", async () => {
+    const workspace = await temporaryFolder();
+    await files(workspace, [
+      ".env",
+      "app/.env",
+      "app/key.pem",
+      "node_modules/aws/credentials/a.js",
+      "credentials/a",
+      "credentials/b",
+      ".git/x.key",
+    ]);
+    expect(await covered(workspace, ruleOf({ allow: ["fs_read", "fs_write(path:.env)"] }))).toEqual([
+      ".env",
+      "app/.env",
+      "app/key.pem",
+      "credentials",
+    ]);
+    const opened = { allow: ["fs_read(path:/app/.env)", "fs_read(path:credentials/a)"] };
+    expect(await covered(workspace, ruleOf(opened))).toEqual([".env", "app/key.pem", "credentials/b"]);
+    expect(await covered(workspace, ruleOf(opened, { deny: [] }))).toEqual([".env", "app/.env", "app/key.pem", "credentials"]);
+  });
+
+  it("leaves links as they are: what they lead to is covered where it lies", async () => {
+    const workspace = await temporaryFolder();
+    await files(workspace, ["private/a"]);
+    await symlink("private", join(workspace, "link"));
+    await symlink("/", join(workspace, "root"));
+    expect(await covered(workspace, ruleOf({ deny: ["fs_read(path:private)"] }))).toEqual(["private"]);
+  });
+
+  it("is seen anew wherever something changed, also if its times were set back, and only there", async () => {
+    const workspace = await temporaryFolder();
+    const paths = new CoveredPaths();
+    await files(workspace, ["a/b/c.txt", "a/d/e.txt", "x.txt"]);
+    const rule = ruleOf({ deny: ["fs_read(path:*.pw)"] });
+    const look = vi.spyOn(rule, "verdict");
+    const find = () => covered(workspace, rule, paths);
+    expect(await find()).toEqual([]);
+    // Long after all changes, so that the folders are known for good.
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
+    await find();
+    look.mockClear();
+    expect(await find()).toEqual([]);
+    expect(look).not.toHaveBeenCalled();
+    await files(workspace, ["a/b/new.pw"]);
+    await utimes(join(workspace, "a/b"), new Date(0), new Date(0));
+    expect(await find()).toEqual(["a/b/new.pw"]);
+    expect(look.mock.calls.every(([path]) => path.startsWith("a/b/"))).toBe(true);
+    await rename(join(workspace, "a"), join(workspace, "z"));
+    expect(await find()).toEqual(["z/b/new.pw"]);
+    await rm(join(workspace, "z"), { recursive: true });
+    expect(await find()).toEqual([]);
+  });
+
+  it("is not looked for without end", async () => {
+    const workspace = await temporaryFolder();
+    await files(workspace, ["a/b"]);
+    const aborted = AbortSignal.abort(new Error("ended"));
+    await mkdir(join(workspace, Array.from({ length: 60 }, (_, index) => `d${index}`).join("/")), { recursive: true });
+    await expect(new CoveredPaths().find(workspace, ruleOf({}), aborted)).rejects.toThrow("ended");
+  });
+});

@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../support/app.ts";
+import { boxServer } from "../../../support/box-server.ts";
+import { ended, hasNoBox, testBox } from "../../../support/box.ts";
+
+/** The processes of the machine whose command line has this mark. */
+function marked(mark: string): readonly string[] {
+  return readdirSync("/proc").filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "utf8").includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Leaves its group, and goes on. */
+const leaves = (mark: string): string => `setsid sleep ${mark} & sleep ${mark} & disown -a`;
+
+describe.skipIf(hasNoBox)("a program of a box", () => {
+  it("has its streams, its exit code, and what is said of one that does not exist", async () => {
+    const { start, run } = await testBox();
+    const program = await start('read line; echo "out $line"; echo err >&2; exit 3');
+    program.process.stdin.write("hello\n");
+    expect(await ended(program)).toEqual({ code: 3, out: "out hello\n", err: "err\n", notes: [] });
+    const { code } = await run("", { argv: ["/no/such/program"] });
+    expect(code).toBe(127);
+    expect((await run("kill -9 $$")).code).toBe(137);
+  });
+
+  it("gets exactly its words and its variables, whatever stands in them", async () => {
+    const { run, workspace } = await testBox();
+    const value = `a'b"c\n$HOME \`id\` \\ é`;
+    const argv = ["perl", "-e", "print join('|', @ARGV, map { qq($_=$ENV{$_}) } sort keys %ENV)", "--", value, "", "-x"] as const;
+    const { out } = await run("", { argv, env: { PATH: "/usr/bin", "odd-name": value, LD_PRELOAD: "", TMPDIR: "/var/tmp" } });
+    expect(out).toBe(
+      [value, "", "-x", "LD_PRELOAD=", "PATH=/usr/bin", `PWD=${workspace}`, "TMPDIR=/tmp", `odd-name=${value}`].join("|"),
+    );
+  });
+
+  it("takes with it what it started when it ends, also what left its group", async () => {
+    const { run, workspace } = await testBox();
+    const late = join(workspace, "late");
+    await run(`(setsid sh -c 'sleep 0.2; touch late' &); ${leaves("7771.25")}`);
+    expect(marked("7771.25")).toEqual([]);
+    expect(existsSync(late)).toBe(false);
+  });
+
+  it("is killed with all that left its group, and has ended only when nothing runs", async () => {
+    const { start, groups } = await testBox();
+    const program = await start(`${leaves("7772.25")}; echo up; sleep 100`);
+    await once(program.process.stdout, "data");
+    expect(marked("7772.25")).not.toEqual([]);
+    program.end();
+    await program.ended;
+    expect(marked("7772.25")).toEqual([]);
+    expect(groups.size).toBe(0);
+  });
+
+  it("is killed with all that left its group when its server is killed", async () => {
+    const folder = await temporaryFolder();
+    const script = await boxServer(folder, `mkdir .husky; ${leaves("7773.25")}; echo up; sleep 100`);
+    const server = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(server.stdout, "data");
+    expect(marked("7773.25").length).toBeGreaterThan(1);
+    server.kill("SIGKILL");
+    await once(server, "exit");
+    await expect.poll(() => marked("7773.25"), { timeout: 5_000 }).toEqual([]);
+    const [left = ""] = readdirSync(join(folder, "box", "running"));
+    expect(await readFile(join(folder, "box", "running", left), "utf8")).toContain(".husky");
+  });
+
+  it("is not started once its call has ended, and no box is left of one that ends meanwhile", async () => {
+    const { start, groups } = await testBox();
+    const call = new AbortController();
+    const starting = start("sleep 7774.25", {}, call.signal);
+    call.abort();
+    await expect(starting).rejects.toThrow("the call ended before its program was started");
+    await expect.poll(() => marked("7774.25")).toEqual([]);
+    await expect.poll(() => groups.size).toBe(0);
+  });
+
+  it("is refused with bubblewrap's own words if its box cannot be made", async () => {
+    const { start, workspace, groups } = await testBox();
+    await expect(start("true", { folder: join(workspace, "gone") })).rejects.toThrow(/the box could not be made \(bwrap: .*gone/);
+    await expect.poll(() => groups.size).toBe(0);
+  });
+});

@@ -1,0 +1,140 @@
+import { mkdir, readFile, symlink, writeFile, readdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
+import { TakenAway } from "../../../../src/agent/workspace/sandbox/taken-away.ts";
+import { temporaryFolder } from "../../../support/app.ts";
+import { ended, hasNoBox, testBox } from "../../../support/box.ts";
+
+/** Does what git does at least: a folder with its hooks and its configuration. */
+async function repository(workspace: string): Promise<void> {
+  await mkdir(join(workspace, ".git", "hooks"), { recursive: true });
+  await writeFile(join(workspace, ".git", "config"), "[core]\n");
+}
+
+describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
+  it("are read and not changed, by writing, removing, renaming or moving away the folder they lie in", async () => {
+    const { workspace, run } = await testBox({ protect: ["deploy/key.sh"] });
+    await repository(workspace);
+    await mkdir(join(workspace, "deploy"));
+    await writeFile(join(workspace, "deploy", "key.sh"), "kept");
+    await writeFile(join(workspace, ".envrc"), "kept");
+    const { out } = await run(`
+      cat .git/config deploy/key.sh
+      try() { "$@" 2>/dev/null && echo "did: $*"; }
+      try sh -c 'echo evil > .git/config'; try sh -c 'echo evil > .git/hooks/pre-commit'; try sh -c 'echo evil > deploy/key.sh'
+      try rm .envrc; try mv .git .other; try mv .git/config .git/other; try mv deploy other; try ln -sf /etc .envrc
+      try sh -c 'echo fine > .git/HEAD'; try sh -c 'echo fine > deploy/notes'`);
+    expect(out).toBe(`[core]\nkeptdid: sh -c echo fine > .git/HEAD\ndid: sh -c echo fine > deploy/notes\n`);
+    expect(await readFile(join(workspace, ".git", "config"), "utf8")).toBe("[core]\n");
+  });
+
+  it("that are not there are not created, and what a program makes there is taken away, kept, and named", async () => {
+    const { workspace, run, folder } = await testBox();
+    const { notes, out } = await run(
+      "ls -A; mkdir -p .git/hooks .vscode && echo evil > .git/hooks/pre-commit && ln -s /etc .husky && echo x > .git/HEAD",
+    );
+    expect(out).toBe("");
+    expect(notes.map((note) => note.split(" ")[0])).toEqual([".git/hooks", ".husky", ".vscode"]);
+    expect((await readdir(workspace, { recursive: true })).toSorted()).toEqual([".git", ".git/HEAD"]);
+    const kept = await readdir(join(folder, "box", "taken-away"), { recursive: true });
+    expect(kept.filter((name) => name.endsWith("pre-commit"))).toHaveLength(1);
+    expect(await readdir(join(folder, "box", "running"))).toEqual([]);
+  });
+
+  it("that a program makes as a link, or below one, lead nothing outside of the workspace away", async () => {
+    const { workspace, folder, run } = await testBox();
+    await mkdir(join(folder, "other", "hooks"), { recursive: true });
+    const { notes } = await run(`ln -s ${join(folder, "other")} .git`);
+    expect(notes.map((note) => note.split(" ")[0])).toEqual([".git"]);
+    expect(existsSync(join(folder, "other", "hooks"))).toBe(true);
+    expect(await readdir(workspace)).toEqual([]);
+  });
+
+  it("are taken away at the next start of a server that died while a program ran", async () => {
+    const { workspace, folder } = await testBox();
+    new TakenAway(join(folder, "box")).watch({ workspace, absent: [".husky", ".envrc"] });
+    await mkdir(join(workspace, ".husky"));
+    const notes = await new TakenAway(join(folder, "box")).recover();
+    expect(notes).toHaveLength(1);
+    expect(await readdir(workspace)).toEqual([]);
+    expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+  });
+
+  it("that are links are mounted nowhere: the start is refused and names the link", async () => {
+    const { workspace, folder, start } = await testBox();
+    await mkdir(join(folder, "target"));
+    await symlink(join(folder, "target"), join(workspace, ".vscode"));
+    await expect(start("true")).rejects.toThrow(SandboxRefused);
+    await expect(start("true")).rejects.toThrow(`${join(workspace, ".vscode")} is a link`);
+  });
+
+  it("hold back a box while another program runs there, which could put a link in the way, and refuse it at its time", async () => {
+    const { workspace, start } = await testBox({}, { followsLinks: true });
+    const first = await start("read; ln -sf / .envrc; echo planted");
+    await writeFile(join(workspace, ".envrc"), "");
+    await expect(start("true", {}, AbortSignal.abort())).rejects.toThrow("another program runs in the workspace");
+    const late = new AbortController();
+    const waiting = start("true", {}, late.signal);
+    late.abort();
+    await expect(waiting).rejects.toThrow("install bubblewrap 0.12 or later");
+    const order: string[] = [];
+    const second = start("echo ran")
+      .then(ended)
+      .then(({ out }) => order.push(out));
+    first.process.stdin.write("\n");
+    order.push((await ended(first)).out);
+    await second;
+    expect(order).toEqual(["planted\n", "ran\n"]);
+    expect(await readdir(workspace)).toEqual([]);
+  });
+
+  it("let no program run in the background with a bubblewrap that follows links, and any with one that does not", async () => {
+    const old = await testBox({}, { followsLinks: true });
+    const without = await old.start("echo up; read", { isBackground: true });
+    await once(without.process.stdout, "data");
+    without.end();
+    await without.ended;
+    await writeFile(join(old.workspace, ".npmrc"), "");
+    await expect(old.start("true", { isBackground: true })).rejects.toThrow(
+      "has a protected or covered path (.npmrc), and bubblewrap",
+    );
+    const safe = await testBox({}, { followsLinks: false });
+    await writeFile(join(safe.workspace, ".npmrc"), "");
+    const background = await safe.start("read", { isBackground: true });
+    expect((await safe.run("echo beside")).out).toBe("beside\n");
+    background.end();
+    await background.ended;
+  });
+});
+
+describe.skipIf(hasNoBox)("covered files", () => {
+  it("are empty and cannot be changed, moved or removed, whole folders too", async () => {
+    const { workspace, run } = await testBox();
+    await mkdir(join(workspace, "secrets", "deep"), { recursive: true });
+    await mkdir(join(workspace, "conf"));
+    await writeFile(join(workspace, "secrets", "deep", "a"), "SECRET");
+    await writeFile(join(workspace, "conf", "prod.json"), "SECRET");
+    const covered = [join(workspace, "secrets"), join(workspace, "conf", "prod.json"), join(workspace, "gone")];
+    const { out } = await run(
+      `cat conf/prod.json; ls -A secrets; for c in 'mv conf c2' 'rm conf/prod.json' 'touch secrets/x' 'mv secrets s' 'ln conf/prod.json l'; do sh -c "$c" 2>/dev/null && echo "$c"; done; grep -r SECRET . ; echo done`,
+      { covered },
+    );
+    expect(out).toBe("done\n");
+    expect(await readFile(join(workspace, "conf", "prod.json"), "utf8")).toBe("SECRET");
+  });
+
+  it("are what is the server's own in a workspace, and it is not made there either", async () => {
+    const workspace = await temporaryFolder();
+    const closed = ["data", "triplane.config.ts", ".env.local"].map((name) => join(workspace, name));
+    const { run } = await testBox({ closed });
+    await mkdir(join(workspace, "data", "pglite"), { recursive: true });
+    await writeFile(join(workspace, "triplane.config.ts"), "SECRET");
+    const command = "ls -A data; cat triplane.config.ts; echo x > .env.local; echo end";
+    const { out, notes } = await run(command, { workspace, folder: workspace });
+    expect(out).toBe("end\n");
+    expect(notes.map((note) => note.split(" ")[0])).toEqual([".env.local"]);
+  });
+});

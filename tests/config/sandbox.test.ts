@@ -1,0 +1,59 @@
+import { mkdir, realpath, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { availability } from "../../src/agent/workspace/sandbox/available.ts";
+import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox-for.ts";
+import { SandboxRefused } from "../../src/agent/workspace/sandbox/sandbox-refused.ts";
+import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
+import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
+import { refuseUnboxed, sandboxOf } from "../../src/config/sandbox.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
+import { hasNoBox } from "../support/box.ts";
+import { testTemplate } from "../support/template.ts";
+
+const NONE = { read: [], protect: [] };
+
+it("what programs may read besides is named by real paths, and opens nothing of the server's own", async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, "shared"));
+  await mkdir(join(folder, "server", "data"), { recursive: true });
+  await symlink(join(folder, "shared"), join(folder, "link"));
+  const closed = [join(folder, "server", "data")];
+  const read = (...places: string[]) => sandboxOf("triplane.config.ts", folder, { ...NONE, read: places }, closed).read;
+  expect(read("shared", "link")).toEqual([await realpath(join(folder, "shared")), await realpath(join(folder, "shared"))]);
+  for (const place of [".", "server", "server/data"])
+    expect(() => read(place)).toThrow(`sandbox.read.0: ${join(folder, place)} would open ${closed[0]}`);
+  expect(() => read("shared", "gone")).toThrow("triplane.config.ts: sandbox.read.1:");
+});
+
+it("what programs may not change besides is named by paths inside of a workspace, not by patterns", () => {
+  const protect = (place: string) => sandboxOf("triplane.config.ts", "/", { ...NONE, protect: [place] }, []).protect;
+  expect([protect("./Makefile"), protect("deploy/")]).toEqual([["Makefile"], ["deploy"]]);
+  for (const place of ["/etc", "../x", "a/../..", "."]) expect(() => protect(place)).toThrow("sandbox.protect.0");
+  expect(() => protect("*.sh")).toThrow("is a pattern: name each path by itself");
+});
+
+it("a template that requires a box is refused at the start where there is none, with what to install", async () => {
+  const none = { isAvailable: false, reason: "bubblewrap is not installed: install the package bubblewrap" } as const;
+  const [boxed, plain] = [{ ...testTemplate(), sandbox: "required" as const }, testTemplate()];
+  expect(() => refuseUnboxed("triplane.config.ts", [plain], none)).not.toThrow();
+  expect(() => refuseUnboxed("triplane.config.ts", [plain, boxed], none)).toThrow(
+    'triplane.config.ts: templates.assistant.sandbox is "required", and programs cannot run in a box here: bubblewrap is not installed: install the package bubblewrap',
+  );
+  const sandboxes = { none: unboxed(new ProcessGroups()), box: null };
+  expect(sandboxFor(sandboxes, plain)).toBe(sandboxes.none);
+  const program = { argv: ["true"] as const, folder: "/", env: {}, workspace: "/", home: "/", covered: [], isBackground: false };
+  await expect(sandboxFor(sandboxes, boxed).start(program, new AbortController().signal)).rejects.toThrow(SandboxRefused);
+});
+
+it.skipIf(hasNoBox)("a server has the boxes of its machine, with the settings of its configuration", async () => {
+  const shared = await temporaryFolder();
+  const app = await startTestApp({
+    template: { sandbox: "required" },
+    config: { sandbox: { read: [shared], protect: ["deploy"] } },
+  });
+  const { sandboxes } = app.services;
+  expect(sandboxes.box?.kind).toBe("bubblewrap");
+  expect(sandboxFor(sandboxes, { sandbox: "required" })).toBe(sandboxes.box);
+  expect(availability()).toMatchObject({ isAvailable: true, version: expect.stringMatching(/^\d+\.\d+/) });
+});

@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
+import { runInThisContext } from "node:vm";
+import { expect, it } from "vitest";
+import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/limits.ts";
+import { PROTECTED_PATHS } from "../../src/agent/workspace/sandbox/protected-paths.ts";
+import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox-for.ts";
+import type { TriplaneConfig } from "../../src/triplane.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
+import { ended, hasNoBox } from "../support/box.ts";
+
+const guide = await readFile(new URL("../../docs/sandbox.md", import.meta.url), "utf8");
+
+it("docs/sandbox.md names every protected path, and the limits", () => {
+  const isOfShells = (path: string): boolean => /^\.(bash|z|profile|inputrc)/.test(path);
+  for (const path of PROTECTED_PATHS) if (!isOfShells(path)) expect(guide).toContain(`\`${path}\``);
+  const gigabytes = (bytes: number): string => `${bytes / 1024 ** 3} GB`;
+  for (const bytes of [BOX_LIMITS.memory, BOX_LIMITS.file, BOX_LIMITS.temporary]) expect(guide).toContain(gigabytes(bytes));
+  expect(guide).toContain(`${BOX_LIMITS.processes.toLocaleString("en-US")} processes`);
+});
+
+it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run as it says", async () => {
+  const [, code = ""] = /^```ts\n([^]*?)^```$/m.exec(guide) ?? [];
+  const source = stripTypeScriptTypes(code.replace("export default", "const exported ="));
+  const make = runInThisContext(`(defineConfig) => {\n${source}\nreturn exported;\n}`) as (
+    define: (config: TriplaneConfig) => TriplaneConfig,
+  ) => TriplaneConfig;
+  const { templates, sandbox = {} } = make((config) => config);
+  expect(templates["engineer"]?.sandbox).toBe("required");
+  const opened = await temporaryFolder();
+  const app = await startTestApp({ template: { sandbox: "required" }, config: { sandbox: { ...sandbox, read: [opened] } } });
+  const home = join(opened, "home");
+  await mkdir(home);
+  await mkdir(join(app.workspace, "deploy"));
+  const box = sandboxFor(app.services.sandboxes, { sandbox: "required" });
+  const argv = ["sh", "-c", "touch deploy/x 2>/dev/null || touch fine; echo x > Makefile; ls"] as const;
+  const program = {
+    argv,
+    folder: app.workspace,
+    env: { PATH: "/usr/bin" },
+    workspace: app.workspace,
+    home,
+    covered: [],
+    isBackground: false,
+  };
+  const { out, notes } = await ended(await box.start(program, new AbortController().signal));
+  expect(out).toBe("Makefile\ndeploy\nfine\n");
+  expect(notes).toHaveLength(1);
+});
