@@ -34,6 +34,7 @@ import { Homes } from "./agent/workspace/homes.ts";
 import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
+import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
 import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
@@ -130,10 +131,10 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     lateResults: new LateResults(logger),
     unheardCalls: new UnheardCalls(logger),
     groups,
-    sandbox: unboxed(groups),
     homes: new Homes(join(realFolder(dataFolder), "homes")),
     contents: new RecentContents(),
     sandboxes: { none: unboxed(groups), box },
+    coveredPaths: new CoveredPaths(),
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),

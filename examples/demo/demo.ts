@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -14,18 +16,25 @@ const HELP = `npm run demo -- [options]
   --template NAME   what the agent is made from (assistant, or the first that the server has)
   --workspace DIR   the folder in which the agent works (examples/workspace)
   --message TEXT    what to ask for
+                    if none of these three is given, an engineer mends a copy of the example afterwards
   --yes | --no      answer every approval
   --monitor         show the monitor plane too`;
 
 type Options = {
   readonly url: string;
   readonly token: string | undefined;
-  readonly template: string | undefined;
-  readonly workspace: string;
-  readonly message: string;
+  readonly task: Task;
+  /** True if nobody said what to show. */
+  readonly isWhole: boolean;
   readonly answer: "yes" | "no" | "ask";
   readonly showsMonitor: boolean;
 };
+
+/** The work of one agent. */
+type Task = { readonly template: string | undefined; readonly workspace: string; readonly message: string };
+
+/** The project on which agents work if no other is named. */
+const EXAMPLE = fileURLToPath(new URL("../workspace", import.meta.url));
 
 try {
   const options = readOptions();
@@ -43,7 +52,7 @@ function readOptions(): Options | null {
       token: { type: "string" },
       template: { type: "string" },
       workspace: { type: "string" },
-      message: { type: "string", default: "Find every TODO and make a todo for each." },
+      message: { type: "string" },
       yes: { type: "boolean", default: false },
       no: { type: "boolean", default: false },
       monitor: { type: "boolean", default: false },
@@ -56,12 +65,12 @@ function readOptions(): Options | null {
   return {
     url: socketUrl(values.url ?? defaultUrl()),
     token: values.token,
-    template: values.template,
-    workspace:
-      values.workspace === undefined
-        ? fileURLToPath(new URL("../workspace", import.meta.url))
-        : resolve(calledFrom, values.workspace),
-    message: values.message,
+    task: {
+      template: values.template,
+      workspace: values.workspace === undefined ? EXAMPLE : resolve(calledFrom, values.workspace),
+      message: values.message ?? "Find every TODO and make a todo for each.",
+    },
+    isWhole: [values.template, values.workspace, values.message].every((value) => value === undefined),
     answer: values.yes ? "yes" : values.no ? "no" : "ask",
     showsMonitor: values.monitor,
   };
@@ -77,30 +86,48 @@ async function runDemo(options: Options): Promise<void> {
     connectionParams: options.token === undefined ? {} : { authorization: `Bearer ${options.token}` },
   });
   try {
-    const { who, templateId } = await begin(client, options.template);
-    const { createAgent } = await mutate<{
-      createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string };
-    }>(client, CREATE, { templateId, workspace: options.workspace, idempotencyKey: randomUUID() });
-    const { agent, cursor } = createAgent;
-    console.log(
-      `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${options.message}\n`,
-    );
-    const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({
-      query: WATCH,
-      variables: { agentId: agent.id, since: cursor },
-    });
-    await mutate(client, SEND, { agentId: agent.id, text: options.message, idempotencyKey: randomUUID() });
-    for await (const { data, errors } of events) {
-      if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
-      for (const event of data?.timeline.events ?? []) {
-        await show(event, client, options);
-        if (event.__typename === "Done") return;
-      }
-    }
-    throw new TerminalError("the stream ended before the turn was done");
+    const { templates } = await runTask(client, options.task, options);
+    if (options.isWhole && templates.includes("engineer")) await runEngineer(client, options);
   } finally {
     await client.dispose();
   }
+}
+
+/** Lets an engineer mend a copy of the example, and run its tests. */
+async function runEngineer(client: Client, options: Options): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-demo-"));
+  try {
+    await cp(EXAMPLE, folder, { recursive: true });
+    console.log("\nAnother agent, an engineer, works on a copy of the example.\n");
+    await runTask(client, { template: "engineer", workspace: folder, message: "Mend the test that fails." }, options);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Shows one agent at its work, until its turn is done. Gives the templates of the server. */
+async function runTask(client: Client, task: Task, options: Options): Promise<{ readonly templates: readonly string[] }> {
+  const { who, templateId, templates } = await begin(client, task.template);
+  const { createAgent } = await mutate<{
+    createAgent: Payload & { agent: { id: string; workspace: string; model: string }; cursor: string };
+  }>(client, CREATE, { templateId, workspace: task.workspace, idempotencyKey: randomUUID() });
+  const { agent, cursor } = createAgent;
+  console.log(
+    `You are ${who}.\nAgent ${agent.id} works in ${agent.workspace} with the model ${agent.model}.\n\n> ${task.message}\n`,
+  );
+  const events = client.iterate<{ timeline: { events: WatchedEvent[] } }>({
+    query: WATCH,
+    variables: { agentId: agent.id, since: cursor },
+  });
+  await mutate(client, SEND, { agentId: agent.id, text: task.message, idempotencyKey: randomUUID() });
+  for await (const { data, errors } of events) {
+    if (errors) throw new TerminalError(errors.map((error) => error.message).join("; "));
+    for (const event of data?.timeline.events ?? []) {
+      await show(event, client, options);
+      if (event.__typename === "Done") return { templates };
+    }
+  }
+  throw new TerminalError("the stream ended before the turn was done");
 }
 
 async function show(event: WatchedEvent, client: Client, options: Options): Promise<void> {

@@ -27,18 +27,18 @@ export async function request<Data>(client: Client, query: string, variables: Re
   throw new TerminalError("the server answered nothing");
 }
 
-/** Who one is there, and the template that is meant if none is named. Throws if one may create no agent. */
+/** Who one is there, the templates of the server, and the one that is meant if none is named. Throws if one may create no agent. */
 export async function begin(
   client: Client,
   named: string | undefined,
-): Promise<{ readonly who: string; readonly templateId: string }> {
+): Promise<{ readonly who: string; readonly templateId: string; readonly templates: readonly string[] }> {
   const { viewer, templates } = await request<Beginning>(client, BEGINNING, {});
   const { actor, roles, tenant, abilities } = viewer;
   const refusal = abilities.find(({ action, isAllowed }) => action === "CREATE_AGENTS" && !isAllowed)?.reason;
   if (typeof refusal === "string") throw new TerminalError(refusal);
   const ids = templates.map(({ templateId }) => templateId);
   const templateId = named ?? ids.find((id) => id === "assistant") ?? ids[0] ?? "";
-  return { who: `${actor.name ?? actor.actorId} (${roles.join(", ").toLowerCase()}) of ${tenant}`, templateId };
+  return { who: `${actor.name ?? actor.actorId} (${roles.join(", ").toLowerCase()}) of ${tenant}`, templateId, templates: ids };
 }
 
 /** What every mutation's payload has. */

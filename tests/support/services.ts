@@ -17,6 +17,7 @@ import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { Homes } from "../../src/agent/workspace/homes.ts";
+import { CoveredPaths } from "../../src/agent/workspace/sandbox/covered-paths.ts";
 import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
 import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
 import { silentLogger } from "./silent-logger.ts";
@@ -56,10 +57,10 @@ export function testServices(
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),
     groups,
-    sandbox: unboxed(groups),
     homes: new Homes("/nowhere"),
     contents: new RecentContents(),
     sandboxes: { none: unboxed(groups), box: null },
+    coveredPaths: new CoveredPaths(),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

@@ -10,3 +10,11 @@ export function ownTool(name: string, run: ToolDefinition<Record<string, never>>
     run,
   });
 }
+
+/** A tool without parameters that runs a program, and answers what it said. */
+export function ownProgram(name: string, file: string, args: readonly string[]): Tool {
+  return ownTool(name, async (_input, { start, finish }) => {
+    const { output } = await finish(await start(file, args));
+    return { output, details: null };
+  });
+}

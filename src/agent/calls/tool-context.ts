@@ -2,11 +2,14 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { TodoItem } from "../../events/snapshots.ts";
 import { toJson, type Json } from "../../lib/json.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
-import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
+import { agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent-policy.ts";
+import { coverRule } from "../policy/cover-rule.ts";
+import { storedRules } from "../policy/stored-rules.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
-import { CallPrograms } from "./programs/programs.ts";
+import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
 import type { CallScope } from "./scope.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { TodoList, ToolContext } from "../tools/tool.ts";
@@ -35,7 +38,7 @@ export function toolContext(
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
   let started: CallPrograms | null = null;
   const programs = (): CallPrograms =>
-    (started ??= new CallPrograms(services, { agentId: agent.id, workspace }, ended, output()));
+    (started ??= new CallPrograms(services, programPlace({ services, template, agent }, workspace), ended, output()));
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
   let room: Promise<void> | null = null;
   return {
@@ -63,6 +66,19 @@ export function toolContext(
       if (!owner.isFull) return Promise.resolve();
       room ??= owner.room(ended).finally(() => (room = null));
       return room;
+    },
+  };
+}
+
+/** Where the programs of an agent run, by its template. */
+function programPlace({ services, template, agent }: Omit<CallScope, "owner">, workspace: Workspace): ProgramPlace {
+  return {
+    agentId: agent.id,
+    workspace,
+    sandbox: template.sandbox,
+    coverRule: async () => {
+      const stored = await storedRules(services.sql, services.tools, { tenant: agent.tenant, templateId: template.id });
+      return coverRule(agentPolicy(template, agent.permission, stored, services));
     },
   };
 }

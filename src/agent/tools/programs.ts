@@ -10,4 +10,6 @@ export type FinishedProgram = {
   readonly output: string;
   /** The length of all that it said. */
   readonly outputBytes: number;
+  /** What the sandbox did after the program's end, in words for the model: what it took away. */
+  readonly notes: readonly string[];
 };

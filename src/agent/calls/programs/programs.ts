@@ -1,11 +1,13 @@
 import { once } from "node:events";
+import { delimiter, dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { msSince } from "../../../lib/ms-since.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
 import type { Homes } from "../../workspace/homes.ts";
-import type { Sandbox } from "../../workspace/sandbox/sandbox.ts";
+import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-paths.ts";
+import { sandboxFor, type SandboxDemand, type Sandboxes } from "../../workspace/sandbox/sandbox-for.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
 
@@ -13,36 +15,50 @@ import type { CallOutput } from "./call-output.ts";
 const READ_ON_MS = 500;
 
 /** By what programs of agents are started. */
-export type ProgramServices = { readonly sandbox: Sandbox; readonly homes: Homes };
+export type ProgramServices = { readonly sandboxes: Sandboxes; readonly homes: Homes; readonly coveredPaths: CoveredPaths };
 
 /** The agent whose program it is, and its workspace as its tools are given it. */
-export type ProgramPlace = { readonly agentId: string; readonly workspace: Workspace };
+export type ProgramPlace = {
+  readonly agentId: string;
+  readonly workspace: Workspace;
+  readonly sandbox: SandboxDemand;
+  /** Which files of the workspace a box covers. */
+  coverRule(): Promise<CoverRule>;
+};
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
-  { sandbox, homes }: ProgramServices,
-  { agentId, workspace }: ProgramPlace,
+  { sandboxes, homes, coveredPaths }: ProgramServices,
+  { agentId, workspace, sandbox: demand, coverRule }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
   signal: AbortSignal,
 ): Promise<ProcessGroup> {
   const home = await homes.of(agentId);
+  const sandbox = sandboxFor(sandboxes, { sandbox: demand });
   const program = {
     argv,
     folder: folder === undefined ? workspace.root : workspace.resolve(folder),
     env: { ...inherited(), HOME: home, ...env },
     workspace: workspace.root,
     home,
-    covered: [],
+    covered: sandbox.kind === "none" ? [] : await coveredPaths.find(workspace.root, await coverRule(), signal),
     isBackground,
   };
   return sandbox.start(program, signal);
 }
 
-/** The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). */
+/**
+ * The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). The Node that
+ * runs is found where the machine has no other, or where a box does not show the other one.
+ */
 function inherited(): Record<string, string> {
-  const names = ["PATH", "LANG", "TZ", "TMPDIR"];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const names = ["LANG", "TZ", "TMPDIR"];
+  const path = [process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", dirname(process.execPath)].join(delimiter);
+  return {
+    PATH: path,
+    ...Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
+  };
 }
 
 /** The programs of one call. They are killed when the call ends, with all that they started. */
@@ -86,13 +102,15 @@ export class CallPrograms {
     read.catch(() => {});
     const { code, signal } = await endOf(program);
     const durationMs = msSince(began);
-    this.#groups.get(program)?.end();
+    const group = this.#groups.get(program);
+    group?.end();
     const giveUp = new AbortController();
     await Promise.race([read, delay(READ_ON_MS, undefined, { signal: giveUp.signal }).catch(() => {})]);
     giveUp.abort();
     for (const stream of [program.stdout, program.stderr]) stream.destroy();
     const { text } = this.#output.end(output);
-    return { code, signal, durationMs, output: text, outputBytes: output.bytes };
+    const { notes } = (await group?.ended) ?? { notes: [] };
+    return { code, signal, durationMs, output: text, outputBytes: output.bytes, notes };
   }
 
   #requireOpen(): void {

@@ -33,10 +33,10 @@ export const bashRun = defineTool({
     const program = await start("sh", bash(command), options);
     program.stdin.end();
     const finished = await within(timeout_ms ?? null, finish(program));
-    const { code, signal, durationMs, output, outputBytes } = finished;
+    const { code, signal, durationMs, output, outputBytes, notes } = finished;
     return {
-      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${endLine(finished)}`,
-      details: { background: false, code, signal, durationMs, output, outputBytes },
+      output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${[endLine(finished), ...notes].join("\n")}`,
+      details: { background: false, code, signal, durationMs, output, outputBytes, notes: [...notes] },
     };
   },
 });

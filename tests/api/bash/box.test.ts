@@ -1,0 +1,62 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bashApp } from "../../support/bash.ts";
+import { hasNoBox } from "../../support/box.ts";
+import { ownProgram } from "../../support/tools.ts";
+
+const BOXED = { template: { sandbox: "required" } } as const;
+
+describe.skipIf(hasNoBox)("bash_run of a template that requires a box", () => {
+  it("reads and writes the workspace and its HOME, finds node, and sees neither the network nor the server's data", async () => {
+    const { app, turn } = await bashApp(
+      [
+        ["bash_run", { command: "echo made > made.txt; echo kept > ~/kept; node -p '1 + 1'" }],
+        ["bash_run", { command: "cat ~/kept made.txt; ls .data /root /home; ls /sys/class/net /proc/self/root/run" }],
+        ["bash_run", { command: "exec 3<> /dev/tcp/127.0.0.1/$PORT", env: { PORT: "1" } }],
+      ],
+      BOXED,
+    );
+    const [first, second, third] = await turn();
+    expect(first?.output).toMatch(/^2\n\[exit code 0/);
+    expect(await readFile(join(app.workspace, "made.txt"), "utf8")).toBe("made\n");
+    expect(second?.output).toMatch(/^kept\nmade\n/);
+    expect(second?.output).not.toMatch(/outputs|sandbox\n/);
+    expect(second?.details).toMatchObject({ code: 2 });
+    expect(third?.output).toContain("Connection refused");
+  });
+
+  it("finds files empty that a rule denies or that have secrets, also by another command, and those that a rule names as they are", async () => {
+    const permission = { mode: "auto", deny: ["fs_read(path:secrets)"], allow: ["fs_read(path:.env.example)"] } as const;
+    const { app, turn } = await bashApp([["bash_run", { command: "grep -r . secrets .env .env.example plain.txt" }]], {
+      template: { sandbox: "required", permission },
+    });
+    await mkdir(join(app.workspace, "secrets"));
+    for (const name of ["secrets/key", ".env", ".env.example", "plain.txt"])
+      await writeFile(join(app.workspace, name), `in ${name}\n`);
+    const [call] = await turn();
+    expect(call?.output).toContain("in plain.txt");
+    expect(call?.output).toContain("in .env.example");
+    expect(call?.output).not.toMatch(/in \.env\n|in secrets/);
+  });
+
+  it("says what it took away that a program made at a protected path", async () => {
+    const { turn } = await bashApp(
+      [["bash_run", { command: "mkdir -p .git/hooks; echo evil > .git/hooks/post-commit; echo > .envrc" }]],
+      BOXED,
+    );
+    const [call] = await turn();
+    expect(call?.output).toMatch(/\.envrc/);
+    expect(call?.output).toMatch(/\.git\/hooks/);
+    expect(call?.details["notes"]).toHaveLength(2);
+  });
+
+  it("holds for the programs of own tools, too", async () => {
+    const { turn } = await bashApp([["lists_homes", {}]], {
+      ...BOXED,
+      config: { tools: [ownProgram("lists_homes", "ls", ["/root"])] },
+    });
+    const [call] = await turn();
+    expect(call?.output).toContain("No such file");
+  });
+});
