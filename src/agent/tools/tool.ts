@@ -161,11 +161,16 @@ const problemsOf = formCheck(
     commands: Type.Optional(
       Type.Unsafe({
         type: "array",
-        items: { anyOf: [{ type: "string" }, closed({
+        items: {
+          anyOf: [
+            { type: "string" },
+            closed({
               place: Type.String(),
               folderIn: Type.Optional(Type.String()),
               environmentIn: Type.Optional(Type.String()),
-            })] },
+            }),
+          ],
+        },
       }),
     ),
     risk: Type.Optional(Type.Enum([...RISKS])),
