@@ -17,7 +17,8 @@ const WITH_COMMANDS: ReadonlySet<string> = new Set(
 /** The pattern of the lines of a parameter, without its quotes; refuses with the reason if there is none worth keeping. */
 export function commandPatternOf(lines: readonly CommandLine[], past: readonly CommandLine[]): Result<string, string> {
   const patterns: string[] = [];
-  const known = past.flatMap(wholeCommands);
+  // The call is among those that were recorded: its own commands are no others.
+  const known = past.filter(({ text }) => lines.every((line) => line.text !== text)).flatMap(wholeCommands);
   for (const line of lines) {
     const trouble = line.trouble ?? line.hidden;
     if (trouble !== null) return refused(`has a part that no rule can take in: ${trouble.reason}`);
