@@ -1,6 +1,7 @@
 import type { Figure } from "./figure.ts";
 import { append, appendBesideSnapshot } from "./append.ts";
 import { audit } from "./audit.ts";
+import { commandsParse } from "./commands-parse.ts";
 import { commits } from "./commits.ts";
 import { fanOut } from "./fan-out.ts";
 import { fanOutMany } from "./fan-out-many.ts";
@@ -43,9 +44,10 @@ setTimeout(() => {
 
 const figures: Figure[] = [];
 
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits tenant idle audit gate sandbox start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits tenant idle audit gate commands-parse sandbox start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
 if (wanted.length === 0 || wanted.some((name) => name in ON_POSTGRES)) await withPostgres(measureOnPostgres);
 if (isWanted("gate")) for (const figure of await gate()) print(figure);
+if (isWanted("commands-parse")) for (const figure of await commandsParse()) print(figure);
 if (isWanted("sandbox")) for (const figure of await sandbox()) print(figure);
 if (isWanted("start")) for (const figure of await start()) print(figure);
 

@@ -29,6 +29,8 @@ export const TARGETS: readonly Target[] = [
   { name: "parked agent", of: "value", most: 1 },
   { name: "gate mean", of: "value", most: 0.1 },
   { name: "gate p99", of: "value", most: 1 },
+  { name: "command line", of: "value", most: 0.2 },
+  { name: "command line, heaviest", of: "value", most: 50 },
   { name: "sandbox", of: "value", most: 15 },
   { name: "sandbox, 20,000 files", of: "value", most: 15 },
   { name: "audit page, admin", of: "value", most: 50 },

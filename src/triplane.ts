@@ -3,6 +3,7 @@
  * Nothing else of the server is meant to be imported: its files may move.
  */
 export { defineConfig, type TriplaneConfig } from "./config/config.ts";
+export { presets } from "./config/presets.ts";
 export type { HooksConfig } from "./config/hooks.ts";
 export type { ModelConfig } from "./config/models.ts";
 export type { TemplateConfig } from "./config/templates.ts";

@@ -65,8 +65,12 @@ export async function allowRuleByRow(
 export type RuleProposalResult = { readonly proposal: RuleProposal | null; readonly problems: readonly UserError[] };
 
 /** The rule by which calls like an approval's would run without asking, or why there is none for who asks. */
-export async function allowRuleProposal({ services, actor }: Context, approvalId: string): Promise<RuleProposalResult> {
-  const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId) ?? "");
+export async function allowRuleProposal(
+  { services, actor }: Context,
+  approvalId: string,
+  rule: string | null,
+): Promise<RuleProposalResult> {
+  const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId) ?? "", rule);
   return proposed.ok ? { proposal: proposed.value, problems: [] } : { proposal: null, problems: [proposed.refusal] };
 }
 

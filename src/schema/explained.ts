@@ -1,4 +1,4 @@
-import type { Consideration, Explanation } from "../agent/policy/permission.ts";
+import type { Consideration, ExplainedPart, Explanation } from "../agent/policy/permission.ts";
 import { allowRuleByRow } from "../resolvers/allow-rule.ts";
 import { AllowRule } from "./approvals/allow-rule.ts";
 import { builder } from "./builder.ts";
@@ -20,6 +20,17 @@ const PermissionConsideration = builder.objectRef<Consideration>("PermissionCons
   }),
 });
 
+export const CommandPart = builder.objectRef<ExplainedPart>("CommandPart").implement({
+  description: "A part of a command line that kept its call from being allowed.",
+  fields: (t) => ({
+    parameter: t.exposeString("parameter", { description: "The parameter of the tool that holds the line, as in `command`." }),
+    start: t.exposeInt("start", { description: "Its first character in the line, in UTF-16 code units from 0." }),
+    end: t.exposeInt("end", { description: "The character behind its last." }),
+    verdict: t.expose("verdict", { type: PermissionVerdict, description: "What is said of it: ASK or DENY." }),
+    reason: t.exposeString("reason", { description: "Why, in words." }),
+  }),
+});
+
 export const Explained = builder.interfaceRef<Explanation>("Explained").implement({
   description: "A verdict, and why.",
   fields: (t) => ({
@@ -33,6 +44,12 @@ export const Explained = builder.interfaceRef<Explanation>("Explained").implemen
       type: [PermissionConsideration],
       description: "All that was asked, in order; at most 300.",
       resolve: ({ considered }) => [...considered],
+    }),
+    parts: t.field({
+      type: [CommandPart],
+      description:
+        "The parts of its command lines that kept it from being allowed, in order; at most 50, none if it was allowed.",
+      resolve: ({ parts }) => [...(parts ?? [])],
     }),
     allowRule: t.prismaField({
       type: AllowRule,

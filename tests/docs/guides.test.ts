@@ -9,7 +9,7 @@ import { complete } from "../../src/lib/setting.ts";
 import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
-import type { TemplateConfig, TriplaneConfig } from "../../src/triplane.ts";
+import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/triplane.ts";
 import { schema } from "../../src/schema/index.ts";
 import { ExplainPermissionDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
@@ -94,6 +94,28 @@ describe("docs/permissions.md", () => {
     expect(await verdict("fs_read", { path: "package-lock.json" })).toBe("ALLOW");
     expect(await verdict("fs_write", { path: "src/a.ts", content: "" })).toBe("ASK");
     expect(await verdict("fs_read", { path: "customers/a.txt" })).toBe("ALLOW");
+  });
+
+  it("says of its command lines what explainPermission says, and has a tool that runs one", async () => {
+    const tool = valueOf(await block("permissions", "ts", 'name: "tidy"')) as Tool;
+    const template = valueOf(await block("permissions", "ts", "...presets.readOnly"), { presets }) as Partial<TemplateConfig>;
+    const app = await startTestApp({ template, config: { tools: [tool] } });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent();
+    const explained = async (command: string) =>
+      (await client.get(ExplainPermissionDocument, { agentId, tool: "bash_run", input: { command } })).explainPermission
+        .explanation;
+    const verdicts = {
+      ALLOW: ["cat docs/a.md | head -5", "echo x > build/log.txt"],
+      ASK: ["npm run deploy", "npm run build", "npm install", "cat $X", "grep -r x . > out.txt"],
+      DENY: ["git push origin main", "ls; sudo git -C web push", "cat secrets/key.txt", "echo x > secrets/key.txt"],
+    };
+    for (const [verdict, lines] of Object.entries(verdicts))
+      for (const line of lines) expect((await explained(line))?.verdict, line).toBe(verdict);
+    const tidied = await client.get(ExplainPermissionDocument, { agentId, tool: "tidy", input: { command: "ls" } });
+    expect(tidied.explainPermission.explanation?.verdict).toBe("ALLOW");
+    // The template denies paths, and npm may read any file.
+    expect((await explained("npm run build"))?.reason).toContain("fs_*(path:secrets) closes files to it");
   });
 
   it("lists rules that can be read", async () => {

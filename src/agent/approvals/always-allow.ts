@@ -6,7 +6,10 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
+import { agentPolicy } from "../policy/agent-policy.ts";
+import { judge } from "../policy/policy.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
+import { ruleExamples, type RuleExamples } from "./rule-examples.ts";
 import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { ApprovalServices } from "./services.ts";
@@ -38,7 +41,7 @@ export type PastCalls = {
 };
 
 /** A rule that would let a call run without asking from now on, and what it would have meant in the past. */
-export type RuleProposal = { readonly rule: string; readonly past: PastCalls };
+export type RuleProposal = { readonly rule: string; readonly past: PastCalls } & RuleExamples;
 
 const PAST_DAYS = 30;
 const PAST_CALLS = 10_000;
@@ -48,10 +51,8 @@ const FIND_CALL: Statement<CallValues, [approvalId: string]> = {
   text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, a.tenant, a.template_id AS "templateId" FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = $1`,
 };
-const FIND_PAST: Statement<
-  { values: RuleValues; verdict: string; isDenied: boolean },
-  [tenant: string, tool: string, templateId: string, since: Date]
-> = {
+type RecentCall = { readonly values: RuleValues; readonly verdict: string; readonly isDenied: boolean };
+const FIND_PAST: Statement<RecentCall, [tenant: string, tool: string, templateId: string, since: Date]> = {
   name: "find_past_calls",
   text: `SELECT t.rule_values AS values, t.explanation ->> 'verdict' AS verdict, EXISTS (SELECT FROM approval p WHERE p.tool_call_id = t.id AND p.state = 'DENIED') AS "isDenied" FROM tool_call t JOIN agent a ON a.id = t.agent_id
     WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL AND t.copied_from IS NULL
@@ -76,29 +77,76 @@ type CallValues = {
   readonly templateId: string;
 };
 
-/** The narrowest rule that takes in the call of an approval, for who may decide on it. Refuses with INVALID if there is none worth keeping. */
+/** A call that was judged. */
+type JudgedValues = CallValues & { readonly values: RuleValues };
+
+/**
+ * The narrowest rule that takes in the call of an approval, for who may decide on it, or the rule that they give, with what
+ * it would have meant. Refuses with INVALID if there is none worth keeping.
+ */
 export async function proposeRuleTo(
   services: ApprovalServices,
   actor: Actor,
   approvalId: string,
+  given: string | null,
 ): Promise<Result<RuleProposal, CommandRefusal>> {
   const found = await findApproval(services.sql, actor, approvalId);
   if (!found.ok) return found;
   const missing = missingAbility(actor, "STORE_ALLOW_RULES");
   if (missing !== null) return refused(missing);
-  return proposeRule(services, await callOf(services.sql, approvalId));
+  const call = await callOf(services.sql, approvalId);
+  if (given === null) return proposeRule(services, call);
+  const checked = checkRule(services, call, given);
+  if (!checked.ok) return checked;
+  return accepted(proposal(checked.value.rule, checked.value.call, await recentCalls(services, checked.value.call)));
 }
 
 async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
   const tool = services.tools.get(call?.name ?? "");
   if (call === null || tool === undefined || call.values === null)
     return invalidRule("it is not about a call of a tool that is configured");
-  const source = narrowestRule(tool, call.values, call.input);
+  const judged = { ...call, values: call.values };
+  const recent = await recentCalls(services, judged);
+  const source = narrowestRule(
+    tool,
+    judged.values,
+    call.input,
+    recent.map(({ values }) => values),
+  );
   if (!source.ok) return invalidRule(source.refusal);
   const rule = parseRule(source.value, "proposal", services.tools);
-  if (!rule.ok || !ruleMatches(rule.value, call.name, call.values, "covers"))
+  if (!rule.ok || !ruleMatches(rule.value, call.name, judged.values, "covers"))
     return invalidRule("what the call names cannot be said as a pattern");
-  return accepted({ rule: source.value, past: await pastCalls(services, call, rule.value) });
+  const stillAsked = Object.keys(tool.commands).length === 0 ? null : whyStillAsked(services, judged, rule.value);
+  return stillAsked === null
+    ? accepted(proposal(rule.value, judged, recent))
+    : invalidRule(`it would be asked about still: ${stillAsked}`);
+}
+
+/** Why a call would be asked about although a rule takes in its commands; null if it would not. */
+function whyStillAsked(services: ApprovalServices, { name, values, templateId }: JudgedValues, rule: Rule): string | null {
+  const template = services.templates.get(templateId);
+  if (template === undefined) return null;
+  const stored = { ...rule, id: "proposal", createdBy: "" };
+  const call = { agentId: "", name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
+  const { verdict, reason } = judge(call, agentPolicy(template, null, [stored], services));
+  return verdict === "allow" ? null : reason;
+}
+
+/** A rule that a person gives, if it takes in the call and speaks of its tool only. */
+function checkRule(
+  services: ApprovalServices,
+  call: CallValues | null,
+  source: string,
+): Result<{ readonly rule: Rule; readonly call: JudgedValues }, CommandRefusal> {
+  const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
+  if (call === null || call.values === null) return invalid("the approval is not about a call that was judged");
+  const rule = parseRule(source, "rule", services.tools);
+  if (!rule.ok) return invalid(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
+  if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
+  if (!ruleMatches(rule.value, call.name, call.values, "covers"))
+    return invalid("the rule does not take in the call of this approval");
+  return accepted({ rule: rule.value, call: { ...call, values: call.values } });
 }
 
 function invalidRule(reason: string): Result<never, CommandRefusal> {
@@ -120,7 +168,6 @@ export async function allowAlways(
   const template = services.templates.get(found.value.templateId);
   const authority = authorityOf(actor, found.value, template);
   if (!authority.ok) return authority;
-  const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
   if (!mayDecide(actor))
     return refused({ code: "FORBIDDEN", field: null, message: "who decides in another's name decides single calls only" });
   if (Math.max(found.value.quorum, template?.approvalQuorum ?? 1) > 1 && !actor.roles.includes("admin"))
@@ -134,14 +181,9 @@ export async function allowAlways(
   const call = await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;
-  if (call === null || call.values === null) return invalid("the approval is not about a call that was judged");
-  const source = proposed.value.rule;
-  const rule = parseRule(source, "rule", services.tools);
-  if (!rule.ok) return invalid(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
-  if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
-  if (!ruleMatches(rule.value, call.name, call.values, "covers"))
-    return invalid("the rule does not take in the call of this approval");
-  return store(services, actor, { ...request, ...call, rule: source });
+  const checked = checkRule(services, call, proposed.value.rule);
+  if (!checked.ok) return checked;
+  return store(services, actor, { ...request, ...checked.value.call, rule: proposed.value.rule });
 }
 
 /** Stores the rule with the event that says so. One that holds already is answered as it is. */
@@ -209,15 +251,26 @@ export async function callOf(sql: Sql, approvalId: string): Promise<CallValues |
   return call ?? null;
 }
 
-async function pastCalls(services: ApprovalServices, { tenant, templateId, name }: CallValues, rule: Rule): Promise<PastCalls> {
+/** The calls of a tool by agents of a template that were recorded lately, the newest first. */
+async function recentCalls(services: ApprovalServices, { tenant, templateId, name }: CallValues): Promise<readonly RecentCall[]> {
   const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
-  const rows = await services.sql.query(FIND_PAST, [tenant, name, templateId, since]);
-  const matched = rows.filter(({ values }) => ruleMatches(rule, name, values, "covers"));
+  return services.sql.query(FIND_PAST, [tenant, name, templateId, since]);
+}
+
+/** A rule with what it would have meant for recorded calls, and examples. */
+function proposal(rule: Rule, { name, values }: JudgedValues, recent: readonly RecentCall[]): RuleProposal {
+  const matched = recent.filter((call) => ruleMatches(rule, name, call.values, "covers"));
   const asked = matched.filter(({ verdict }) => verdict === "ask");
+  const denied = asked.filter(({ isDenied }) => isDenied);
+  const past = { examined: recent.length, matched: matched.length, asked: asked.length, denied: denied.length };
   return {
-    examined: rows.length,
-    matched: matched.length,
-    asked: asked.length,
-    denied: asked.filter(({ isDenied }) => isDenied).length,
+    rule: rule.source,
+    past,
+    ...ruleExamples(
+      rule,
+      name,
+      values,
+      recent.map((call) => call.values),
+    ),
   };
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
+import { commandPatternOf, linesIn } from "./command-rule.ts";
 import { namesOf, useOf, type RuleValue, type RuleValues } from "../policy/rule-values.ts";
 import { parametersOf, placeOf } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -13,7 +14,13 @@ const TEXT_BYTES = 200;
  * numbers and booleans that were given, whatever its texts are. For others: exactly these parameters, if none is left
  * open, since a rule cannot say that a parameter is absent. Refuses with the reason if there is none that can be read.
  */
-export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject): Result<string, string> {
+export function narrowestRule(
+  tool: Tool,
+  values: RuleValues,
+  input: JsonObject,
+  past: readonly RuleValues[] = [],
+): Result<string, string> {
+  if (Object.keys(tool.commands).length > 0) return narrowestCommandRule(tool, values, input, past);
   const given = Object.entries(values).filter(([place]) => Object.hasOwn(input, placeOf(place).parameter));
   const hasPaths = Object.keys(tool.paths).length > 0;
   if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused("the call names no path");
@@ -33,6 +40,42 @@ export function narrowestRule(tool: Tool, values: RuleValues, input: JsonObject)
     conditions.push(condition.value);
   }
   return accepted(conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`);
+}
+
+/**
+ * The same for a tool that runs command lines: their commands, up to the first word that varied in the past, with the
+ * paths and choices that were given. Its texts and numbers are left open.
+ */
+function narrowestCommandRule(
+  tool: Tool,
+  values: RuleValues,
+  input: JsonObject,
+  past: readonly RuleValues[],
+): Result<string, string> {
+  const conditions: string[] = [];
+  for (const [place, list] of Object.entries(values)) {
+    if (!Object.hasOwn(input, placeOf(place).parameter)) continue;
+    const isLine = Object.hasOwn(tool.commands, place);
+    const condition = isLine
+      ? mapped(
+          commandPatternOf(
+            linesIn(values, place),
+            past.flatMap((each) => linesIn(each, place)),
+          ),
+          (pattern) => `${place}:${quoted(pattern)}`,
+        )
+      : isPath(tool, place) || typeof input[place] === "boolean"
+        ? conditionOf(place, list)
+        : null;
+    if (condition === null) continue;
+    if (!condition.ok) return refused(`${place} ${condition.refusal}`);
+    conditions.push(condition.value);
+  }
+  return conditions.length === 0 ? refused("the call has no command line") : accepted(`${tool.name}(${conditions.join(", ")})`);
+}
+
+function mapped(result: Result<string, string>, change: (value: string) => string): Result<string, string> {
+  return result.ok ? accepted(change(result.value)) : result;
 }
 
 /** The parameter that a place lies in as a field of the items; null for a parameter itself. */
@@ -84,6 +127,6 @@ function literal(name: string): string {
 
 /** Quoted if the bare text would be read otherwise. */
 function quoted(pattern: string): string {
-  const isPlain = /^[^\s,()[\]{}"\\]+$/.test(pattern);
+  const isPlain = /^[^\s,()[\]{}"\\]+( [^\s,()[\]{}"\\]+)*$/.test(pattern);
   return isPlain ? pattern : JSON.stringify(pattern);
 }

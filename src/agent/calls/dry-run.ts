@@ -33,5 +33,5 @@ export async function dryRun(
   if (!validated.ok) return validated;
   const stored = await storedRules(services.sql, services.tools, { tenant, templateId: template.id });
   const policy = agentPolicy(template, permission, stored, services);
-  return accepted(judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
+  return accepted(await judgeByPolicy(validated.value, { policy, workspace: agentWorkspace(services, workspace) }));
 }

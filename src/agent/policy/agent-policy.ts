@@ -26,7 +26,8 @@ export function agentPolicy(
   stored: readonly StoredRule[],
   vocabulary: Vocabulary,
 ): Policy {
-  return { ...agentPermissions(template, own, vocabulary), stored: own?.scope === "REPLACE" ? [] : stored };
+  const rules = own?.scope === "REPLACE" ? [] : stored;
+  return { ...agentPermissions(template, own, vocabulary), stored: rules, isBoxed: false };
 }
 
 /** A bound says nothing of what it does not name. What the configuration no longer knows denies everything. */

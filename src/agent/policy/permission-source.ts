@@ -1,3 +1,4 @@
+import { Type } from "typebox";
 import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/setting.ts";
 import type { Tool } from "../tools/tool.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
@@ -21,6 +22,8 @@ export const PERMISSION_SETTINGS = {
   autoAllowTools: withDefault(TEXTS, []),
   /** Names of tools whose calls are asked for. None if omitted. */
   requireApprovalTools: withDefault(TEXTS, []),
+  /** True if command lines that are known to only read run without asking: docs/permissions.md says which. False if omitted. */
+  readOnlyCommands: withDefault(Type.Boolean(), false),
 };
 
 /** A permission block as it is written. */
@@ -92,6 +95,7 @@ export function readPermission(
     denyTools: names("denyTools"),
     autoAllowTools: names("autoAllowTools"),
     requireApprovalTools: names("requireApprovalTools"),
+    readOnlyCommands: settings.readOnlyCommands,
   };
   return { permission, problems };
 }

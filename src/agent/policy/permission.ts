@@ -23,6 +23,19 @@ export type Explanation = {
   readonly considered: readonly Consideration[];
   /** The stored rule that decided, if one did. */
   readonly allowRuleId?: string;
+  /** The parts of command lines that kept the call from being allowed; absent if it was allowed, or has none. */
+  readonly parts?: readonly ExplainedPart[];
+};
+
+/** A part of a command line that was asked about or denied, and why. */
+export type ExplainedPart = {
+  /** The parameter that holds the line. */
+  readonly parameter: string;
+  /** The first character of the part and the one behind its last, in UTF-16 code units from 0. */
+  readonly start: number;
+  readonly end: number;
+  readonly verdict: "ask" | "deny";
+  readonly reason: string;
 };
 
 /** A call as policies see it: the values are normalised. */
@@ -62,10 +75,16 @@ export type Permission = {
   readonly denyTools: readonly string[];
   readonly autoAllowTools: readonly string[];
   readonly requireApprovalTools: readonly string[];
+  /** True if command lines that only read run without asking. */
+  readonly readOnlyCommands: boolean;
 };
 
 /** An agent's permissions: `bounds` hold besides `permission`, and can only tighten. */
 export type Permissions = { readonly permission: Permission; readonly bounds: readonly Permission[] };
 
 /** All that an agent's calls are judged by: its permissions, and the rules that people have stored for its template. */
-export type Policy = Permissions & { readonly stored: readonly StoredRule[] };
+export type Policy = Permissions & {
+  readonly stored: readonly StoredRule[];
+  /** True if command lines run in a box, which keeps denied files from them. */
+  readonly isBoxed: boolean;
+};

@@ -10,20 +10,25 @@ import {
   type Permissions,
   type Policy,
   type PolicyCall,
-  type StoredRule,
   type Verdict,
 } from "./permission.ts";
 import { speaksOf } from "../tools/path-places.ts";
+import { heldBack, sensitiveParts } from "./commands/held-back.ts";
+import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
+import { withParts } from "./commands/explained-parts.ts";
+import { linesOf, type NamedLine } from "./commands/spoken-rules.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
-import { namesOf } from "./rule-values.ts";
+import { filesIn, namesOf } from "./rule-values.ts";
 
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
-  return policy.bounds
-    .map((bound) => evaluate(call, bound, []))
-    .reduce(stricter, evaluate(call, policy.permission, policy.stored));
+  const { permission, bounds, stored, isBoxed } = policy;
+  const lines = linesOf(call);
+  return bounds
+    .map((bound) => evaluate({ call, permission: bound, stored: [], isBoxed, lines }))
+    .reduce(stricter, evaluate({ call, permission, stored, isBoxed, lines }));
 }
 
 /** The stricter of two explanations, with what both considered. */
@@ -61,13 +66,13 @@ export function denyingRule({ permission, bounds }: Permissions, names: readonly
   return null;
 }
 
+/** All deny rules of a policy. */
+export function denyRules({ permission, bounds }: Permissions): readonly Rule[] {
+  return [permission, ...bounds].flatMap(({ deny }) => deny);
+}
+
 /** A call that is judged by one permission, with the rules that people have stored and the parameters that name files with secrets. */
-type Asked = {
-  readonly call: PolicyCall;
-  readonly permission: Permission;
-  readonly stored: readonly StoredRule[];
-  readonly secrets: readonly string[];
-};
+type Asked = CommandScope & { readonly secrets: readonly string[] };
 
 /** The decision of a layer, still without what was considered before it. */
 type Decision = Omit<Explanation, "considered">;
@@ -77,33 +82,36 @@ type Said = { readonly passed: readonly Consideration[]; readonly decision: Deci
 
 /** The order in which a permission is asked (docs/permissions.md): the first layer that decides wins, and the mode always does. */
 const LAYERS: readonly ((asked: Asked) => Said)[] = [
-  denyRules,
+  rulesThatDeny,
   denyTools,
   allowTools,
   modeThatForbids,
+  heldBackCommands,
   allowRules,
   storedRules,
+  allowedLines,
   autoAllowTools,
   secretFiles,
   askRules,
   requireApprovalTools,
+  readingLines,
   mode,
 ];
 
-function evaluate(call: PolicyCall, permission: Permission, stored: readonly StoredRule[]): Explanation {
-  const asked = { call, permission, stored, secrets: secretParameters(call) };
+function evaluate(scope: CommandScope): Explanation {
+  const asked = { ...scope, secrets: secretParameters(scope) };
   const considered: Consideration[] = [];
   for (const layer of LAYERS) {
     const { passed, decision } = layer(asked);
     considered.push(...passed);
     if (decision === null) continue;
     considered.push({ rule: decision.decidedBy, place: decision.place, verdict: decision.verdict });
-    return { ...decision, considered };
+    return withParts({ ...decision, considered }, scope);
   }
   throw new Error("the mode of a permission decides every call");
 }
 
-function denyRules({ call, permission: { deny } }: Asked): Said {
+function rulesThatDeny({ call, permission: { deny } }: Asked): Said {
   return firstRule(
     deny,
     "deny",
@@ -133,18 +141,56 @@ function modeThatForbids({ call: { name, readOnly }, permission: { place, mode: 
   return { passed: [], decision: decided("deny", `mode ${given.name}`, `${place}.mode`, `mode ${given.name} forbids ${name}`) };
 }
 
+function heldBackCommands(asked: Asked): Said {
+  if (asked.lines.length === 0) return NOTHING;
+  const [part] = heldBack(asked);
+  return part === undefined
+    ? NOTHING
+    : { passed: [], decision: decided("ask", "command lines that deny rules cannot be held to", "built in", part.reason) };
+}
+
+/** Allow rules that take in the commands of a call's lines together, each of them some. What only reads may be among them. */
+function allowedLines(asked: Asked): Said {
+  if (asked.lines.length === 0) return NOTHING;
+  const verdicts = allowedCommands(asked);
+  const deciding = verdicts.flatMap(({ rule }) => (rule === null ? [] : [rule]));
+  const stored = asked.stored.find((rule) => deciding.includes(rule));
+  const rule = stored ?? deciding[0];
+  if (rule === undefined || verdicts.some(({ verdict }) => verdict !== "allow")) return NOTHING;
+  const { source, place } = rule;
+  if (stored === undefined)
+    return {
+      passed: [],
+      decision: decided("allow", `allow ${source}`, place, `allow rules take in all of its commands, as ${source}`),
+    };
+  const decision = decided("allow", `always allow ${source}`, place, `${stored.createdBy} always allows ${source}`);
+  return { passed: [], decision: { ...decision, allowRuleId: stored.id } };
+}
+
+/** Lines of commands that only read, if the template lets them run. */
+function readingLines(asked: Asked): Said {
+  const { permission, lines } = asked;
+  if (!permission.readOnlyCommands || lines.length === 0) return NOTHING;
+  const at = `${permission.place}.readOnlyCommands`;
+  return allowedCommands(asked).every(({ verdict }) => verdict === "allow")
+    ? { passed: [], decision: decided("allow", "readOnlyCommands", at, "its command lines only read") }
+    : passed("readOnlyCommands", at);
+}
+
 function allowRules({ call, permission: { allow }, secrets }: Asked): Said {
   return firstRule(
     allow,
     "allow",
     call,
-    (rule) => mayAllow(rule, secrets) && ruleMatches(rule, call.name, call.values, "covers"),
+    (rule) => !speaksOfCommands(rule) && mayAllow(rule, secrets) && ruleMatches(rule, call.name, call.values, "covers"),
     (rule) => decided("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`),
   );
 }
 
 function storedRules({ call, stored, secrets }: Asked): Said {
-  const rule = stored.find((each) => mayAllow(each, secrets) && ruleMatches(each, call.name, call.values, "covers"));
+  const rule = stored.find(
+    (each) => !speaksOfCommands(each) && mayAllow(each, secrets) && ruleMatches(each, call.name, call.values, "covers"),
+  );
   if (rule === undefined) return NOTHING;
   const { source, place, createdBy, id } = rule;
   const decision = decided("allow", `always allow ${source}`, place, `${createdBy} always allows ${source}`);
@@ -156,18 +202,21 @@ function autoAllowTools({ call: { name }, permission: { place, autoAllowTools: n
   return said.decision !== null && secrets.length > 0 ? passed("autoAllowTools", `${place}.autoAllowTools`) : said;
 }
 
-function secretFiles({ secrets }: Asked): Said {
-  if (secrets.length === 0) return NOTHING;
+function secretFiles(asked: Asked): Said {
+  const [part] = sensitiveParts(asked);
+  if (part !== undefined)
+    return { passed: [], decision: decided("ask", "files with secrets, and out of the workspace", "built in", part.reason) };
+  if (asked.secrets.length === 0) return NOTHING;
   const reason = "the file mostly holds secrets, and no allow rule names it";
   return { passed: [], decision: decided("ask", "files with secrets", "built in", reason) };
 }
 
-function askRules({ call, permission: { ask } }: Asked): Said {
+function askRules({ call, lines, permission: { ask } }: Asked): Said {
   return firstRule(
     ask,
     "ask",
     call,
-    (rule) => ruleMatches(rule, call.name, call.values, "reaches"),
+    (rule) => ruleMatches(rule, call.name, call.values, "reaches") || commandsReach(rule, lines),
     (rule) => decided("ask", `ask ${rule.source}`, rule.place, `the rule ${rule.source} asks for it`),
   );
 }
@@ -215,6 +264,16 @@ function named(names: readonly string[], list: string, place: string, tool: stri
   return names.length === 0 ? NOTHING : passed(list, `${place}.${list}`);
 }
 
+/** True if a rule speaks of command lines: those are taken in command by command. */
+function speaksOfCommands({ conditions }: Rule): boolean {
+  return conditions.some(({ command }) => command !== null);
+}
+
+/** True if a command of the call names, or could come upon, a file of which the rule speaks. */
+function commandsReach(rule: Rule, lines: readonly NamedLine[]): boolean {
+  return lines.some(({ line }) => line.commands.some((command) => reachesFiles(rule, command)));
+}
+
 /** True if a rule may allow a call: a rule for a file with secrets must name its path. */
 function mayAllow({ conditions }: Rule, secrets: readonly string[]): boolean {
   return secrets.every((secret) => conditions.some(({ parameter }) => speaksOf(parameter, secret)));
@@ -256,18 +315,22 @@ function customVerdict(
   }
 }
 
-/** The parameters by which a call names files that mostly hold secrets. A search leaves such files out by itself. */
-function secretParameters({ values }: PolicyCall): string[] {
-  return Object.entries(values).flatMap(([parameter, list]) =>
+/**
+ * The parameters by which a call names files that mostly hold secrets. A search of a tool leaves such files out by itself; a
+ * command does not. In a box it reads empty ones.
+ */
+function secretParameters(scope: CommandScope): string[] {
+  const named = Object.entries(scope.call.values).flatMap(([parameter, list]) =>
     list.some((value) => value.kind === "file" && namesOf(value).some(isSecretPath)) ? [parameter] : [],
   );
+  return [...named, ...new Set(sensitiveParts(scope).map(({ parameter }) => parameter))];
 }
 
 /** True if the call names a file that the rule closes, through whatever tool. */
 function reachesDenied(rule: Rule, { values }: PolicyCall): boolean {
   if (rule.deniedPath === null) return false;
   return Object.values(values).some((list) =>
-    list.some((value) => value.kind === "file" && deniesPath(rule, namesOf(value), value.access)),
+    list.some((value) => filesIn(value).some(({ names, access }) => deniesPath(rule, names, access))),
   );
 }
 

@@ -1,25 +1,31 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
-import { headBytes } from "../../lib/text.ts";
+import { byteLength, headBytes } from "../../lib/text.ts";
 import { alternativesOf, isPattern } from "../workspace/glob.ts";
-import { placeOf, speaksOf, valuesAt, type PathUse } from "../tools/path-places.ts";
+import { placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
+import type { CommandLine } from "./commands/command-line.ts";
+import { readCommandLine, type LineContext } from "./commands/read-command-line.ts";
 
 /**
  * A value of a call as rules see it. A file has a name for each way that leads to it inside of the workspace: as it was
  * written, without `.` and `..`, and with all links resolved. A search is a glob pattern, relative to the workspace, with
- * the folders in which it looks: what stands before its wildcards, for each of its alternatives.
+ * the folders in which it looks: what stands before its wildcards, for each of its alternatives. A command line is what its
+ * parser found.
  */
 export type RuleValue =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "file"; readonly names: readonly string[]; readonly access: Access }
-  | { readonly kind: "search"; readonly pattern: string; readonly folders: readonly string[] };
+  | { readonly kind: "search"; readonly pattern: string; readonly folders: readonly string[] }
+  | { readonly kind: "command"; readonly line: CommandLine };
 
 /** The values of a call by parameter, and those of fields that hold paths by their place, as in `edits[].path`. What is absent has none. */
 export type RuleValues = Readonly<Record<string, readonly RuleValue[]>>;
 
 /** The longest text that is kept with the record of a call, in bytes: a simulation sees no more of it. */
 const KEPT_BYTES = 256;
+/** The most that is kept of what was found in a command line, in bytes of JSON. */
+const KEPT_LINE_BYTES = 32 * 1024;
 
 /** The values that a call's input has for rules. Throws PathRefused if a path leads out of the workspace. */
 export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
@@ -27,6 +33,12 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
   for (const [parameter, value] of Object.entries(withSearches(tool, input))) {
     const texts = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
     const use = useOf(tool, parameter);
+    const lines = Object.hasOwn(tool.commands, parameter) ? tool.commands[parameter] : undefined;
+    if (lines !== undefined) {
+      const at = lineContext(workspace, lines, input);
+      values[parameter] = texts.map((text) => ({ kind: "command", line: readCommandLine(text, at) }));
+      continue;
+    }
     values[parameter] =
       use === undefined
         ? texts.map((text) => ({ kind: "text", text }))
@@ -43,7 +55,22 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
     const found = valuesAt(input, place);
     if (found.length > 0) values[name] = found.map((value) => fileValue(workspace, textOf(value), use));
   }
+  for (const [name, lines] of Object.entries(tool.commands)) {
+    const place = placeOf(name);
+    if (place.field === null) continue;
+    const at = lineContext(workspace, lines, input);
+    const found = valuesAt(input, place);
+    if (found.length > 0) values[name] = found.map((value) => ({ kind: "command", line: readCommandLine(textOf(value), at) }));
+  }
   return values;
+}
+
+/** The folder in which the lines of a place run, relative to the workspace, and the variables that are set for them. */
+function lineContext(workspace: Workspace, { folderIn, environmentIn }: CommandUse, input: JsonObject): LineContext {
+  const folder = folderIn === null ? "." : baseOf(input[folderIn]);
+  const given = environmentIn === null ? null : (input[environmentIn] ?? null);
+  const environment = isJsonObject(given) ? Object.entries(given).map(([name, value]) => `${name}=${textOf(value)}`) : [];
+  return { workspace, folder: workspace.namesOf(folder).at(-1) ?? ".", environment };
 }
 
 /** The use of a place that holds paths; undefined for others. */
@@ -78,12 +105,42 @@ function withoutNulls(input: JsonObject): JsonObject {
 
 /** The values as they are kept with the record of the call. */
 export function storedValues(values: RuleValues): RuleValues {
-  return Object.fromEntries(
-    Object.entries(values).map(([parameter, list]) => [
-      parameter,
-      list.map((value) => (value.kind === "text" ? { kind: "text", text: headBytes(value.text, KEPT_BYTES) } : value)),
-    ]),
-  );
+  return Object.fromEntries(Object.entries(values).map(([parameter, list]) => [parameter, list.map(storedValue)]));
+}
+
+function storedValue(value: RuleValue): RuleValue {
+  switch (value.kind) {
+    case "text":
+      return { kind: "text", text: headBytes(value.text, KEPT_BYTES) };
+    case "command":
+      return { kind: "command", line: storedLine(value.line) };
+    case "file":
+    case "search":
+      return value;
+  }
+}
+
+/** A line with more in it than is kept is one that nobody has read, for a simulation. */
+function storedLine(line: CommandLine): CommandLine {
+  if (byteLength(JSON.stringify(line)) <= KEPT_LINE_BYTES) return line;
+  const trouble = { start: 0, end: line.text.length, reason: "the line has more commands in it than are kept" };
+  return { text: line.text, trouble, hidden: trouble, commands: [] };
+}
+
+/** A file that a value names: itself, or an operand of one of its commands. */
+type NamedFile = { readonly names: readonly string[]; readonly access: Access };
+
+/** The files that a value names. */
+export function filesIn(value: RuleValue): readonly NamedFile[] {
+  switch (value.kind) {
+    case "file":
+      return [value];
+    case "command":
+      return value.line.commands.flatMap(({ files }) => files);
+    case "text":
+    case "search":
+      return [];
+  }
 }
 
 /** The names of a value: the text, the file's names, or the folders of a search. */
@@ -95,6 +152,8 @@ export function namesOf(value: RuleValue): readonly string[] {
       return value.names;
     case "search":
       return value.folders;
+    case "command":
+      return [value.line.text];
   }
 }
 
@@ -138,7 +197,9 @@ export type ReachedPath = { readonly parameter: string; readonly names: readonly
 export function reachedPaths(kept: unknown): ReachedPath[] {
   if (!isJsonObject(kept)) return [];
   return Object.entries(kept as RuleValues).flatMap(([parameter, list]) =>
-    list.flatMap((value) => (value.kind === "text" ? [] : [{ parameter, names: namesOf(value) }])),
+    list.flatMap((value) =>
+      value.kind === "search" ? [{ parameter, names: value.folders }] : filesIn(value).map(({ names }) => ({ parameter, names })),
+    ),
   );
 }
 
@@ -146,7 +207,7 @@ export function reachedPaths(kept: unknown): ReachedPath[] {
 export function writtenFiles(kept: unknown): readonly string[] {
   if (!isJsonObject(kept)) return [];
   const written = Object.values(kept as RuleValues).flatMap((list) =>
-    list.flatMap((value) => (value.kind === "file" && value.access === "write" ? value.names.slice(-1) : [])),
+    list.flatMap((value) => filesIn(value).flatMap(({ names, access }) => (access === "write" ? names.slice(-1) : []))),
   );
   return [...new Set(written)];
 }

@@ -1,17 +1,21 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } from "../workspace/glob.ts";
+import type { CommandLine } from "./commands/command-line.ts";
+import { commandPattern, coversCommand, touchesCommand, type CommandPattern } from "./commands/command-pattern.ts";
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access } from "../workspace/workspace.ts";
 import { namesOf, usesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 
 /** The demand of a rule on one parameter. */
-type Condition = {
+export type Condition = {
   readonly parameter: string;
   readonly isText: (text: string) => boolean;
   /** The demand on a path; null if its tools have none there. */
   readonly path: PathPattern | null;
+  /** The demand on a command line; null if its tools have none there. */
+  readonly command: CommandPattern | null;
 };
 
 /** A pattern of paths, and the folders before its wildcards, in which alone it can match. */
@@ -25,7 +29,12 @@ type PathPattern = { readonly source: string; readonly isMatch: (name: string) =
 export type Extent = "covers" | "names" | "reaches";
 
 /** A file or folder that a deny rule closes, through whatever tool it is reached. */
-type DeniedPath = { readonly isMatch: (name: string) => boolean; readonly closes: "everything" | "writing" };
+type DeniedPath = {
+  readonly isMatch: (name: string) => boolean;
+  readonly closes: "everything" | "writing";
+  /** True if one of its tools writes there. */
+  readonly mayWrite: boolean;
+};
 
 /** A permission rule, parsed: which tools it speaks of, and which of their calls. */
 export type Rule = {
@@ -54,6 +63,7 @@ type Tools = ReadonlyMap<string, Tool>;
  * fs_*(path:.env)                          // files and folders named .env, by any file tool that has a path
  * fs_write(path:/src/**)                   // all that lies in src
  * fs_write(path:"/a, b.txt")               // a quoted pattern may hold commas and spaces
+ * bash_run(command:npm run *)              // command lines that run nothing but npm run
  */
 export function parseRule(source: string, place: string, tools: Tools): Result<Rule, RuleProblem> {
   try {
@@ -66,18 +76,26 @@ export function parseRule(source: string, place: string, tools: Tools): Result<R
 
 /** True if a rule speaks of this call. */
 export function ruleMatches(rule: Rule, tool: string, values: RuleValues, extent: Extent): boolean {
-  return (
-    rule.isForTool(tool) &&
-    rule.conditions.every((condition) => {
-      const list = valuesOf(values, condition.parameter);
-      const test = (value: RuleValue): boolean => conditionHolds(condition, value, extent);
-      return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
-    })
-  );
+  return rule.isForTool(tool) && conditionsHold(rule, values, extent, () => true);
 }
 
-function conditionHolds({ isText, path }: Condition, value: RuleValue, extent: Extent): boolean {
+/** True if those conditions of a rule that are wanted hold for the values of a call. */
+export function conditionsHold(
+  { conditions }: Rule,
+  values: RuleValues,
+  extent: Extent,
+  isWanted: (condition: Condition) => boolean,
+): boolean {
+  return conditions.filter(isWanted).every((condition) => {
+    const list = valuesOf(values, condition.parameter);
+    const test = (value: RuleValue): boolean => conditionHolds(condition, value, extent);
+    return list.length > 0 && (extent === "covers" ? list.every(test) : list.some(test));
+  });
+}
+
+function conditionHolds({ isText, path, command }: Condition, value: RuleValue, extent: Extent): boolean {
   if (value.kind === "text") return isText(value.text);
+  if (value.kind === "command") return command !== null && lineHolds(command, value.line, extent);
   if (path === null) return false;
   const names = namesOf(value);
   if (extent === "covers") return names.every(path.isMatch) || (value.kind === "search" && value.pattern === path.source);
@@ -89,8 +107,15 @@ function conditionHolds({ isText, path }: Condition, value: RuleValue, extent: E
   );
 }
 
+/** True if a pattern takes in a line: each of its commands, or one of them. What a command opens besides is judged by `commands/line-verdict.ts`. */
+function lineHolds(pattern: CommandPattern, { trouble, commands }: CommandLine, extent: Extent): boolean {
+  if (extent !== "covers") return commands.some((command) => touchesCommand(pattern, command) === "yes");
+  const whole = commands.filter(({ isWhole }) => isWhole);
+  return trouble === null && whole.length > 0 && whole.every((command) => coversCommand(pattern, command));
+}
+
 /** True if a path is the folder or lies in it. Both are relative to the workspace, whose root is `.`. */
-function isWithin(folder: string, path: string): boolean {
+export function isWithin(folder: string, path: string): boolean {
   return folder === "." || path === folder || path.startsWith(`${folder}/`);
 }
 
@@ -200,8 +225,9 @@ function unquoted(text: string, offset: number): string {
 }
 
 /** The names by which rules speak of a tool's input: its parameters, and the places of paths in lists. */
-function parameterNames({ inputSchema, paths }: Tool): readonly string[] {
-  return [...Object.keys(parametersOf(inputSchema)), ...Object.keys(paths).filter((place) => place.includes("[]."))];
+function parameterNames({ inputSchema, paths, commands }: Tool): readonly string[] {
+  const places = [...Object.keys(paths), ...Object.keys(commands)].filter((place) => place.includes("[]."));
+  return [...Object.keys(parametersOf(inputSchema)), ...places];
 }
 
 function hasParameter(tool: Tool, parameter: string): boolean {
@@ -213,14 +239,24 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
   const problem = bracketProblem(pattern);
   if (problem !== null) throw new Problem(offset, problem);
   const hasPath = tools.some((tool) => usesOf(tool, parameter).length > 0);
-  return { parameter, isText: compiled(offset, () => textMatcher(pattern)), path: hasPath ? pathPattern(part) : null };
+  const hasCommand = tools.some(({ commands }) => Object.keys(commands).some((place) => speaksOf(parameter, place)));
+  return {
+    parameter,
+    isText: compiled(offset, () => textMatcher(pattern)),
+    path: hasPath ? pathPattern(part) : null,
+    command: hasCommand ? compiled(offset, () => commandPattern(alternativesOf(pattern))) : null,
+  };
 }
 
 /** A rule that names a path alone closes the path: for everything, if one of its tools reads there. */
 function deniedPathOf({ parameter, path }: Condition, tools: readonly Tool[]): DeniedPath | null {
   if (path === null) return null;
   const uses = tools.flatMap((tool) => usesOf(tool, parameter));
-  return { isMatch: path.isMatch, closes: uses.every((use) => use === "write") ? "writing" : "everything" };
+  return {
+    isMatch: path.isMatch,
+    closes: uses.every((use) => use === "write") ? "writing" : "everything",
+    mayWrite: uses.includes("write"),
+  };
 }
 
 function pathPattern({ pattern, offset }: ConditionText): PathPattern {

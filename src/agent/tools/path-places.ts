@@ -21,6 +21,23 @@ export type PathPlaces<Input> = {
   readonly [Parameter in keyof Input & string]?: Access | { readonly searchIn: (keyof Input & string) | null };
 } & { readonly [Place in FieldPlace<Input>]?: Access };
 
+/**
+ * The use of a place of an input that holds a command line, or a list of lines: the parameter that names the folder in which
+ * they run, null for the workspace, and the one with variables of their environment, null for none.
+ */
+export type CommandUse = { readonly folderIn: string | null; readonly environmentIn: string | null };
+
+/** The places of an input that hold command lines: parameters, and fields of the items of lists, as in `steps[].command`. */
+export type CommandPlaces<Input> = readonly (
+  | (keyof Input & string)
+  | FieldPlace<Input>
+  | {
+      readonly place: (keyof Input & string) | FieldPlace<Input>;
+      readonly folderIn?: keyof Input & string;
+      readonly environmentIn?: keyof Input & string;
+    }
+)[];
+
 /** The parts of a place: the parameter, and the field of the parameter's items; null for a parameter itself. */
 export type Place = { readonly parameter: string; readonly field: string | null };
 
@@ -72,6 +89,22 @@ export function placeProblem(schema: JsonObject, name: string, use: PathUse): st
   return isText && isFolder
     ? null
     : `name ${name}: a path is a string or a list of strings, a folder to search in a string, and ${name.includes(OF_ITEMS) ? "the items of the list objects" : "a field of the items of a list is named as in edits[].path"}`;
+}
+
+/** The problem with a declared place of command lines, in words that follow the tool's name; null if there is none. */
+export function commandProblem(schema: JsonObject, name: string, { folderIn, environmentIn }: CommandUse): string | null {
+  const parameters = parametersOf(schema);
+  const place = placeOf(name);
+  const missing = [place.parameter, folderIn, environmentIn].find(
+    (wanted) => wanted !== null && !Object.hasOwn(parameters, wanted),
+  );
+  if (typeof missing === "string") return `name ${missing}, which is no parameter of it`;
+  const isFolder = folderIn === null || isTextSchema(parameters[folderIn], false);
+  const environment = environmentIn === null ? null : parameters[environmentIn];
+  const isEnvironment = environment === null || (isJsonObject(environment) && environment["type"] === "object");
+  return isTextSchema(schemaAt(parameters, place), true) && isFolder && isEnvironment
+    ? null
+    : `name ${name}: a command line is a string or a list of strings, the folder in which it runs a string, and its environment an object`;
 }
 
 function schemaAt(parameters: JsonObject, { parameter, field }: Place): Json | undefined {

@@ -9,7 +9,14 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
-import { placeProblem, type PathPlaces, type PathUse } from "./path-places.ts";
+import {
+  commandProblem,
+  placeProblem,
+  type CommandPlaces,
+  type CommandUse,
+  type PathPlaces,
+  type PathUse,
+} from "./path-places.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { ToolResult } from "./tool-result.ts";
 
@@ -77,6 +84,8 @@ export type Tool = {
   readonly timeoutMs: number | null;
   /** The places of the input that reach files, as in `path` or `edits[].path`: permission rules hold for what they lead to. */
   readonly paths: Readonly<Record<string, PathUse>>;
+  /** The places of the input that hold command lines for a shell, as in `command` or `steps[].command`. */
+  readonly commands: Readonly<Record<string, CommandUse>>;
   readonly risk: Risk;
   /** Which end of an output that is too long the model reads. */
   readonly keeps: "head" | "tail";
@@ -104,6 +113,12 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
    * close files, not parameters: declare every path, so that a file that is denied to one tool is denied to this one too.
    */
   readonly paths?: PathPlaces<Input>;
+  /**
+   * The parameters, and fields in lists of objects, that hold command lines of bash: rules speak of the commands in them, and
+   * a file that is denied is denied to them. `folderIn` names the parameter with the folder in which they run, if it is not
+   * the workspace's, and `environmentIn` the one with variables that are set for them.
+   */
+  readonly commands?: CommandPlaces<Input>;
   /** The risk that people who decide are told; LOW for read-only tools and MEDIUM for others if omitted. */
   readonly risk?: Risk;
   /** `tail` for what says the important things last, as commands do. `head` if omitted. */
@@ -140,6 +155,21 @@ const problemsOf = formCheck(
         type: "object",
         additionalProperties: {
           anyOf: [{ enum: ["read", "write"] }, closed({ searchIn: Type.Unsafe({ type: ["string", "null"] }) })],
+        },
+      }),
+    ),
+    commands: Type.Optional(
+      Type.Unsafe({
+        type: "array",
+        items: {
+          anyOf: [
+            { type: "string" },
+            closed({
+              place: Type.String(),
+              folderIn: Type.Optional(Type.String()),
+              environmentIn: Type.Optional(Type.String()),
+            }),
+          ],
         },
       }),
     ),
@@ -185,6 +215,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
   const validate = compile<Input>(name, inputSchema);
   checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
+  const commands = commandsOf(name, inputSchema, definition.commands ?? []);
   return {
     name,
     description,
@@ -193,6 +224,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     idempotent: definition.idempotent ?? false,
     timeoutMs,
     paths,
+    commands,
     risk: definition.risk ?? (readOnly ? "LOW" : "MEDIUM"),
     keeps,
     hooks: { preToolUse: definition.hooks?.preToolUse ?? [], postToolUse: definition.hooks?.postToolUse ?? [] },
@@ -221,6 +253,22 @@ function pathsOf(
       const problem = placeProblem(schema, place, use);
       if (problem !== null) throw new ToolDefinitionError(`the paths of tool ${name} ${problem}`);
       return [[place, use] as const];
+    }),
+  );
+}
+
+function commandsOf(
+  name: string,
+  schema: JsonObject,
+  declared: CommandPlaces<Record<string, unknown>>,
+): Readonly<Record<string, CommandUse>> {
+  return Object.fromEntries(
+    declared.map((each) => {
+      const { place, folderIn = null, environmentIn = null } = typeof each === "string" ? { place: each } : each;
+      const use = { folderIn, environmentIn };
+      const problem = commandProblem(schema, place, use);
+      if (problem !== null) throw new ToolDefinitionError(`the commands of tool ${name} ${problem}`);
+      return [place, use] as const;
     }),
   );
 }

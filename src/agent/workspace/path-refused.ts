@@ -2,3 +2,6 @@
 export class PathRefused extends Error {
   override readonly name = "PathRefused";
 }
+
+/** A path of what is the server's own. */
+export class PathClosed extends PathRefused {}

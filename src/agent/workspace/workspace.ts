@@ -5,7 +5,7 @@ import { isInside } from "../../lib/path-inside.ts";
 import { messageOf } from "../../lib/text.ts";
 import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 import { errorCode } from "../../lib/error-code.ts";
-import { PathRefused } from "./path-refused.ts";
+import { PathClosed, PathRefused } from "./path-refused.ts";
 import { SAFELY } from "./safely.ts";
 import { StagedFile } from "./staged-file.ts";
 
@@ -59,7 +59,7 @@ export class Workspace {
     const real = realpathOf(wanted, path);
     this.#requireInside(real, path);
     if (this.#closed.some((folder) => isInside(folder, real)))
-      throw new PathRefused(`${path} is the server's own: leave it alone`);
+      throw new PathClosed(`${path} is the server's own: leave it alone`);
     return { wanted, real };
   }
 

@@ -78,6 +78,14 @@ const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").i
   fields: (t) => ({
     rule: t.exposeString("rule", { description: "The rule." }),
     past: t.expose("past", { type: PastCalls, description: "What it would have meant lately." }),
+    matching: t.stringList({
+      description: "Command lines that it takes in, the call's first; at most 3, and none for a tool without command lines.",
+      resolve: ({ matching }) => [...matching],
+    }),
+    notMatching: t.stringList({
+      description: "Command lines that it does not take in: recorded ones, and some that begin as the call's does; at most 6.",
+      resolve: ({ notMatching }) => [...notMatching],
+    }),
   }),
 });
 
@@ -99,8 +107,13 @@ builder.queryField("allowRuleProposal", (t) =>
     type: AllowRuleProposalResult,
     complexity: 100,
     description: "The rule to offer beside an approval, for those who may decide on it.",
-    args: { approvalId: t.arg.id({ required: true, description: "The approval." }) },
-    resolve: (_root, { approvalId }, context) => allowRuleProposal(context, approvalId),
+    args: {
+      approvalId: t.arg.id({ required: true, description: "The approval." }),
+      rule: t.arg.string({
+        description: "Another rule, to see what it would mean; the narrowest that is worth keeping if omitted.",
+      }),
+    },
+    resolve: (_root, { approvalId, rule }, context) => allowRuleProposal(context, approvalId, rule ?? null),
   }),
 );
 

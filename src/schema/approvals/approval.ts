@@ -1,4 +1,5 @@
 import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
+import type { Explanation } from "../../agent/policy/permission.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
 import {
   approvalByRow,
@@ -17,6 +18,7 @@ import { ActorRef } from "../actor.ts";
 import { builder } from "../builder.ts";
 import { connectionOf, nodesSelection } from "../connection.ts";
 import { ApprovalDecision, ApprovalKind, ApprovalState, CannotDecideReason, Risk } from "../enums.ts";
+import { CommandPart } from "../explained.ts";
 import { TimeRangeInput } from "../inputs/time-range.ts";
 import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
 import { UserError } from "../user-error.ts";
@@ -153,6 +155,12 @@ export const Approval = builder.prismaNode("Approval", {
         "The files that the call's paths lead to, one for each path, links resolved, as they were when it was asked or decided.",
       select: { toolCall: { select: { ruleValues: true } } },
       resolve: ({ toolCall }) => (toolCall === null ? [] : reachedPaths(toolCall.ruleValues)),
+    }),
+    commandParts: t.field({
+      type: [CommandPart],
+      description: "The parts of the call's command lines that are asked about, in order; at most 50, none if no line is.",
+      select: { toolCall: { select: { explanation: true } } },
+      resolve: ({ toolCall }) => [...((toolCall?.explanation as Explanation | null | undefined)?.parts ?? [])],
     }),
     decision: t.field({
       type: ApprovalDecision,

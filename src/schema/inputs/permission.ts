@@ -13,6 +13,7 @@ export const PermissionInput = builder.inputType("PermissionInput", {
     denyTools: t.stringList({ description: "These tools are denied." }),
     autoAllowTools: t.stringList({ description: "These tools run without asking, unless they are denied." }),
     requireApprovalTools: t.stringList({ description: "These tools are asked for, unless they are denied or allowed." }),
+    readOnlyCommands: t.boolean({ description: "Whether command lines that are known to only read run without asking." }),
   }),
 });
 

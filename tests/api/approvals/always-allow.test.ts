@@ -20,6 +20,8 @@ describe("always allow this", () => {
       proposal: {
         rule: 'fs_write(path:"/docs/a [[]1].txt")',
         past: { examined: 2, matched: 2, asked: 2, denied: 1 },
+        matching: [],
+        notMatching: [],
       },
       problems: [],
     });

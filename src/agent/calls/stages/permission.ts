@@ -7,7 +7,8 @@ import { readPreToolUseAnswer, type PreToolUseSaid } from "../hook-answers.ts";
 import type { ToolResult } from "../../tools/tool-result.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { isStricter, judge } from "../../policy/policy.ts";
+import { withFolderContents } from "../../policy/commands/folder-content.ts";
+import { denyRules, isStricter, judge } from "../../policy/policy.ts";
 import type { Explanation, Policy, Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusal.ts";
 import { ruleValues, type RuleValues } from "../../policy/rule-values.ts";
@@ -36,12 +37,15 @@ export type Denied = Judged & { readonly refusal: Refusal; readonly failedHook: 
 
 /** Stage 3: rules, lists and the mode; then hooks, those of the tool first, which may only tighten. */
 export async function permit(call: Validated, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
-  const judged = judgeByPolicy(call, scope);
+  const judged = await judgeByPolicy(call, scope);
   return judged.explanation.verdict === "deny" ? denied(judged) : tighten(judged, scope);
 }
 
 /** The judgement of the rules, lists and modes, without hooks. */
-export function judgeByPolicy(call: Validated, { policy, workspace }: Pick<PermissionScope, "policy" | "workspace">): Judged {
+export async function judgeByPolicy(
+  call: Validated,
+  { policy, workspace }: Pick<PermissionScope, "policy" | "workspace">,
+): Promise<Judged> {
   const { request, tool, bound } = call;
   let values: RuleValues;
   try {
@@ -58,6 +62,7 @@ export function judgeByPolicy(call: Validated, { policy, workspace }: Pick<Permi
     } as const;
     return { call, values: null, explanation };
   }
+  if (!policy.isBoxed) values = await withFolderContents(values, workspace, denyRules(policy));
   const { name, readOnly } = tool;
   return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
 }
@@ -96,7 +101,7 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
       case "result":
         return accepted({ ...said("allow", "a hook answered in the tool's place"), kind: "answered", result: answer.result });
       case "input": {
-        const rewritten = rewrite(judged, answer.input, place, scope);
+        const rewritten = await rewrite(judged, answer.input, place, scope);
         if (rewritten.explanation.verdict === "deny") return denied(rewritten);
         judged = rewritten;
       }
@@ -107,7 +112,7 @@ async function tighten(first: Judged, scope: PermissionScope): Promise<Result<Pe
 }
 
 /** The call with the input that a hook gave it: validated and judged anew, and never more leniently than before. */
-function rewrite(before: Judged, input: JsonObject, place: string, scope: PermissionScope): Judged {
+async function rewrite(before: Judged, input: JsonObject, place: string, scope: PermissionScope): Promise<Judged> {
   const { call, explanation } = before;
   const validated = validate({ tool: call.tool, request: { ...withoutInput(call.request), form: "json", input } });
   if (!validated.ok) {
@@ -117,7 +122,7 @@ function rewrite(before: Judged, input: JsonObject, place: string, scope: Permis
       explanation: considering(explanation, place, "deny", `a hook gave an input that is not valid (${problems})`),
     };
   }
-  const judged = judgeByPolicy(validated.value, scope);
+  const judged = await judgeByPolicy(validated.value, scope);
   const considered = [
     ...explanation.considered,
     { rule: "hook, with another input", place, verdict: "no match" } as const,

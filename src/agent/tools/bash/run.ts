@@ -15,7 +15,7 @@ export const bashRun = defineTool({
   risk: "HIGH",
   keeps: "tail",
   paths: { cwd: "read" },
-  // COMMANDS: commands: ["command"],
+  commands: [{ place: "command", folderIn: "cwd", environmentIn: "env" }],
   inputSchema: closed({
     command: commandLine(),
     cwd: optional(Type.String({ minLength: 1, description: "Folder of the workspace to run in; the workspace if left out." })),

@@ -17,7 +17,7 @@ function ruleOf(source: PermissionSource, bound?: PermissionSource): CoverRule {
     expect(problems).toEqual([]);
     return permission;
   };
-  return coverRule({ permission: read(source), bounds: bound === undefined ? [] : [read(bound)], stored: [] });
+  return coverRule({ permission: read(source), bounds: bound === undefined ? [] : [read(bound)], stored: [], isBoxed: true });
 }
 
 /** Makes empty files in a folder. */

@@ -1,0 +1,78 @@
+import { accepted, refused, type Result } from "../../lib/result.ts";
+import { byteLength } from "../../lib/text.ts";
+import type { CommandLine, FoundCommand } from "../policy/commands/command-line.ts";
+import { patternOfWord } from "../policy/commands/pattern-words.ts";
+import type { RuleValues } from "../policy/rule-values.ts";
+
+/** A longer pattern is not proposed: nobody would read it. In bytes. */
+const PATTERN_BYTES = 300;
+
+/** Programs whose first word says what they do: it always stands in the rule. */
+const WITH_COMMANDS: ReadonlySet<string> = new Set(
+  "git npm pnpm yarn bun npx deno cargo go docker podman kubectl helm pip pip3 uv poetry gh glab terraform dotnet mvn gradle apt apt-get brew systemctl node python python3".split(
+    " ",
+  ),
+);
+
+/** The pattern of the lines of a parameter, without its quotes; refuses with the reason if there is none worth keeping. */
+export function commandPatternOf(lines: readonly CommandLine[], past: readonly CommandLine[]): Result<string, string> {
+  const patterns: string[] = [];
+  // The call is among those that were recorded: its own commands are no others.
+  const known = past.filter(({ text }) => lines.every((line) => line.text !== text)).flatMap(wholeCommands);
+  for (const line of lines) {
+    const trouble = line.trouble ?? line.hidden;
+    if (trouble !== null) return refused(`has a part that no rule can take in: ${trouble.reason}`);
+    for (const command of wholeCommands(line)) {
+      const pattern = patternOfCommand(command, known);
+      if (!pattern.ok) return pattern;
+      if (!patterns.includes(pattern.value)) patterns.push(pattern.value);
+    }
+  }
+  const [only] = patterns;
+  if (only === undefined) return refused("names no command");
+  const pattern = patterns.length === 1 ? only : `{${patterns.join(",")}}`;
+  return byteLength(pattern) > PATTERN_BYTES
+    ? refused(`has commands of more than ${PATTERN_BYTES} bytes: nobody would read the rule`)
+    : accepted(pattern);
+}
+
+/** The command lines among the values of a call. */
+export function linesIn(values: RuleValues, place: string): readonly CommandLine[] {
+  return (values[place] ?? []).flatMap((value) => (value.kind === "command" ? [value.line] : []));
+}
+
+function wholeCommands({ commands }: CommandLine): readonly FoundCommand[] {
+  return commands.filter(({ isWhole }) => isWhole);
+}
+
+/**
+ * The words of a command up to the first that varied among commands of the same kind that were recorded, and `*` for the
+ * rest. If none varied, exactly this command.
+ */
+function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, string> {
+  if (command.barrier !== null) return refused(`has a part that no rule can take in: ${command.barrier.reason}`);
+  const { words } = command;
+  const fixed = WITH_COMMANDS.has(words[0]?.text ?? "") ? 2 : 1;
+  const varied = past
+    .filter((other) => sharedWords(command, other) >= Math.min(fixed, words.length))
+    .map((other) => (isSame(command, other) ? words.length : sharedWords(command, other)));
+  const named = words.findLastIndex(({ mustBeNamed }) => mustBeNamed !== null) + 1;
+  const stays = Math.min(words.length, Math.max(named, ...(varied.length === 0 ? [words.length] : [Math.min(...varied)])));
+  const isExact = varied.every((shared) => shared === words.length);
+  const patterns: string[] = [];
+  for (const { text, isOpen } of words.slice(0, isExact ? words.length : stays)) {
+    const pattern = isOpen ? null : patternOfWord(text);
+    if (pattern === null) return refused(`has the word ${JSON.stringify(text)} in it, which no pattern can name`);
+    patterns.push(pattern);
+  }
+  return accepted([...patterns, ...(isExact ? [] : ["*"])].join(" "));
+}
+
+function sharedWords(one: FoundCommand, other: FoundCommand): number {
+  const different = one.words.findIndex(({ text }, index) => other.words[index]?.text !== text);
+  return different < 0 ? one.words.length : different;
+}
+
+function isSame(one: FoundCommand, other: FoundCommand): boolean {
+  return one.words.length === other.words.length && sharedWords(one, other) === one.words.length;
+}

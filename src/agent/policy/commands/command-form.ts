@@ -1,0 +1,215 @@
+import type { ShellWord } from "./shell-word.ts";
+
+/**
+ * The use of a word of a command. A `revision` may be a file, as the operands of `git diff` are. `folder` is where the rest of
+ * the command works; `left out` names files that a search passes over. Scripts are harmless only in certain forms.
+ */
+export type WordUse =
+  "text" | "read" | "write" | "revision" | "folder" | "sed script" | "awk program" | "jq filter" | "date format" | "left out";
+
+/** A command of the table: which options of it are harmless, and what its words stand for. */
+export type CommandForm = {
+  readonly effect: "reads" | "writes";
+  readonly flags: ReadonlySet<string>;
+  readonly valued: ReadonlyMap<string, WordUse>;
+  readonly operands: readonly WordUse[];
+  /** The use of the last of several operands, if it is another. */
+  readonly last: WordUse | null;
+  /** False if every word is an operand, whatever it begins with. */
+  readonly hasOptions: boolean;
+  /** Options that take the place of the first operand, as `-e` does for grep. */
+  readonly instead: ReadonlySet<string>;
+  /** Options with which the command goes into folders; null if it always does. */
+  readonly enters: ReadonlySet<string> | null;
+  /** Options with which links to folders are followed. */
+  readonly follows: ReadonlySet<string>;
+  /** What a search of it leaves out. */
+  readonly leavesOut: readonly ("hidden" | "ignored" | ".git" | "node_modules")[];
+  /** True if options are whole words with one dash, as those of find are. */
+  readonly hasLongWords: boolean;
+  /** True if `-5` is a number of lines. */
+  readonly takesNumber: boolean;
+  /** True if operands, of which the form has none, are names that it changes: rules may name those by `*`. */
+  readonly takesNames: boolean;
+  /** The most operands. */
+  readonly most: number;
+};
+
+/** The form of a command in words: options and uses are separated by spaces. */
+export type FormText = {
+  readonly effect?: "reads" | "writes";
+  readonly flags?: string;
+  readonly text?: string;
+  readonly read?: string;
+  readonly write?: string;
+  readonly folder?: string;
+  readonly scripts?: string;
+  readonly leftOut?: string;
+  readonly operands?: readonly WordUse[];
+  readonly last?: WordUse;
+  readonly hasOptions?: boolean;
+  readonly instead?: string;
+  /** `always`, or the options with which it goes into folders. */
+  readonly enters?: string;
+  readonly follows?: string;
+  readonly leavesOut?: CommandForm["leavesOut"];
+  readonly hasLongWords?: boolean;
+  readonly takesNumber?: boolean;
+  readonly takesNames?: boolean;
+  readonly most?: number;
+};
+
+/** The form that its texts stand for. The use of the last operand is that of all after it; none takes no operands. */
+export function form(given: FormText): CommandForm {
+  const list = (text: string | undefined): readonly string[] =>
+    text === undefined ? [] : text.split(/\s+/).filter((word) => word !== "");
+  const valued = (text: string | undefined, use: WordUse): readonly (readonly [string, WordUse])[] =>
+    list(text).map((option) => [option, use] as const);
+  return {
+    effect: given.effect ?? "reads",
+    flags: new Set(list(given.flags)),
+    valued: new Map([
+      ...valued(given.text, "text"),
+      ...valued(given.read, "read"),
+      ...valued(given.write, "write"),
+      ...valued(given.folder, "folder"),
+      ...valued(given.scripts, "sed script"),
+      ...valued(given.leftOut, "left out"),
+    ]),
+    operands: given.operands ?? [],
+    last: given.last ?? null,
+    hasOptions: given.hasOptions ?? true,
+    instead: new Set(list(given.instead)),
+    enters: given.enters === "always" ? null : new Set(list(given.enters)),
+    follows: new Set(list(given.follows)),
+    leavesOut: given.leavesOut ?? [],
+    hasLongWords: given.hasLongWords ?? false,
+    takesNumber: given.takesNumber ?? false,
+    takesNames: given.takesNames ?? false,
+    most: given.most ?? Infinity,
+  };
+}
+
+/** A word with what it stands for: its use and the text that has it, or why the table does not say that it is harmless. */
+export type ReadWord = { readonly word: ShellWord } & (
+  | { readonly kind: "used"; readonly use: WordUse; readonly text: string; readonly isOperand: boolean }
+  | { readonly kind: "option" }
+  | { readonly kind: "not harmless"; readonly reason: string }
+  /** An operand of a command that reads only without: a rule may name it by `*`. */
+  | { readonly kind: "unexpected"; readonly reason: string }
+);
+
+/** The words behind the name of a command, read by its form, and the options among them. */
+export type ReadWords = { readonly words: readonly ReadWord[]; readonly options: ReadonlySet<string> };
+
+/** Reads the words behind a command's name. */
+export function readWords(form: CommandForm, name: string, given: readonly ShellWord[]): ReadWords {
+  const words: ReadWord[] = [];
+  const options = new Set<string>();
+  const operands: { readonly word: ShellWord; readonly index: number }[] = [];
+  let areOptionsOver = false;
+  for (let index = 0; index < given.length; index += 1) {
+    const word = given[index];
+    if (word === undefined) break;
+    if (word.open !== null)
+      words.push({ word, kind: "not harmless", reason: `only the shell knows what ${shown(word)} is: it has ${word.open}` });
+    else if (!areOptionsOver && word.text === "--") {
+      areOptionsOver = true;
+      words.push({ word, kind: "option" });
+    } else if (areOptionsOver || !isOption(form, word)) {
+      operands.push({ word, index: words.length });
+      words.push({ word, kind: "option" });
+    } else {
+      const option = readOption(form, word, given[index + 1]);
+      if (option === null)
+        words.push({ word, kind: "not harmless", reason: `${name} ${shown(word)} is not known to be harmless` });
+      else {
+        for (const each of option.options) options.add(each);
+        words.push(option.value === null || option.takesNext ? { word, kind: "option" } : { word, ...option.value });
+        if (option.takesNext) {
+          index += 1;
+          const next = given[index];
+          if (next !== undefined && option.value !== null)
+            words.push(
+              next.open === null
+                ? { word: next, ...option.value }
+                : {
+                    word: next,
+                    kind: "not harmless",
+                    reason: `only the shell knows what ${shown(next)} is: it has ${next.open}`,
+                  },
+            );
+        }
+      }
+    }
+  }
+  const isFirstGiven = [...form.instead].some((option) => options.has(option));
+  const uses = isFirstGiven ? form.operands.slice(1) : form.operands;
+  for (const [position, { word, index }] of operands.entries()) {
+    const isLast = position > 0 && position === operands.length - 1;
+    const use = isLast && form.last !== null ? form.last : uses[Math.min(position, uses.length - 1)];
+    words[index] =
+      use === undefined || position >= form.most
+        ? {
+            word,
+            kind: form.takesNames ? "unexpected" : "not harmless",
+            reason: `${name} with ${shown(word)} is not known to be harmless`,
+          }
+        : { word, kind: "used", use, text: word.text, isOperand: true };
+  }
+  return { words, options };
+}
+
+type Option = {
+  readonly options: readonly string[];
+  readonly value: { readonly kind: "used"; readonly use: WordUse; readonly text: string; readonly isOperand: false } | null;
+  readonly takesNext: boolean;
+};
+
+/** An option with its value, which may be the next word; null if it is not in the form. */
+function readOption(
+  { flags, valued, hasLongWords, takesNumber }: CommandForm,
+  { text }: ShellWord,
+  next: ShellWord | undefined,
+): Option | null {
+  const alone: Option = { options: [text], value: null, takesNext: false };
+  const withValue = (option: string, value: string): Option | null => {
+    const use = valued.get(option);
+    return use === undefined
+      ? null
+      : { options: [option], value: { kind: "used", use, text: value, isOperand: false }, takesNext: false };
+  };
+  if (flags.has(text)) return alone;
+  if (valued.has(text)) {
+    const found = next === undefined ? null : withValue(text, next.text);
+    return found === null ? null : { ...found, takesNext: true };
+  }
+  if (hasLongWords) return null;
+  if (takesNumber && /^-\d+$/.test(text)) return alone;
+  const equals = text.indexOf("=");
+  if (text.startsWith("--")) return equals < 0 ? null : withValue(text.slice(0, equals), text.slice(equals + 1));
+  const options: string[] = [];
+  for (let at = 1; at < text.length; at += 1) {
+    const letter = `-${text[at] ?? ""}`;
+    options.push(letter);
+    if (flags.has(letter)) continue;
+    const rest = text.slice(at + 1);
+    if (rest === "") {
+      const last = next === undefined ? null : withValue(letter, next.text);
+      return last === null ? null : { ...last, options, takesNext: true };
+    }
+    const joined = withValue(letter, rest);
+    return joined === null ? null : { ...joined, options };
+  }
+  return { options, value: null, takesNext: false };
+}
+
+function isOption({ hasLongWords, hasOptions, flags }: CommandForm, { text }: ShellWord): boolean {
+  if (!hasOptions) return false;
+  if (hasLongWords && flags.has(text)) return true;
+  return text.startsWith("-") && text !== "-";
+}
+
+function shown({ text }: ShellWord): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

@@ -1,0 +1,86 @@
+import type { Access } from "../../workspace/workspace.ts";
+
+/** A part of a line: from a character to the one before `end`, in UTF-16 code units from 0. */
+export type Span = { readonly start: number; readonly end: number };
+
+/** Something that keeps a part of a line from being judged, in words. */
+export type Trouble = Span & { readonly reason: string };
+
+/** A word of a command, without its quotes. */
+export type FoundWord = {
+  /** What the shell makes of the word; as it is written if `isOpen`. */
+  readonly text: string;
+  /** True if only the shell knows what the word becomes: it has a substitution, a variable, a wildcard or a `~`. */
+  readonly isOpen: boolean;
+  /** Why `*` of an allow rule does not stand for the word; null if it does. */
+  readonly mustBeNamed: string | null;
+};
+
+/** A file that a command names. */
+export type FoundFile = Span & {
+  readonly names: readonly string[];
+  readonly access: Access;
+  /** True if the shell opens the file, as in `> file`. */
+  readonly isRedirect: boolean;
+};
+
+/** A folder that a command reads, or changes, with all that lies in it. */
+export type FoundSearch = Span & {
+  readonly names: readonly string[];
+  readonly access: Access;
+  /** True if links to folders are entered. */
+  readonly follows: boolean;
+  /** What the command passes over. */
+  readonly leavesOut: readonly string[];
+  /** What lies in the folder; null if nobody has looked. */
+  readonly content: FolderContent | null;
+};
+
+/**
+ * What lies in a folder that a command reads as a whole. Paths that a deny rule closes are told by the rule, so that the same permission says the same of a recorded call.
+ */
+export type FolderContent = {
+  /** True if all entries were looked at. */
+  readonly isWhole: boolean;
+  /** Files with secrets: the first of them. */
+  readonly secrets: readonly string[];
+  /** Deny rules that close something in the folder, each with the first such file. */
+  readonly denied: readonly { readonly rule: string; readonly name: string }[];
+  /** Deny rules that close nothing in it. */
+  readonly clear: readonly string[];
+};
+
+/** One simple command of a line, as rules see it. */
+export type FoundCommand = Span & {
+  readonly words: readonly FoundWord[];
+  /**
+   * True if the line runs exactly this. A command that was found inside of another (`sudo rm`, `sh -c "rm"`), or in a line
+   * that cannot be read, is not: deny and ask rules speak of it, allow rules do not.
+   */
+  readonly isWhole: boolean;
+  /** What the table of commands says of it. */
+  readonly effect: "reads" | "writes" | "unknown";
+  /** Why the table does not prove it; null if it does. */
+  readonly trouble: Trouble | null;
+  /** Why no allow rule can take it in; null if one can. */
+  readonly barrier: Trouble | null;
+  /** A path that leads out of the workspace, of which every template asks; null if there is none. */
+  readonly outside: Trouble | null;
+  readonly files: readonly FoundFile[];
+  readonly searches: readonly FoundSearch[];
+};
+
+/** A command line, as rules see it. */
+export type CommandLine = {
+  readonly text: string;
+  /** Why the line is not a list of simple commands; null if it is. Such a line is asked about. */
+  readonly trouble: Trouble | null;
+  /** Why there may be commands in the line that nobody has found; null if there are none. */
+  readonly hidden: Trouble | null;
+  readonly commands: readonly FoundCommand[];
+};
+
+/** The files and folders that a line names. */
+export function filesOf({ commands }: CommandLine): readonly FoundFile[] {
+  return commands.flatMap(({ files }) => files);
+}

@@ -1,0 +1,60 @@
+import type { FoundCommand, Trouble } from "./command-line.ts";
+import { knownWords } from "./known-words.ts";
+import { Gathered, type Place } from "./operand-files.ts";
+import type { SimpleCommand } from "./simple-commands.ts";
+import { knownCommand, type Known } from "./table.ts";
+import { unknownWords } from "./unknown-words.ts";
+import { unwrapped } from "./wrappers.ts";
+
+/** A simple command as rules see it, in a place. */
+export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Place): FoundCommand {
+  const words = isWhole ? unwrapped(command.words) : command.words;
+  const known = knownCommand(words);
+  const gathered = new Gathered(place);
+  const redirected = redirections(command, gathered);
+  const said = known === null ? unknownWords(words, place) : knownWords(known, gathered);
+  const assigned = command.assignments[0];
+  const assignment: Trouble | null =
+    assigned === undefined
+      ? null
+      : { start: assigned.start, end: assigned.end, reason: `${assigned.text.split("=")[0]} is set for it` };
+  const { start, end } = command;
+  const assignments = command.assignments.map(({ text }) => ({ text, isOpen: false, mustBeNamed: "an assignment" }));
+  return {
+    start,
+    end,
+    isWhole,
+    words: [...assignments, ...said.words],
+    effect: known === null ? "unknown" : known.form.effect,
+    trouble: assignment ?? said.trouble ?? redirected,
+    barrier: redirected ?? readsText(command, known),
+    outside: gathered.outside,
+    files: gathered.files,
+    searches: gathered.searches,
+  };
+}
+
+/** The redirections of a command: the first that leads to no file of the workspace. */
+function redirections({ redirects }: SimpleCommand, gathered: Gathered): Trouble | null {
+  let first: Trouble | null = null;
+  for (const redirect of redirects) {
+    if (redirect.kind === "text") continue;
+    const { start, end, target, writes } = redirect;
+    const reason =
+      target.open === null
+        ? gathered.add(target.text, writes ? "write" : "read", target, { isRedirect: true, search: null })
+        : `only the shell knows what ${target.text} is: it has ${target.open}`;
+    if (reason !== null) first ??= { start, end, reason };
+  }
+  return first;
+}
+
+/** What a command that the table does not know reads as text may be a program, and so may a pipe if it names no file. */
+function readsText({ redirects, words, pipedFrom, start, end }: SimpleCommand, known: Known | null): Trouble | null {
+  if (known === null && pipedFrom !== null && words.slice(1).every(({ text }) => text.startsWith("-")))
+    return { start, end, reason: "what it reads may be a program" };
+  const text = redirects.find((redirect) => redirect.kind === "text" || !redirect.writes);
+  return text === undefined || known !== null
+    ? null
+    : { start: text.start, end: text.end, reason: "what it reads may be a program" };
+}

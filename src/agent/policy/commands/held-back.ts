@@ -1,0 +1,100 @@
+import type { Rule } from "../rule.ts";
+import type { CommandLine, FoundSearch, Span } from "./command-line.ts";
+import {
+  isOpenSearch,
+  isSecretFile,
+  searchReason,
+  speaksOfCommand,
+  type CommandScope,
+  type CommandVerdict,
+} from "./line-verdict.ts";
+import { commandRules, pathRules, reachesSearch } from "./spoken-rules.ts";
+
+/**
+ * The parts of a call's lines that are asked about whatever allow rules say, since a deny rule cannot be held otherwise: a
+ * file that it closes may be read by what the table does not prove, a command that it forbids may be hidden. In a box the
+ * files are closed by the box.
+ */
+export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
+  return scope.lines.flatMap(({ parameter, line }) => {
+    const asks = (span: Span, reason: string, rule: Rule | null): CommandVerdict => ({
+      start: span.start,
+      end: span.end,
+      parameter,
+      verdict: "ask",
+      reason,
+      rule,
+    });
+    return [...hiddenParts(scope, line, asks), ...(scope.isBoxed ? [] : unprovenParts(scope, line, asks))];
+  });
+}
+
+type Asks = (span: Span, reason: string, rule: Rule | null) => CommandVerdict;
+
+/** What may be, or hide, a command that a deny or ask rule speaks of. */
+function hiddenParts(scope: CommandScope, line: CommandLine, asks: Asks): readonly CommandVerdict[] {
+  const { call, permission } = scope;
+  const rules = [...commandRules(permission.deny, call), ...commandRules(permission.ask, call)];
+  const [first] = rules;
+  if (first === undefined) return [];
+  const hidden =
+    line.hidden === null ? [] : [asks(line.hidden, `${line.hidden.reason}, and ${first.source} could speak of it`, first)];
+  const maybe = line.commands.flatMap((command) => {
+    const rule = rules.find((each) => speaksOfCommand(each, scope, command) === "maybe");
+    return rule === undefined ? [] : [asks(command, `only the shell knows whether ${rule.source} speaks of it`, rule)];
+  });
+  return [...hidden, ...maybe];
+}
+
+/** What may open a file that a deny rule closes. */
+function unprovenParts({ permission: { deny } }: CommandScope, line: CommandLine, asks: Asks): readonly CommandVerdict[] {
+  const rules = pathRules(deny);
+  const [first] = rules;
+  if (first === undefined) return [];
+  const trouble = line.trouble ?? line.hidden;
+  const closes = `and ${first.source} closes files to it`;
+  return [
+    ...(trouble === null ? [] : [asks(trouble, `${trouble.reason}, ${closes}`, first)]),
+    ...line.commands.flatMap((command) => [
+      ...(command.isWhole && command.trouble !== null
+        ? [asks(command.trouble, `${command.trouble.reason}, ${closes}`, first)]
+        : []),
+      ...command.searches.flatMap((search) => {
+        const found = deniedIn(rules, search);
+        return found === null ? [] : [asks(search, found.reason, found.rule)];
+      }),
+    ]),
+  ];
+}
+
+/** The deny rule that closes something in a folder, as far as it was looked at; null if none does. */
+function deniedIn(rules: readonly Rule[], search: FoundSearch): { readonly reason: string; readonly rule: Rule } | null {
+  const { content } = search;
+  for (const rule of rules) {
+    const found = content?.denied.find((each) => each.rule === rule.source);
+    if (found !== undefined) return { rule, reason: `${found.name}, which lies in it, is closed by ${rule.source}` };
+    if (content?.clear.includes(rule.source) !== true && reachesSearch(rule, search))
+      return { rule, reason: `what lies in it may be closed by ${rule.source}, and not all of it was looked at` };
+  }
+  return null;
+}
+
+/** The parts of a call's lines of which every template asks, unless an allow rule names them: secrets, and paths out of the workspace. */
+export function sensitiveParts({ lines, isBoxed }: CommandScope): readonly CommandVerdict[] {
+  if (isBoxed) return [];
+  return lines.flatMap(({ parameter, line }) =>
+    line.commands.flatMap(({ files, searches, outside }) => {
+      const secret = files.find(isSecretFile);
+      const search = searches.find((each) => !isOpenSearch(each));
+      const found =
+        secret !== undefined
+          ? { ...secret, reason: `${secret.names.at(-1)} mostly holds secrets, and no allow rule names it` }
+          : search !== undefined
+            ? { ...search, reason: searchReason(search) }
+            : outside;
+      return found === null
+        ? []
+        : [{ start: found.start, end: found.end, parameter, verdict: "ask", reason: found.reason, rule: null } as const];
+    }),
+  );
+}

@@ -1,0 +1,115 @@
+import { isSecretPath } from "../../workspace/secret-files.ts";
+import type { FoundSearch, FoundWord, Trouble } from "./command-line.ts";
+import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
+import type { Gathered } from "./operand-files.ts";
+import { isDateFormat, isHarmlessAwk, isHarmlessJq, isHarmlessSed } from "./script-forms.ts";
+import { optionsOf, type ShellWord } from "./shell-word.ts";
+import type { Known } from "./table.ts";
+import { whyNamed } from "./why-named.ts";
+
+/** The words of a command, and why the table does not prove it; null if it does. */
+export type JudgedWords = { readonly words: readonly FoundWord[]; readonly trouble: Trouble | null };
+
+/** How a search of a command goes. */
+type Search = Pick<FoundSearch, "follows" | "leavesOut">;
+
+/** Judges the words of a command that the table knows, and gathers the files that they name. */
+export function knownWords({ form, name, named, before, words }: Known, gathered: Gathered): JudgedWords {
+  const judged: FoundWord[] = named.slice(0, 1).map(harmless);
+  let trouble: Trouble | null = null;
+  const judge = (word: ShellWord, reason: string | null, more: string | null, mustBeNamed = reason ?? more): void => {
+    judged.push({ text: word.text, isOpen: word.open !== null, mustBeNamed });
+    if (reason !== null) trouble ??= { start: word.start, end: word.end, reason };
+  };
+  if (before !== null)
+    for (const read of readWords(before.form, "git", before.words).words) {
+      const isFolder = read.kind === "used" && read.use === "folder";
+      judge(read.word, read.kind === "not harmless" ? read.reason : isFolder ? gathered.enter(read.text, read.word) : null, null);
+    }
+  judged.push(...named.slice(1).map(harmless));
+
+  const { words: read, options } = readWords(form, name, words);
+  const search = searchOf(form, read, options);
+  for (const word of read) {
+    const files = gathered.files.length;
+    const reason = reasonOf(word, name, gathered, search);
+    const isSecret = gathered.files.slice(files).some(({ names }) => names.some(isSecretPath));
+    const more = isSecret
+      ? "it mostly holds secrets"
+      : word.kind === "option" && widens(form, word.word)
+        ? "it changes more than is named"
+        : null;
+    judge(word.word, reason, more, word.kind === "unexpected" ? whyNamed(word.word, gathered.place) : (reason ?? more));
+  }
+  // A search without a folder looks where it stands, and one of a repository in all of it.
+  const looks = read.some((word) => word.kind === "used" && word.isOperand && isPath(word.use));
+  if (search !== null && (!looks || named[0]?.text === "git") && named[0] !== undefined) gathered.addRoot(named[0], search);
+  return { words: judged, trouble };
+}
+
+function harmless({ text }: ShellWord): FoundWord {
+  return { text, isOpen: false, mustBeNamed: null };
+}
+
+/** True if an option lets a command change folders with all that lies in them, or what is protected. */
+function widens({ effect, enters }: CommandForm, { text }: ShellWord): boolean {
+  if (effect === "reads" || !text.startsWith("-")) return false;
+  return optionsOf(text).some((option) => option === "-f" || option === "--force" || enters?.has(option) === true);
+}
+
+function isPath(use: WordUse): boolean {
+  return use === "read" || use === "write";
+}
+
+function searchOf(form: CommandForm, read: readonly ReadWord[], options: ReadonlySet<string>): Search | null {
+  const isSearch = form.enters === null || [...form.enters].some((option) => options.has(option));
+  if (!isSearch) return null;
+  const leftOut = read.flatMap((word) => (word.kind === "used" && word.use === "left out" ? [word.text] : []));
+  return { follows: [...form.follows].some((option) => options.has(option)), leavesOut: [...form.leavesOut, ...leftOut] };
+}
+
+/** Why a word keeps a command from being proved; null if it does not. */
+function reasonOf(read: ReadWord, name: string, gathered: Gathered, search: Search | null): string | null {
+  switch (read.kind) {
+    case "option":
+      return null;
+    case "not harmless":
+    case "unexpected":
+      return read.reason;
+    case "used":
+      return reasonOfUse(read, name, gathered, search);
+  }
+}
+
+function reasonOfUse(
+  { word, use, text, isOperand }: ReadWord & { readonly kind: "used" },
+  name: string,
+  gathered: Gathered,
+  search: Search | null,
+): string | null {
+  const unless = (isHarmless: boolean): string | null =>
+    isHarmless ? null : `this ${use} of ${name} is not known to be harmless`;
+  switch (use) {
+    case "text":
+    case "left out":
+      return null;
+    case "read":
+    case "write":
+      return gathered.add(text, use, word, { isRedirect: false, search: isOperand ? search : null });
+    case "revision": {
+      // `HEAD:path` is a file of a commit.
+      const path = text.slice(text.indexOf(":") + 1);
+      return path === "" ? null : gathered.add(path, "read", word, { isRedirect: false, search: null });
+    }
+    case "folder":
+      return gathered.enter(text, word);
+    case "sed script":
+      return unless(isHarmlessSed(text));
+    case "awk program":
+      return unless(isHarmlessAwk(text));
+    case "jq filter":
+      return unless(isHarmlessJq(text));
+    case "date format":
+      return unless(isDateFormat(text));
+  }
+}

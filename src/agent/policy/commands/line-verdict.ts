@@ -1,0 +1,158 @@
+import { isSecretPath } from "../../workspace/secret-files.ts";
+import type { Permission, PolicyCall, StoredRule, Verdict } from "../permission.ts";
+import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
+import type { CommandLine, FoundCommand, FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
+import { coversCommand, touchesCommand, type Touch } from "./command-pattern.ts";
+import { commandRules, pathRules, reachesSearch, spokenPatterns, type NamedLine } from "./spoken-rules.ts";
+
+/** The verdict on one command of a line, and why. */
+export type CommandVerdict = Span & {
+  /** The parameter that holds the line. */
+  readonly parameter: string;
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** The rule that decided; null if none did. */
+  readonly rule: Rule | null;
+};
+
+/** All by which the commands of a call are judged. */
+export type CommandScope = {
+  readonly call: PolicyCall;
+  readonly permission: Permission;
+  readonly stored: readonly StoredRule[];
+  /** True if the call runs in a box, which closes files itself. */
+  readonly isBoxed: boolean;
+  /** The command lines of the call. */
+  readonly lines: readonly NamedLine[];
+};
+
+/** The verdicts on the commands that the lines of a call run: by allow rules, and the setting for commands that only read. */
+export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] {
+  return scope.lines.flatMap(({ parameter, line }) => allowedOf(scope, parameter, line));
+}
+
+function allowedOf(scope: CommandScope, parameter: string, line: CommandLine): readonly CommandVerdict[] {
+  const at = (span: Span, verdict: Verdict, reason: string, rule: Rule | null = null): CommandVerdict => ({
+    start: span.start,
+    end: span.end,
+    parameter,
+    verdict,
+    reason,
+    rule,
+  });
+  const { permission, stored, call } = scope;
+  const trouble = line.trouble ?? line.hidden;
+  const troubled = trouble === null ? [] : [at(trouble, "ask", trouble.reason)];
+  const whole = line.commands.filter(({ isWhole }) => isWhole);
+  const allowing = (rules: readonly Rule[], command: FoundCommand): Rule | undefined =>
+    rules.find((rule) => allowsCommand(scope, rule, parameter, command));
+  const first = whole.map((command) => ({ command, rule: allowing(commandRules(permission.allow, call), command) }));
+  const left = first
+    .filter(({ command, rule }) => rule === undefined && !runsAsReading(scope, command))
+    .map(({ command }) => command);
+  // A call starts by one stored rule: that must take in all that is left.
+  const other =
+    left.length === 0
+      ? undefined
+      : commandRules(stored, call).find((rule) => left.every((command) => allowsCommand(scope, rule, parameter, command)));
+  return [
+    ...troubled,
+    ...first.map(({ command, rule }) => {
+      const deciding = rule ?? (left.includes(command) ? other : undefined);
+      if (deciding !== undefined) return at(command, "allow", `the rule ${deciding.source} allows it`, deciding);
+      if (!left.includes(command)) return at(command, "allow", "it only reads");
+      const why = whyAsked(scope, command);
+      return at(why, "ask", why.reason);
+    }),
+  ];
+}
+
+/** Why nothing allows a command. */
+function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
+  const { start, end } = command;
+  const secret = command.files.find(isSecretFile);
+  if (secret !== undefined)
+    return { start: secret.start, end: secret.end, reason: `${secret.names.at(-1)} mostly holds secrets` };
+  const search = command.searches.find((each) => !isOpenSearch(each));
+  if (search !== undefined) return { start: search.start, end: search.end, reason: searchReason(search) };
+  const redirect = command.files.find((file) => file.isRedirect && file.access === "write" && !mayWrite(scope, file));
+  if (redirect !== undefined)
+    return {
+      start: redirect.start,
+      end: redirect.end,
+      reason: `it writes ${redirect.names.at(-1)}, and no allow rule names that file`,
+    };
+  if (command.trouble !== null) return command.trouble;
+  return { start, end, reason: command.effect === "writes" ? "it changes files, and no rule allows it" : "no rule allows it" };
+}
+
+/** Why a search is asked about. */
+export function searchReason({ content, names }: FoundSearch): string {
+  const folder = names.at(-1) === "." ? "the workspace" : names.at(-1);
+  const [secret] = content?.secrets ?? [];
+  if (content === null) return `nobody has looked at what lies in ${folder}`;
+  if (secret !== undefined) return `${secret}, which lies in ${folder}, mostly holds secrets`;
+  return `${folder} has more entries than are looked at, or links that lead out of the workspace`;
+}
+
+/** True if nothing that a search comes upon holds secrets. */
+export function isOpenSearch({ content }: FoundSearch): boolean {
+  return content !== null && content.isWhole && content.secrets.length === 0;
+}
+
+export function isSecretFile({ names }: FoundFile): boolean {
+  return names.some(isSecretPath);
+}
+
+/** True if an allow rule takes in a command: each of its words, what it searches and what it redirects. */
+function allowsCommand(scope: CommandScope, rule: Rule, parameter: string, command: FoundCommand): boolean {
+  const isNamed =
+    spokenPatterns(rule, parameter).some((pattern) => coversCommand(pattern, command)) &&
+    conditionsHold(rule, scope.call.values, "covers", (condition) => condition.command === null);
+  return isNamed && isFreeOtherwise(scope, command);
+}
+
+/** True if what a command opens besides its words is allowed, too. */
+function isFreeOtherwise(scope: CommandScope, { files, searches }: FoundCommand): boolean {
+  if (!scope.isBoxed && !searches.every(isOpenSearch)) return false;
+  return files.every((file) => !file.isRedirect || (file.access === "read" ? !isSecretFile(file) : mayWrite(scope, file)));
+}
+
+/** True if an allow rule lets the file be written. */
+function mayWrite({ permission }: CommandScope, { names }: FoundFile): boolean {
+  return pathRules(permission.allow).some((rule) => rule.deniedPath?.mayWrite === true && names.every(rule.deniedPath.isMatch));
+}
+
+/** True if the template lets commands run that only read, and nothing asks for this one. */
+function runsAsReading(scope: CommandScope, command: FoundCommand): boolean {
+  const { permission } = scope;
+  return (
+    permission.readOnlyCommands &&
+    command.effect === "reads" &&
+    command.trouble === null &&
+    command.barrier === null &&
+    !command.files.some(isSecretFile) &&
+    isFreeOtherwise(scope, command) &&
+    !permission.ask.some((rule) => speaksOfCommand(rule, scope, command) !== "no" || reachesFiles(rule, command))
+  );
+}
+
+/** What a rule about command lines says of a command, wherever it stands. */
+export function speaksOfCommand(rule: Rule, { call, lines }: Pick<CommandScope, "call" | "lines">, command: FoundCommand): Touch {
+  if (!rule.isForTool(call.name)) return "no";
+  if (rule.conditions.length === 0) return "yes";
+  const touches = lines
+    .filter(({ line }) => line.commands.includes(command))
+    .flatMap(({ parameter }) => spokenPatterns(rule, parameter).map((pattern) => touchesCommand(pattern, command)));
+  if (touches.length === 0 || !conditionsHold(rule, call.values, "reaches", (condition) => condition.command === null))
+    return "no";
+  return touches.includes("yes") ? "yes" : touches.includes("maybe") ? "maybe" : "no";
+}
+
+/** True if a rule about a path speaks of a file that a command names, or could come upon. */
+export function reachesFiles(rule: Rule, { files, searches }: FoundCommand): boolean {
+  if (rule.deniedPath === null) return false;
+  return (
+    files.some(({ names, access }) => deniesPath(rule, names, access)) || searches.some((search) => reachesSearch(rule, search))
+  );
+}

@@ -1,0 +1,71 @@
+import { isAbsolute } from "node:path";
+import { PathClosed, PathRefused } from "../../workspace/path-refused.ts";
+import type { Access, Workspace } from "../../workspace/workspace.ts";
+import type { FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
+
+/** The place of a command: the workspace, and the folder in it; null if only the shell knows which. */
+export type Place = { readonly workspace: Workspace; readonly folder: string | null };
+
+/** A path of a command: a file of the workspace, none at all, or why it is asked about. `isOutside` if it leads out of the workspace. */
+export type Located =
+  | { readonly kind: "file"; readonly names: readonly string[] }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "trouble"; readonly reason: string; readonly isOutside: boolean };
+
+/** Names that are no files of the workspace, and that every program may use. */
+const STREAMS: ReadonlySet<string> = new Set(["-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
+
+/** Finds what a path of a command leads to. Throws PathClosed for what is the server's own. */
+export function located({ workspace, folder }: Place, path: string): Located {
+  if (STREAMS.has(path)) return { kind: "nothing" };
+  if (path === "") return { kind: "trouble", reason: "a path is empty", isOutside: false };
+  if (folder === null && !isAbsolute(path))
+    return { kind: "trouble", reason: `only the shell knows in which folder ${JSON.stringify(path)} lies`, isOutside: false };
+  try {
+    return { kind: "file", names: workspace.namesOf(isAbsolute(path) || folder === "." ? path : `${folder ?? "."}/${path}`) };
+  } catch (error) {
+    if (error instanceof PathClosed || !(error instanceof PathRefused)) throw error;
+    return { kind: "trouble", reason: error.message, isOutside: true };
+  }
+}
+
+/** How a path is used. */
+type PathUse = { readonly isRedirect: boolean; readonly search: Pick<FoundSearch, "follows" | "leavesOut"> | null };
+
+/** The files and folders that a command names. */
+export class Gathered {
+  readonly files: FoundFile[] = [];
+  readonly searches: FoundSearch[] = [];
+  /** The first path that leads out of the workspace. */
+  outside: Trouble | null = null;
+  place: Place;
+
+  constructor(place: Place) {
+    this.place = place;
+  }
+
+  /** Takes a path, and gives why it is asked about; null if it is not. */
+  add(path: string, access: Access, { start, end }: Span, { isRedirect, search }: PathUse): string | null {
+    const found = located(this.place, path);
+    if (found.kind === "nothing") return null;
+    if (found.kind === "trouble") {
+      if (found.isOutside) this.outside ??= { start, end, reason: found.reason };
+      return found.reason;
+    }
+    this.files.push({ start, end, names: found.names, access, isRedirect });
+    if (search !== null) this.searches.push({ start, end, names: found.names, access, ...search, content: null });
+    return null;
+  }
+
+  /** Goes into a folder: what is named after it lies there. Gives why that is asked about; null if it is not. */
+  enter(path: string, span: Span): string | null {
+    const reason = this.add(path, "read", span, { isRedirect: false, search: null });
+    this.place = { ...this.place, folder: reason === null ? (this.files.at(-1)?.names.at(-1) ?? null) : null };
+    return reason;
+  }
+
+  /** Takes the whole workspace as what is searched, since a repository does not end at a folder. */
+  addRoot({ start, end }: Span, search: NonNullable<PathUse["search"]>): void {
+    this.searches.push({ start, end, names: ["."], access: "read", ...search, content: null });
+  }
+}

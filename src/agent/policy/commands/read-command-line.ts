@@ -1,0 +1,125 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { headBytes } from "../../../lib/text.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { boundsProblem } from "./bounds.ts";
+import type { CommandLine, FoundCommand, Span, Trouble } from "./command-line.ts";
+import { foundCommand } from "./found-command.ts";
+import type { Place } from "./operand-files.ts";
+import { roughCommands } from "./rough-split.ts";
+import { literalWord, type ShellWord } from "./shell-word.ts";
+import { simpleCommands, type SimpleCommand } from "./simple-commands.ts";
+import { commandName, unwrapped, wrappedIn, type Wrapped } from "./wrappers.ts";
+
+/** The most commands that are looked for inside of others, with so many words in all, and how deeply. */
+const INNER_COMMANDS = 100;
+const INNER_WORDS = 4_000;
+const INNER_DEPTH = 8;
+/** The longest text of a line that is kept beside its commands, in bytes: the input has the whole. */
+const TEXT_BYTES = 256;
+/** Commands that may change the folder of the shell. */
+const MOVING: ReadonlySet<string> = new Set(["cd", "pushd", "popd", "eval", "source", ".", "builtin", "command"]);
+
+/** Where a line runs: in a folder of the workspace, with variables that are set for it, each as `NAME=value`. */
+export type LineContext = { readonly workspace: Workspace; readonly folder: string; readonly environment: readonly string[] };
+
+/**
+ * Reads a command line as rules see it. A variable that is set for the line counts as an assignment before each of its
+ * commands. Throws PathClosed if the line names what is the server's own, and never for another line, whatever it is.
+ */
+export function readCommandLine(line: string, { workspace, folder, environment }: LineContext): CommandLine {
+  const whole: Span = { start: 0, end: line.length };
+  const bound = boundsProblem(line);
+  if (bound !== null) {
+    const trouble = { ...whole, reason: bound };
+    return { text: headBytes(line, TEXT_BYTES), trouble, hidden: trouble, commands: roughly(line, whole, { workspace, folder }) };
+  }
+  const parsed = simpleCommands(line);
+  const set = environment.map((text) => literalWord(text, whole));
+  const search = new InnerCommands({ workspace, folder });
+  for (const command of parsed.commands) search.readWhole({ ...command, assignments: [...set, ...command.assignments] });
+  const rough = parsed.error === null ? [] : roughly(line, whole, { workspace, folder });
+  return {
+    text: headBytes(line, TEXT_BYTES),
+    trouble: parsed.trouble,
+    hidden: parsed.error ?? search.hidden,
+    commands: [...search.commands, ...rough],
+  };
+}
+
+function roughly(text: string, place: Span, at: Place): readonly FoundCommand[] {
+  return roughCommands(text, place).map((words) => foundCommand(bare(words, place), false, at));
+}
+
+function bare(words: readonly ShellWord[], { start, end }: Span): SimpleCommand {
+  return { start, end, assignments: [], words, redirects: [], pipedFrom: null, isTopLevel: false };
+}
+
+/** The commands of a line with those inside of them, and the folder in which each runs. */
+class InnerCommands {
+  readonly commands: FoundCommand[] = [];
+  hidden: Trouble | null = null;
+  #place: Place;
+  #inner = 0;
+  #words = 0;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  readWhole(command: SimpleCommand): void {
+    const [name] = command.words;
+    if (name !== undefined && name.open !== null)
+      this.#hide(command, `only the shell knows what is run: ${name.text} has ${name.open}`);
+    this.commands.push(foundCommand(command, true, this.#place));
+    const inner = unwrapped(command.words);
+    if (inner !== command.words) this.commands.push(foundCommand(command, false, this.#place));
+    this.#look(wrappedIn({ ...command, words: inner }), command, INNER_DEPTH);
+    if (MOVING.has(commandName(name))) this.#place = { ...this.#place, folder: this.#folderAfter(command) };
+  }
+
+  /** The folder in which the shell stands after a command that may change it; null if only the shell knows. */
+  #folderAfter({ words: [name, target, ...more], isTopLevel }: SimpleCommand): string | null {
+    const { workspace } = this.#place;
+    const entered = this.commands.findLast(({ isWhole }) => isWhole);
+    const folder = entered?.files[0]?.names.at(-1);
+    if (name?.text !== "cd" || target === undefined || more.length > 0 || !isTopLevel || entered?.trouble !== null) return null;
+    // A folder that is not there leaves the shell where it is.
+    return folder !== undefined && statSync(join(workspace.root, folder), { throwIfNoEntry: false })?.isDirectory() === true
+      ? folder
+      : null;
+  }
+
+  #look(wrapped: readonly Wrapped[], at: Span, depth: number): void {
+    for (const each of wrapped) {
+      if (each.kind === "hidden") this.#hide(at, each.reason);
+      else if (depth === 0 || this.#inner >= INNER_COMMANDS || this.#words >= INNER_WORDS)
+        this.#hide(at, "commands are nested too deeply in others");
+      else if (each.kind === "words") this.#inside(bare(each.words, at), at, depth);
+      else this.#line(each.text, at, depth);
+    }
+  }
+
+  #line(text: string, at: Span, depth: number): void {
+    const bound = boundsProblem(text);
+    const parsed = bound === null ? simpleCommands(text) : null;
+    const error = bound ?? parsed?.error?.reason ?? null;
+    for (const command of parsed?.commands ?? []) this.#inside({ ...command, start: at.start, end: at.end }, at, depth);
+    if (error === null) return;
+    this.#hide(at, error);
+    this.commands.push(...roughly(text, at, this.#place));
+  }
+
+  #inside(command: SimpleCommand, at: Span, depth: number): void {
+    const [name] = command.words;
+    if (name !== undefined && name.open !== null) this.#hide(at, "the name of a command is not written out");
+    this.#inner += 1;
+    this.#words += command.words.length;
+    this.commands.push(foundCommand({ ...command, start: at.start, end: at.end }, false, this.#place));
+    this.#look(wrappedIn(command), at, depth - 1);
+  }
+
+  #hide({ start, end }: Span, reason: string): void {
+    this.hidden ??= { start, end, reason };
+  }
+}

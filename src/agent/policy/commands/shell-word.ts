@@ -1,0 +1,68 @@
+import type { Word, WordPart } from "unbash";
+import type { Span } from "./command-line.ts";
+
+/** A word of a simple command, without its quotes. */
+export type ShellWord = Span & {
+  /** What the shell makes of it; as it is written if `open` is not null. */
+  readonly text: string;
+  /** What only the shell can say of it; null for a word that is what is written. */
+  readonly open: "a wildcard" | "a variable or substitution" | "a ~" | "a brace expansion" | null;
+  /** True if the word stands without quotes before its first `=`, as that of an assignment does. */
+  readonly assigns: boolean;
+};
+
+/** The word as the shell reads it. */
+export function shellWord(word: Word): ShellWord {
+  const open = openness(word);
+  return {
+    text: open === null ? word.value : word.text,
+    open,
+    assigns: /^[A-Za-z_][A-Za-z0-9_]*(\[[^\]]*\])?\+?=/.test(word.text),
+    start: word.pos,
+    end: word.end,
+  };
+}
+
+/** A word that is exactly this text, at the place of another. */
+export function literalWord(text: string, { start, end }: Span): ShellWord {
+  return { text, open: null, assigns: /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(text), start, end };
+}
+
+function openness({ text, parts = [] }: Word): ShellWord["open"] {
+  const opened = parts.map(partOpenness).find((open) => open !== null);
+  if (opened !== undefined) return opened;
+  // The shell expands a tilde at the start, and in what looks like an assignment after = and :.
+  if (text.startsWith("~") || /[=:]~/.test(text)) return "a ~";
+  // A wildcard that the parser takes for text: the shell may read it otherwise.
+  if (parts.length === 0 && /(?<!\\)[*?]/.test(text)) return "a wildcard";
+  return null;
+}
+
+function partOpenness(part: WordPart): ShellWord["open"] {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return null;
+    case "DoubleQuoted":
+      return part.parts.every(({ type }) => type === "Literal") ? null : "a variable or substitution";
+    case "Glob":
+    case "ExtendedGlob":
+      return "a wildcard";
+    case "BraceExpansion":
+      return "a brace expansion";
+    case "LocaleString":
+    case "SimpleExpansion":
+    case "ParameterExpansion":
+    case "CommandExpansion":
+    case "ArithmeticExpansion":
+    case "ProcessSubstitution":
+      return "a variable or substitution";
+  }
+}
+
+/** The options that the letters of a word with one dash stand for: `-la` for `-l` and `-a`. Another word stands for itself. */
+export function optionsOf(text: string): readonly string[] {
+  if (!/^-[^-]/.test(text)) return [text];
+  return Array.from({ length: text.length - 1 }, (_, index) => `-${text[index + 1] ?? ""}`);
+}

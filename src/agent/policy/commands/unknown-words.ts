@@ -1,0 +1,42 @@
+import type { FoundWord } from "./command-line.ts";
+import type { JudgedWords } from "./known-words.ts";
+import type { Place } from "./operand-files.ts";
+import type { ShellWord } from "./shell-word.ts";
+import { whyNamed } from "./why-named.ts";
+import { commandName, PACKAGE_RUNNERS, runsOthers } from "./wrappers.ts";
+
+/**
+ * Judges the words of a command that the table does not know. Its options may do anything, and so may what it hands to
+ * another program: an allow rule must name them.
+ */
+export function unknownWords(words: readonly ShellWord[], place: Place): JudgedWords {
+  const [first, ...rest] = words;
+  if (first === undefined) return { words: [], trouble: null };
+  const name = commandName(first);
+  const isWrapper = first.open === null && runsOthers(name);
+  const reason =
+    first.open !== null
+      ? `only the shell knows what is run: ${first.text} has ${first.open}`
+      : isWrapper
+        ? `${name} runs another command`
+        : `${name}${subcommand(rest)} is not known to only read`;
+  const found = (word: ShellWord, mustBeNamed: string | null): FoundWord => ({
+    text: word.text,
+    isOpen: word.open !== null,
+    mustBeNamed,
+  });
+  return {
+    words: [
+      found(first, first.open !== null ? reason : first.text.includes("/") ? "a program that is named by its folder" : null),
+      ...rest.map((word, index) =>
+        found(word, isWrapper || (index === 0 && PACKAGE_RUNNERS.has(name)) ? `${name} runs it` : whyNamed(word, place)),
+      ),
+    ],
+    trouble: { start: first.start, end: words.at(-1)?.end ?? first.end, reason },
+  };
+}
+
+/** The command of a program such as git or npm, for people: the first word that is none of its options. */
+function subcommand([first]: readonly ShellWord[]): string {
+  return first !== undefined && first.open === null && /^[a-z][a-z-]*$/.test(first.text) ? ` ${first.text}` : "";
+}

@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+
+const RULES = ["rm *", "git push *", "curl"].map((rule) => `shell(command:${rule})`);
+
+/** Wherever a command can stand: `X` is the place. */
+const PLACES = String.raw`
+X
+ls; X
+ls && X
+ls || X
+ls | X
+X | ls
+X &
+X; ls
+(X)
+{ X; }
+( ( X ) )
+! X
+time X
+if X; then ls; fi
+if ls; then X; fi
+if ls; then ls; else X; fi
+if ls; then ls; elif X; then ls; fi
+while X; do ls; done
+while ls; do X; done
+until ls; do X; done
+for i in 1 2; do X; done
+for ((i=0; i<1; i++)); do X; done
+select i in 1; do X; done
+case x in x) X;; esac
+f() { X; }; f
+function f { X; }
+coproc X
+[[ -f x ]] && X
+(( 1 )) && X
+echo $(X)
+echo "$(X)"
+echo "a $(echo "$(X)") b"
+echo ${"`"}X${"`"}
+echo <(X)
+cat <<< $(X)
+cat <<EOF
+$(X)
+EOF
+x=$(X)
+A=1 X
+A=$(X) ls
+echo ${"$"}{x:-$(X)}
+echo $((1 + $(X)))
+ls > $(X)
+X > /dev/null 2>&1
+2>/dev/null X
+sudo X
+sudo -u root X
+sudo -E -n -- X
+doas X
+env X
+env A=1 B=2 X
+env -i -u PATH X
+env -S 'X'
+/usr/bin/env X
+xargs X
+xargs -n 1 -I{} X
+ls | xargs -0 X
+nice X
+nice -n 10 X
+nohup X &
+timeout 5 X
+timeout -k 1 -s KILL 5s X
+stdbuf -oL X
+setsid -w X
+ionice -c 3 X
+command X
+command -p X
+builtin X
+exec X
+exec -a name X
+eval X
+eval "X"
+eval 'ls; X'
+sh -c 'X'
+bash -c "X"
+bash -lc "ls && X"
+bash --norc -e -c 'X'
+/bin/sh -c 'X'
+sh -c "bash -c 'X'"
+sudo sh -c "X"
+nohup timeout 5 sh -c "X"
+sh <<< 'X'
+bash <<'EOF'
+X
+EOF
+echo 'X' | sh
+echo "ls; X" | bash -s
+cat <<'EOF' | sh
+X
+EOF
+find . -exec X {} \;
+find . -execdir X {} +
+find . -ok X \;
+find . -exec sh -c 'X' \;
+parallel X
+watch X
+watch -n 1 'X'
+ssh host X
+ssh host 'cd x; X'
+su -c 'X'
+su root -c "X"
+script -c 'X' log
+flock x X
+chroot x X
+strace -f X
+busybox X
+trap 'X' EXIT
+alias l='X'
+git -c alias.y='!X' y
+git bisect run X
+git rebase --exec 'X' main
+git submodule foreach 'X'
+docker exec box X
+npx -c 'X'
+unshare -r X
+ls
+X
+ls # comment
+X
+ls \
+  ; X
+X 'unterminated
+X )
+if X
+ls; X "
+) X
+ls;; X
+`
+  // A line and its here-document, or its second line, belong together.
+  .replace(/(.*<<'?EOF'?.*)\n(.*)\nEOF\n/g, "$1\u0000$2\u0000EOF\n")
+  .replace("ls\nX\nls # comment\nX\nls \\\n  ; X", "ls\u0000X\nls # comment\u0000X\nls \\\u0000  ; X")
+  .split("\n")
+  .flatMap((line) => (line === "" ? [] : [line.replaceAll("\u0000", "\n")]));
+
+describe("a deny rule for commands", () => {
+  it("finds the command wherever it stands, in lines that do not parse, too, in mode auto", async () => {
+    const judge = commandJudge(await projectFolder(), { mode: "auto", deny: RULES });
+    const missed: string[] = [];
+    for (const command of ["rm -rf src", "git push origin main", "/usr/bin/curl x"])
+      for (const place of PLACES) {
+        const { verdict } = await judge(place.replaceAll("X", command));
+        if (verdict !== "deny") missed.push(`${verdict}: ${place.replaceAll("X", command)}`);
+      }
+    console.log(`${PLACES.length} places × 3 commands: ${missed.length} not denied`);
+    expect(PLACES.length).toBeGreaterThan(100);
+    expect(missed).toEqual([]);
+  });
+
+  it.each([
+    ["rm -rf *", "rm -fr x"],
+    ["rm -rf *", "rm -r -f x"],
+    ["rm -rf *", "rm x -rf"],
+    ["rm -rf *", "rm --recursive --force x"],
+    ["rm -rf *", "rm -Rvf x"],
+    ["git push --force *", "git push origin main --force"],
+    ["git push --force *", "git push -f origin main"],
+    ["git push --force *", "git -C sub --no-pager push --force"],
+    ["git push *", "git -c a.b=c push"],
+    ["git push *", "git --git-dir x push origin"],
+    ["git push", "git push origin main"],
+    ["git * --hard", "git reset --hard HEAD~1"],
+    ["npm publish *", "npm --prefix x publish"],
+    ["npm publish *", "npm --silent publish"],
+    ["make clean *", "make X=1 clean"],
+    ["{rm,mv} *", "mv a b"],
+    ["PATH=* *", "PATH=. ls"],
+    ["./deploy.sh *", "./deploy.sh prod"],
+    ["deploy.sh *", "./scripts/deploy.sh prod"],
+  ])("%s speaks of %s", async (rule, line) => {
+    const judge = commandJudge(await projectFolder(), { mode: "auto", deny: [`shell(command:${JSON.stringify(rule)})`] });
+    expect((await judge(line)).verdict).toBe("deny");
+  });
+
+  it.each([
+    ["rm *", "echo rm"],
+    ["rm *", "git rm x"],
+    ["rm *", "grep -rn 'rm -rf' src"],
+    ["rm *", "git commit -m 'rm x; rm y'"],
+    ["rm -rf *", "rm x"],
+    ["git push *", "git commit -m push"],
+    ["git push *", "git status"],
+    ["git push --force *", "git push origin main"],
+    ["npm publish *", "npm run publish"],
+    ["curl", "echo 'curl | sh' > notes.md"],
+  ])("%s leaves %s alone", async (rule, line) => {
+    const judge = commandJudge(await projectFolder(), { mode: "auto", deny: [`shell(command:${JSON.stringify(rule)})`] });
+    expect((await judge(line)).verdict).toBe("allow");
+  });
+
+  it("is asked about, in mode auto and beside an allow rule for the tool, what may be, or hide, such a command", async () => {
+    const judge = commandJudge(await projectFolder(), { mode: "auto", deny: RULES, allow: ["shell"] });
+    const hiding = [
+      "$X -rf src",
+      "$(echo rm) -rf src",
+      "r{m,x} y",
+      'sh -c "$X"',
+      "eval $X",
+      "source x.sh",
+      ". x",
+      "git $X",
+      "xargs git",
+      "ls | sh",
+      "bash x.sh",
+      "?m x",
+      "echo 'x",
+      "x".repeat(9_000),
+      "(".repeat(60),
+    ];
+    for (const line of hiding) expect((await judge(line)).verdict, line.slice(0, 50)).toBe("ask");
+    for (const line of ["make all", "for f in a b; do echo $f; done", "[[ -f x ]] && make", "echo $((1 + 1)) $HOME"])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    const free = commandJudge(await projectFolder(), { mode: "auto" });
+    for (const line of hiding) expect((await free(line)).verdict, line.slice(0, 50)).toBe("allow");
+  });
+
+  it("asks by an ask rule wherever the command stands, and says where", async () => {
+    const judge = commandJudge(await projectFolder(), { mode: "auto", ask: ["shell(command:npm publish *)"] });
+    const asked = await judge("make && sudo npm publish --tag next; ls");
+    expect(asked).toMatchObject({ verdict: "ask", decidedBy: "ask shell(command:npm publish *)" });
+    expect(asked.parts).toEqual([
+      { parameter: "command", start: 8, end: 35, verdict: "ask", reason: "shell(command:npm publish *) asks for it" },
+    ]);
+  });
+});

@@ -1,0 +1,197 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
+import { presets } from "../../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";
+
+/** A project with a closed folder, a link into it, and a file that may be read and not written. */
+async function closedProject(): Promise<Workspace> {
+  const workspace = await projectFolder();
+  await mkdir(join(workspace.root, "secrets"));
+  await writeFile(join(workspace.root, "secrets/key.txt"), "TOP SECRET");
+  await symlink("secrets", join(workspace.root, "linked"));
+  await symlink("secrets/key.txt", join(workspace.root, "link.txt"));
+  return workspace;
+}
+const DENY = ["fs_read(path:/secrets)", "fs_write(path:package.json)"];
+
+async function verdicts(workspace: Workspace, permission: PermissionSource, lines: readonly string[]): Promise<string[]> {
+  const judge = commandJudge(workspace, permission);
+  return Promise.all(lines.map(async (line) => `${(await judge(line)).verdict} ${line}`));
+}
+
+describe("a file that is denied is denied to command lines", () => {
+  it.each([
+    "cat secrets/key.txt",
+    "cat ./docs/../secrets/key.txt",
+    "cat linked/key.txt",
+    "cat link.txt",
+    "cat 'sec'rets/key.txt",
+    "head -5 src/a.ts link.txt",
+    "grep -n x secrets/key.txt",
+    "grep -f secrets/key.txt src/a.ts",
+    "grep -f linked/key.txt src/a.ts",
+    "sort < secrets/key.txt",
+    "cd secrets && cat key.txt",
+    "cd docs && cat ../link.txt",
+    "git show HEAD:secrets/key.txt",
+    "git -C secrets diff key.txt",
+    "git blame secrets/key.txt",
+    "diff src/a.ts link.txt",
+    "sh -c 'cat secrets/key.txt'",
+    "sudo cat link.txt",
+    "echo $(cat secrets/key.txt)",
+    "find . -name x -exec cat link.txt \\;",
+    "cp secrets/key.txt docs/x",
+    "rm -rf secrets",
+    "echo x > secrets/new.txt",
+    "echo x >> linked/new.txt",
+    "echo x > package.json",
+    "rm package.json",
+    "mv package.json x",
+    "cat package.json | tee ./package.json",
+  ])("%s is denied in every mode", async (line) => {
+    const workspace = await closedProject();
+    for (const permission of [{ mode: "auto" }, presets.readOnly, { mode: "auto", allow: ["shell"] }])
+      expect((await commandJudge(workspace, { ...permission, deny: DENY })(line)).verdict).toBe("deny");
+  });
+
+  it("what could open it is asked about whatever allows it: searches of its folder, and all that the table does not prove", async () => {
+    const asked = [
+      "grep -r x .",
+      "grep -rn x",
+      "rg x",
+      "find . -name '*.txt'",
+      "cat secrets/*",
+      "cat sec*/key.txt",
+      "cat $X",
+      "cat ~/x",
+      "git diff",
+      "git show HEAD",
+      "git log -p",
+      "git grep x",
+      "cp -r . /tmp/x",
+      "node x.js",
+      "npm test",
+      "python3 -c 'open(\"secrets/key.txt\")'",
+      "sh -c 'cat $X'",
+      "cd $X && cat key.txt",
+      "cd docs; cd missing; cat key.txt",
+      "echo 'cat x",
+    ];
+    const free = [
+      "cat src/a.ts",
+      "grep -rn x src",
+      "find src -name '*.ts'",
+      "git log --oneline",
+      "git status",
+      "cat package.json",
+      "ls",
+    ];
+    const permission = { ...presets.readOnly, deny: DENY, allow: ["shell", "shell(command:*)", "shell(command:npm test)"] };
+    expect(await verdicts(await closedProject(), permission, asked)).toEqual(asked.map((line) => `ask ${line}`));
+    expect(await verdicts(await closedProject(), permission, free)).toEqual(free.map((line) => `allow ${line}`));
+    const auto = { mode: "auto", deny: DENY };
+    expect(await verdicts(await closedProject(), auto, asked)).toEqual(asked.map((line) => `ask ${line}`));
+  });
+
+  it("a box keeps it closed, so that lines are not asked about for it", async () => {
+    const workspace = await closedProject();
+    const judge = commandJudge(workspace, { mode: "auto", deny: DENY }, true);
+    for (const line of ["npm test", "grep -r x .", "cat $X", "cat ~/x", "cat /etc/hosts"])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    expect((await judge("cat link.txt")).verdict).toBe("deny");
+  });
+});
+
+describe("files that command lines name", () => {
+  it("with secrets, and out of the workspace, are asked about in every mode, unless an allow rule names them", async () => {
+    const workspace = await projectFolder();
+    await writeFile(join(workspace.root, ".env"), "A=1");
+    const asked = [
+      "cat .env",
+      "sort < .env",
+      "cat ./src/../.env",
+      "cat /etc/hosts",
+      "ls ..",
+      "cat out/hosts",
+      "git show HEAD:.env",
+      "grep -r A .",
+      "find .",
+      "echo x > /etc/x",
+      "cd .. && ls",
+    ];
+    for (const permission of [
+      { mode: "auto" },
+      presets.readOnly,
+      { ...presets.askAll, allow: ["shell(command:cat *)", "shell(command:*)"] },
+    ])
+      expect(await verdicts(workspace, permission, asked)).toEqual(asked.map((line) => `ask ${line}`));
+    const allow = ["shell(command:cat .env)", "shell(command:cat /etc/hosts)"];
+    expect(await verdicts(workspace, { ...presets.askAll, allow }, ["cat .env", "cat /etc/hosts"])).toEqual([
+      "allow cat .env",
+      "allow cat /etc/hosts",
+    ]);
+    // rg passes over hidden files.
+    expect(await verdicts(workspace, presets.readOnly, ["rg A", "grep -r A src"])).toEqual(["allow rg A", "allow grep -r A src"]);
+  });
+
+  it("are judged by ask rules for paths, and writing them by allow rules for paths", async () => {
+    const workspace = await projectFolder();
+    const permission = {
+      ...presets.readOnly,
+      ask: ["fs_read(path:/customers)"],
+      allow: ["fs_write(path:docs)", "shell(command:npm run *)"],
+    };
+    expect(
+      await verdicts(workspace, permission, [
+        "cat customers/list.csv",
+        "cat src/a.ts",
+        "grep -r x .",
+        "grep -r x src",
+        "echo x > docs/new.md",
+        "echo x > src/new.ts",
+        "npm run build > docs/log.txt",
+        "npm run build > log.txt",
+        "npm run build > /dev/null 2>&1",
+        "cat src/a.ts > customers/x",
+      ]),
+    ).toEqual([
+      "ask cat customers/list.csv",
+      "allow cat src/a.ts",
+      "ask grep -r x .",
+      "allow grep -r x src",
+      "allow echo x > docs/new.md",
+      "ask echo x > src/new.ts",
+      "allow npm run build > docs/log.txt",
+      "ask npm run build > log.txt",
+      "allow npm run build > /dev/null 2>&1",
+      "ask cat src/a.ts > customers/x",
+    ]);
+  });
+
+  it("are looked for in up to 20,000 entries; of more it is asked", async () => {
+    const workspace = await projectFolder();
+    await mkdir(join(workspace.root, "many"));
+    await Promise.all(Array.from({ length: 201 }, (_, folder) => mkdir(join(workspace.root, `many/${folder}`))));
+    for (let folder = 0; folder < 201; folder += 1)
+      await Promise.all(Array.from({ length: 100 }, (_, file) => mkdir(join(workspace.root, `many/${folder}/${file}`))));
+    expect(
+      await verdicts(workspace, presets.readOnly, ["grep -r x .", "grep -r x src", "grep -r x --exclude-dir=many ."]),
+    ).toEqual(["ask grep -r x .", "allow grep -r x src", "allow grep -r x --exclude-dir=many ."]);
+  });
+
+  it("are those of the folder in which the line runs", async () => {
+    const workspace = await projectFolder();
+    await writeFile(join(workspace.root, "docs/.env"), "A=1");
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("cat readme.md", "docs")).verdict).toBe("allow");
+    expect((await judge("cat .env", "docs")).verdict).toBe("ask");
+    expect((await judge("cat ../docs/readme.md", "docs")).verdict).toBe("allow");
+    expect((await judge("cat ../../x", "docs")).verdict).toBe("ask");
+    expect((await judge("grep -r A .", "docs")).verdict).toBe("ask");
+    expect((await judge("ls", "..")).verdict).toBe("deny");
+  });
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
+import { defineTool } from "../../src/agent/tools/tool.ts";
+import { presets } from "../../src/triplane.ts";
+import {
+  AllowAlwaysDocument,
+  AllowRuleProposalDocument,
+  ExplainPermissionDocument,
+  SimulatePolicyDocument,
+} from "../generated/documents.ts";
+import { ACTORS, approvalOf, ask, office } from "../support/office.ts";
+
+/** An own tool that takes a command line, and only says it. */
+const shell = defineTool<{ command: string; steps?: { command: string }[] }>({
+  name: "shell",
+  description: "Says a command line.",
+  readOnly: false,
+  commands: ["command", "steps[].command"],
+  inputSchema: {
+    type: "object",
+    required: ["command"],
+    properties: {
+      command: { type: "string" },
+      steps: {
+        type: "array",
+        nullable: true,
+        items: { type: "object", required: ["command"], properties: { command: { type: "string" } } },
+      },
+    },
+  },
+  run: ({ command }) => ({ output: `ran ${command}`, details: null }),
+});
+const SCRIPT = {
+  replies: [
+    { when: { user: "^run (?<line>.*)$" }, call: [{ tool: "shell", input: { command: "{{line}}" } }] },
+    { when: {}, say: ["Done."] },
+  ],
+};
+const PERMISSION: PermissionSource = {
+  ...presets.readOnly,
+  deny: ["shell(command:git push *)"],
+  allow: ["shell(command:npm run *)"],
+};
+
+const commandOffice = (permission: PermissionSource = PERMISSION) =>
+  office({ permission }, { script: SCRIPT, config: { ...ACTORS, tools: [shell] } });
+
+describe("command lines of an own tool", () => {
+  it("run, are asked about with the part that asks, or are denied with the part that is", async () => {
+    const { as } = await commandOffice();
+    const anna = as("anna");
+    const { id: agent } = await anna.createAgent();
+    await anna.turn(agent, "run git status && npm run build");
+    await anna.turn(agent, "run ls; sudo git -C web push");
+    const { approvalId } = await ask(anna, "run git status && npm install left-pad", agent);
+    const part = { parameter: "command", start: 14, end: 34, verdict: "ASK", reason: "npm install is not known to only read" };
+    const approval = await approvalOf(as("paul"), approvalId);
+    expect(approval).toMatchObject({ commandParts: [part] });
+    expect(approval.reason).toContain("characters 15 to 34 of command: npm install");
+    await as("paul").decide({ approvalId, decision: "ALLOW", inputHash: approval.inputHash });
+    await anna.until(agent, "DONE");
+    const { nodes } = (await anna.agent(agent)).toolCalls;
+    expect(nodes.map(({ state, explanation }) => [state, explanation?.rule])).toEqual([
+      ["COMPLETED", "allow shell(command:npm run *)"],
+      ["DENIED", "deny shell(command:git push *)"],
+      ["COMPLETED", "mode default"],
+    ]);
+    expect(nodes[1]?.explanation).toMatchObject({ parts: [{ start: 4, end: 24, verdict: "DENY" }] });
+    expect(nodes[0]?.explanation).toMatchObject({ parts: [] });
+  });
+
+  it("are explained, those in lists at their place, too", async () => {
+    const { as } = await commandOffice();
+    const { id: agentId } = await as("anna").createAgent();
+    const explain = async (input: object) =>
+      (await as("anna").get(ExplainPermissionDocument, { agentId, tool: "shell", input })).explainPermission.explanation;
+    expect(await explain({ command: "ls | head" })).toMatchObject({
+      verdict: "ALLOW",
+      rule: "readOnlyCommands",
+      place: "templates.assistant.permission.readOnlyCommands",
+      parts: [],
+    });
+    expect(await explain({ command: "ls", steps: [{ command: "ls" }, { command: "rm x" }] })).toMatchObject({
+      verdict: "ASK",
+      parts: [{ parameter: "steps[].command", start: 0, end: 4, verdict: "ASK" }],
+    });
+    expect(await explain({ command: "ls", steps: [{ command: "git push" }] })).toMatchObject({
+      verdict: "DENY",
+      parts: [{ parameter: "steps[].command", start: 0, end: 8, verdict: "DENY" }],
+    });
+  });
+
+  it("are simulated as they were judged, and by other permissions", async () => {
+    const { as } = await commandOffice();
+    const { id: agent } = await as("anna").createAgent();
+    for (const line of ["git status", "npm run build", "git push", "grep -rn x ."]) await as("anna").turn(agent, `run ${line}`);
+    await ask(as("anna"), "run rm x", agent);
+    const simulate = async (permission: object) =>
+      (await as("ada").get(SimulatePolicyDocument, { permission })).simulatePolicy.simulation?.changes;
+    expect(await simulate(PERMISSION)).toEqual([]);
+    expect(await simulate({ ...PERMISSION, readOnlyCommands: false })).toEqual([
+      { tool: "shell", before: "ALLOW", after: "ASK", calls: 2 },
+    ]);
+    expect(await simulate({ ...PERMISSION, deny: ["shell(command:rm *)"] })).toEqual([
+      { tool: "shell", before: "ASK", after: "DENY", calls: 1 },
+      { tool: "shell", before: "DENY", after: "ASK", calls: 1 },
+    ]);
+  });
+});
+
+describe("always allow this command line", () => {
+  it("proposes the words up to the first that varied, with examples, and takes another rule to look at", async () => {
+    const { as } = await commandOffice({ mode: "default" });
+    const { id: agent } = await as("anna").createAgent();
+    const paul = as("paul");
+    const asked = async (line: string) => {
+      const { approvalId } = await ask(as("anna"), `run ${line}`, agent);
+      const proposed = await paul.get(AllowRuleProposalDocument, { approvalId });
+      return { approvalId, ...proposed.allowRuleProposal };
+    };
+    const answer = async (approvalId: string) => {
+      await paul.decide({ approvalId, decision: "DENY" });
+      await as("anna").until(agent, "DONE");
+    };
+    const first = await asked("npm run build");
+    expect(first.proposal).toEqual({
+      rule: "shell(command:npm run build)",
+      past: { examined: 1, matched: 1, asked: 1, denied: 0 },
+      matching: ["npm run build"],
+      notMatching: [
+        "npm run build; rm -rf .",
+        'npm run build "$(curl example.org)"',
+        "PATH=. npm run build",
+        "sudo npm run build",
+      ],
+    });
+    await answer(first.approvalId);
+    const second = await asked("npm run lint");
+    expect(second.proposal).toMatchObject({
+      rule: "shell(command:npm run *)",
+      matching: ["npm run lint", "npm run build"],
+      past: { examined: 2, matched: 2, asked: 2, denied: 1 },
+    });
+    const narrower = { approvalId: second.approvalId, rule: "shell(command:npm run lint *)" };
+    expect((await paul.get(AllowRuleProposalDocument, narrower)).allowRuleProposal).toMatchObject({
+      proposal: { rule: narrower.rule, matching: ["npm run lint"], past: { examined: 2, matched: 1 } },
+      problems: [],
+    });
+    const wrong = { approvalId: second.approvalId, rule: "shell(command:npm test)" };
+    expect((await paul.get(AllowRuleProposalDocument, wrong)).allowRuleProposal).toMatchObject({
+      proposal: null,
+      problems: [{ code: "INVALID", field: ["rule"], message: "the rule does not take in the call of this approval" }],
+    });
+    expect((await paul.get(AllowAlwaysDocument, { input: { approvalId: second.approvalId } })).allowAlways.userErrors).toEqual(
+      [],
+    );
+    await answer(second.approvalId);
+    await as("anna").turn(agent, "run npm run dev");
+    const last = (await as("anna").agent(agent)).toolCalls.nodes.at(-1);
+    expect(last).toMatchObject({ state: "COMPLETED", explanation: { rule: "always allow shell(command:npm run *)" } });
+  });
+
+  it.each([
+    ["make && make install", 'shell(command:"{make,make install}")'],
+    ["git commit -m 'Fix it'", "shell(command:git commit -m 'Fix it')"],
+    ["npm run x --watch", "shell(command:npm run x --watch)"],
+  ])("proposes of %s the rule %s", async (line, rule) => {
+    const { as } = await commandOffice({ mode: "default" });
+    const { approvalId } = await ask(as("anna"), `run ${line}`);
+    expect((await as("paul").get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal.proposal?.rule).toBe(rule);
+  });
+
+  it.each([
+    ["for i in 1 2; do make; done", "a for is not a simple command"],
+    ["echo $(date)", "which no pattern can name"],
+    ["node <<< code", "what it reads may be a program"],
+    ["make; cat /etc/hosts > x; cat", "it would be asked about still"],
+  ])("has no proposal for %s: %s", async (line, reason) => {
+    const { as } = await commandOffice({ mode: "default" });
+    const { approvalId } = await ask(as("anna"), `run ${line}`);
+    expect((await as("paul").get(AllowRuleProposalDocument, { approvalId })).allowRuleProposal).toMatchObject({
+      proposal: null,
+      problems: [{ code: "INVALID", message: expect.stringContaining(reason) }],
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { realpathSync } from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { judgeByPolicy } from "../../src/agent/calls/stages/permission.ts";
+import { validate } from "../../src/agent/calls/stages/validation.ts";
+import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
+import type { Explanation } from "../../src/agent/policy/permission.ts";
+import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
+import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
+import { Workspace } from "../../src/agent/workspace/workspace.ts";
+import { temporaryFolder } from "./app.ts";
+
+/** An own tool that takes a command line. It runs nothing. */
+export const shell = defineTool<{ command: string; cwd?: string }>({
+  name: "shell",
+  description: "Takes a command line.",
+  readOnly: false,
+  commands: [{ place: "command", folderIn: "cwd" }],
+  paths: { cwd: "read" },
+  inputSchema: {
+    type: "object",
+    required: ["command"],
+    properties: { command: { type: "string" }, cwd: { type: "string", nullable: true } },
+  },
+  run: ({ command }) => ({ output: `ran ${command}`, details: null }),
+});
+
+const TOOLS: ReadonlyMap<string, Tool> = new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool]));
+
+/** A folder as a project has them, without secrets but in `private`, and with a link that leads out of it. */
+export async function projectFolder(): Promise<Workspace> {
+  const root = realpathSync(await temporaryFolder());
+  for (const name of [
+    "src/a.ts",
+    "src/b.ts",
+    "src/deep/c.ts",
+    "docs/readme.md",
+    "package.json",
+    "README.md",
+    "tests/a.test.ts",
+    "customers/list.csv",
+  ]) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), "text\n");
+  }
+  await mkdir(join(root, "packages/web"), { recursive: true });
+  await symlink("/etc", join(root, "out"));
+  return new Workspace(root);
+}
+
+/** Judges command lines by a permission in a workspace. */
+export function commandJudge(workspace: Workspace, source: PermissionSource, isBoxed = false) {
+  const { permission, problems } = readPermission(source, "test", { tools: TOOLS, modes: new Map() });
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const policy = { permission, bounds: [], stored: [], isBoxed };
+  return async (command: string, cwd?: string): Promise<Explanation> => {
+    const input = cwd === undefined ? { command } : { command, cwd };
+    const validated = validate({
+      request: { tenant: "t", agentId: "a", callId: "c", name: "shell", form: "json", input },
+      tool: shell,
+    });
+    if (!validated.ok) throw new Error(JSON.stringify(validated));
+    return (await judgeByPolicy(validated.value, { policy, workspace })).explanation;
+  };
+}
