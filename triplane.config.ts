@@ -1,9 +1,13 @@
-import { defineConfig } from "triplane";
+import { defineConfig, presets, sandboxAvailable } from "triplane";
+
+/** In a box an engineer works without asking; where there is none, it asks for all that changes something. */
+const isBoxed = sandboxAvailable();
 
 export default defineConfig({
   defaultWorkspace: "examples/workspace",
   models: {
     claude: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/assistant.json" },
+    engineer: { provider: "anthropic", model: "claude-sonnet-5-5", withoutKey: "examples/scripts/engineer.json" },
   },
   templates: {
     assistant: {
@@ -11,6 +15,15 @@ export default defineConfig({
       systemPrompt:
         "You are a careful software assistant. You work in one folder, with tools. Look before you answer, keep a todo list of what is to be done, and say briefly what you found and did.",
       // Reading runs at once; everything else is asked for, and you may answer yourself.
+      selfApproval: true,
+    },
+    engineer: {
+      model: "engineer",
+      systemPrompt:
+        "You are a careful software engineer. You work in one folder: read before you change, change as little as is needed, run the tests, and say briefly what you did.",
+      sandbox: isBoxed ? "required" : "none",
+      permission: isBoxed ? presets.workspace : presets.askAll,
+      toolTimeoutMs: 600_000,
       selfApproval: true,
     },
   },

@@ -108,7 +108,7 @@ export async function modelsOf(
     models.set(name, made.model);
     notes.push(...made.notes);
   }
-  return { models, notes };
+  return { models, notes: [...new Set(notes)] };
 }
 
 type Made = { readonly model: Model; readonly notes: readonly string[] };

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/limits.ts";
 import { PROTECTED_PATHS } from "../../src/agent/workspace/sandbox/protected-paths.ts";
 import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox-for.ts";
-import type { TriplaneConfig } from "../../src/triplane.ts";
+import { presets, type TriplaneConfig } from "../../src/triplane.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { ended, hasNoBox } from "../support/box.ts";
 
@@ -24,10 +24,11 @@ it("docs/sandbox.md names every protected path, and the limits", () => {
 it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run as it says", async () => {
   const [, code = ""] = /^```ts\n([^]*?)^```$/m.exec(guide) ?? [];
   const source = stripTypeScriptTypes(code.replace("export default", "const exported ="));
-  const make = runInThisContext(`(defineConfig) => {\n${source}\nreturn exported;\n}`) as (
+  const make = runInThisContext(`(defineConfig, presets) => {\n${source}\nreturn exported;\n}`) as (
     define: (config: TriplaneConfig) => TriplaneConfig,
+    known: typeof presets,
   ) => TriplaneConfig;
-  const { templates, sandbox = {} } = make((config) => config);
+  const { templates, sandbox = {} } = make((config) => config, presets);
   expect(templates["engineer"]?.sandbox).toBe("required");
   const opened = await temporaryFolder();
   const app = await startTestApp({ template: { sandbox: "required" }, config: { sandbox: { ...sandbox, read: [opened] } } });

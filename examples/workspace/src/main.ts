@@ -1,3 +1,4 @@
+import { clock } from "./clock.mjs";
 import { findHarbour } from "./harbour.ts";
 import { highWaters } from "./tide.ts";
 
@@ -8,5 +9,5 @@ if (harbour === undefined) {
   console.error(`There is no harbour ${name}.`);
   process.exitCode = 1;
 } else {
-  for (const time of highWaters(harbour, new Date(), 4)) console.log(`${harbour.name}  ${time.toISOString()}`);
+  for (const time of highWaters(harbour, new Date(), 4)) console.log(`${harbour.name}  ${time.toISOString().slice(0, 10)} ${clock(time)}`);
 }

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
+import type { SandboxDemand } from "../workspace/sandbox/sandbox-for.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { denyingRule } from "./policy.ts";
 import type { Permission, Permissions, Policy, StoredRule } from "./permission.ts";
@@ -21,13 +22,13 @@ export function agentPermissions(
 
 /** The policy of an agent: its permissions, and the rules that people have stored, if its template's permission holds. */
 export function agentPolicy(
-  template: { readonly permission: Permission },
+  template: { readonly permission: Permission; readonly sandbox: SandboxDemand },
   own: OwnPermission | null,
   stored: readonly StoredRule[],
   vocabulary: Vocabulary,
 ): Policy {
   const rules = own?.scope === "REPLACE" ? [] : stored;
-  return { ...agentPermissions(template, own, vocabulary), stored: rules, isBoxed: false };
+  return { ...agentPermissions(template, own, vocabulary), stored: rules, isBoxed: template.sandbox === "required" };
 }
 
 /** A bound says nothing of what it does not name. What the configuration no longer knows denies everything. */

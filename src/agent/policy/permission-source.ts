@@ -20,6 +20,8 @@ export const PERMISSION_SETTINGS = {
   denyTools: withDefault(TEXTS, []),
   /** Names of tools whose calls run without asking. None if omitted. */
   autoAllowTools: withDefault(TEXTS, []),
+  /** Names of tools whose calls run without asking if the template's programs run in a box. None if omitted. */
+  autoAllowInBox: withDefault(TEXTS, []),
   /** Names of tools whose calls are asked for. None if omitted. */
   requireApprovalTools: withDefault(TEXTS, []),
   /** True if command lines that are known to only read run without asking: docs/permissions.md says which. False if omitted. */
@@ -28,6 +30,9 @@ export const PERMISSION_SETTINGS = {
 
 /** A permission block as it is written. */
 export type PermissionSource = Written<typeof PERMISSION_SETTINGS>;
+
+/** The lists of a block that name tools. */
+type NameList = "allowTools" | "denyTools" | "autoAllowTools" | "autoAllowInBox" | "requireApprovalTools";
 
 /** The problem with a permission block: in which field, and what. */
 export type PermissionProblem = { readonly field: readonly string[]; readonly message: string };
@@ -69,7 +74,7 @@ export function readPermission(
       });
       return [];
     });
-  const names = (list: "allowTools" | "denyTools" | "autoAllowTools" | "requireApprovalTools"): readonly string[] => {
+  const names = (list: NameList): readonly string[] => {
     for (const [index, name] of (settings[list] ?? []).entries()) {
       if (!tools.has(name))
         problems.push({
@@ -94,6 +99,7 @@ export function readPermission(
     allowTools: settings.allowTools === null ? null : names("allowTools"),
     denyTools: names("denyTools"),
     autoAllowTools: names("autoAllowTools"),
+    autoAllowInBox: names("autoAllowInBox"),
     requireApprovalTools: names("requireApprovalTools"),
     readOnlyCommands: settings.readOnlyCommands,
   };

@@ -74,6 +74,8 @@ export type Permission = {
   readonly allowTools: readonly string[] | null;
   readonly denyTools: readonly string[];
   readonly autoAllowTools: readonly string[];
+  /** Tools that run without asking if the agent's programs run in a box. */
+  readonly autoAllowInBox: readonly string[];
   readonly requireApprovalTools: readonly string[];
   /** True if command lines that only read run without asking. */
   readonly readOnlyCommands: boolean;

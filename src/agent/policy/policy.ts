@@ -1,12 +1,9 @@
-import { messageOf } from "../../lib/text.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { Access } from "../workspace/workspace.ts";
 import {
-  VERDICTS,
   type Consideration,
   type Explanation,
   type Permission,
-  type PermissionMode,
   type Permissions,
   type Policy,
   type PolicyCall,
@@ -17,6 +14,7 @@ import { heldBack, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
 import { withParts } from "./commands/explained-parts.ts";
 import { linesOf, type NamedLine } from "./commands/spoken-rules.ts";
+import { modeVerdict } from "./mode-verdict.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { filesIn, namesOf } from "./rule-values.ts";
 
@@ -91,6 +89,7 @@ const LAYERS: readonly ((asked: Asked) => Said)[] = [
   storedRules,
   allowedLines,
   autoAllowTools,
+  autoAllowInBox,
   secretFiles,
   askRules,
   requireApprovalTools,
@@ -202,6 +201,17 @@ function autoAllowTools({ call: { name }, permission: { place, autoAllowTools: n
   return said.decision !== null && secrets.length > 0 ? passed("autoAllowTools", `${place}.autoAllowTools`) : said;
 }
 
+/** What the box bounds needs no question: nothing for an agent whose programs run without one. */
+function autoAllowInBox({ call: { name }, permission: { place, autoAllowInBox: names }, secrets, isBoxed }: Asked): Said {
+  if (!isBoxed || !names.includes(name)) return NOTHING;
+  const at = `${place}.autoAllowInBox`;
+  if (secrets.length > 0) return passed("autoAllowInBox", at);
+  return {
+    passed: [],
+    decision: decided("allow", "autoAllowInBox", at, `autoAllowInBox names ${name}, and programs run in a box`),
+  };
+}
+
 function secretFiles(asked: Asked): Said {
   const [part] = sensitiveParts(asked);
   if (part !== undefined)
@@ -277,42 +287,6 @@ function commandsReach(rule: Rule, lines: readonly NamedLine[]): boolean {
 /** True if a rule may allow a call: a rule for a file with secrets must name its path. */
 function mayAllow({ conditions }: Rule, secrets: readonly string[]): boolean {
   return secrets.every((secret) => conditions.some(({ parameter }) => speaksOf(parameter, secret)));
-}
-
-function modeVerdict(call: PolicyCall, mode: PermissionMode): { verdict: Verdict; reason: string } {
-  const said = (verdict: Verdict): { verdict: Verdict; reason: string } => ({
-    verdict,
-    reason: `mode ${mode.name} ${verdict === "allow" ? "allows" : verdict === "ask" ? "asks for" : "forbids"} ${call.name}`,
-  });
-  if (mode.kind === "custom") return customVerdict(call, mode, said);
-  switch (mode.name) {
-    case "auto":
-    case "readonly":
-      return said("allow");
-    case "approval":
-      return said("ask");
-    case "default":
-      return said(call.readOnly ? "allow" : "ask");
-    case "deny":
-      return said("deny");
-  }
-}
-
-function customVerdict(
-  call: PolicyCall,
-  { name, judge }: PermissionMode & { kind: "custom" },
-  said: (verdict: Verdict) => { verdict: Verdict; reason: string },
-): { verdict: Verdict; reason: string } {
-  try {
-    const verdict: unknown = judge(structuredClone(call));
-    // An asynchronous mode cannot be waited for, and must not bring the server down with what it throws later.
-    if (verdict instanceof Promise) verdict.catch(() => {});
-    const known = VERDICTS.find((candidate) => candidate === verdict);
-    if (known !== undefined) return said(known);
-    return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
-  } catch (error) {
-    return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
-  }
 }
 
 /**

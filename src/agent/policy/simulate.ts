@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { readPiece } from "../../db/reader-limits.ts";
+import type { SandboxDemand } from "../workspace/sandbox/sandbox-for.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
@@ -49,7 +50,10 @@ const BATCH = 2_000;
 const EXAMPLES = 3;
 
 /** The services of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
-type SimulationServices = Vocabulary & { readonly reads: Sql };
+type SimulationServices = Vocabulary & {
+  readonly reads: Sql;
+  readonly templates: ReadonlyMap<string, { readonly sandbox: SandboxDemand }>;
+};
 
 type Row = {
   readonly id: string;
@@ -198,7 +202,8 @@ class Policies {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const stored = await storedRules(this.#services.reads, this.#services.tools, { tenant: this.#tenant, templateId });
-    const policy = agentPolicy({ permission: this.#proposed }, permission, stored, this.#services);
+    const sandbox = this.#services.templates.get(templateId)?.sandbox ?? "none";
+    const policy = agentPolicy({ permission: this.#proposed, sandbox }, permission, stored, this.#services);
     this.#known.set(key, policy);
     return policy;
   }

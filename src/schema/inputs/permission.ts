@@ -12,6 +12,9 @@ export const PermissionInput = builder.inputType("PermissionInput", {
     allowTools: t.stringList({ description: "If given, every other tool is denied." }),
     denyTools: t.stringList({ description: "These tools are denied." }),
     autoAllowTools: t.stringList({ description: "These tools run without asking, unless they are denied." }),
+    autoAllowInBox: t.stringList({
+      description: "These tools run without asking, unless they are denied, if the agent's programs run in a box.",
+    }),
     requireApprovalTools: t.stringList({ description: "These tools are asked for, unless they are denied or allowed." }),
     readOnlyCommands: t.boolean({ description: "Whether command lines that are known to only read run without asking." }),
   }),

@@ -133,6 +133,8 @@ export type PermissionInput = {
   allowTools?: Array<string> | null | undefined;
   /** Rules: what they match is asked for, unless it is denied or allowed. */
   ask?: Array<string> | null | undefined;
+  /** These tools run without asking, unless they are denied, if the agent's programs run in a box. */
+  autoAllowInBox?: Array<string> | null | undefined;
   /** These tools run without asking, unless they are denied. */
   autoAllowTools?: Array<string> | null | undefined;
   /** Rules such as fs_read(path:.env): what they match is denied. */
