@@ -78,7 +78,7 @@ async function everything() {
     until,
     time: "2020-01-01T00:00:00Z",
     first: 2,
-    "timeline.first": 200,
+    "timeline.first": 150,
     decision: "DENY",
     inputHash: asked?.request.inputHash ?? "",
     text: "mine",

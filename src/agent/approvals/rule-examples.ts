@@ -1,7 +1,6 @@
 import { readCommandLine } from "../policy/commands/read-command-line.ts";
-import { linesOf } from "../policy/commands/spoken-rules.ts";
 import { ruleMatches, type Rule } from "../policy/rule.ts";
-import type { RuleValues } from "../policy/rule-values.ts";
+import { linesOf, type RuleValues } from "../policy/rule-values.ts";
 import { Workspace } from "../workspace/workspace.ts";
 
 /** Command lines that a rule takes in, and some that it does not, for the person who stores it. */
@@ -19,9 +18,9 @@ const OTHERS: readonly ((line: string) => string)[] = [
 /** The examples of a rule: the call's line and recorded ones, and lines that begin as the call's does. */
 export function ruleExamples(rule: Rule, tool: string, values: RuleValues, past: readonly RuleValues[]): RuleExamples {
   const recorded = [values, ...past].flatMap((each) =>
-    linesOf({ values: each }).map(({ line }) => ({ text: line.text, isMatch: ruleMatches(rule, tool, each, "covers") })),
+    linesOf(each).map(({ line }) => ({ text: line.text, isMatch: ruleMatches(rule, tool, each, "covers") })),
   );
-  const [first] = linesOf({ values });
+  const [first] = linesOf(values);
   const made = first === undefined ? [] : OTHERS.map((other) => ({ parameter: first.parameter, text: other(first.line.text) }));
   const unmatched = made.filter(
     ({ parameter, text }) => !ruleMatches(rule, tool, { ...values, [parameter]: lineValue(text) }, "covers"),

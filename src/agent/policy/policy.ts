@@ -13,17 +13,16 @@ import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
 import { withParts } from "./commands/explained-parts.ts";
-import { linesOf, type NamedLine } from "./commands/spoken-rules.ts";
 import { modeVerdict } from "./mode-verdict.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
-import { filesIn, namesOf } from "./rule-values.ts";
+import { filesIn, linesOf, namesOf, type NamedLine } from "./rule-values.ts";
 
 const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
   const { permission, bounds, stored, isBoxed } = policy;
-  const lines = linesOf(call);
+  const lines = linesOf(call.values);
   return bounds
     .map((bound) => evaluate({ call, permission: bound, stored: [], isBoxed, lines }))
     .reduce(stricter, evaluate({ call, permission, stored, isBoxed, lines }));
@@ -105,7 +104,8 @@ function evaluate(scope: CommandScope): Explanation {
     considered.push(...passed);
     if (decision === null) continue;
     considered.push({ rule: decision.decidedBy, place: decision.place, verdict: decision.verdict });
-    return withParts({ ...decision, considered }, scope);
+    const explanation = { ...decision, considered };
+    return scope.lines.length === 0 ? explanation : withParts(explanation, scope);
   }
   throw new Error("the mode of a permission decides every call");
 }
@@ -213,7 +213,7 @@ function autoAllowInBox({ call: { name }, permission: { place, autoAllowInBox: n
 }
 
 function secretFiles(asked: Asked): Said {
-  const [part] = sensitiveParts(asked);
+  const [part] = asked.lines.length === 0 ? [] : sensitiveParts(asked);
   if (part !== undefined)
     return { passed: [], decision: decided("ask", "files with secrets, and out of the workspace", "built in", part.reason) };
   if (asked.secrets.length === 0) return NOTHING;
@@ -297,7 +297,7 @@ function secretParameters(scope: CommandScope): string[] {
   const named = Object.entries(scope.call.values).flatMap(([parameter, list]) =>
     list.some((value) => value.kind === "file" && namesOf(value).some(isSecretPath)) ? [parameter] : [],
   );
-  return [...named, ...new Set(sensitiveParts(scope).map(({ parameter }) => parameter))];
+  return scope.lines.length === 0 ? named : [...named, ...new Set(sensitiveParts(scope).map(({ parameter }) => parameter))];
 }
 
 /** True if the call names a file that the rule closes, through whatever tool. */

@@ -127,6 +127,16 @@ function storedLine(line: CommandLine): CommandLine {
   return { text: line.text, trouble, hidden: trouble, commands: [] };
 }
 
+/** A command line of a call, with the parameter that holds it. */
+export type NamedLine = { readonly parameter: string; readonly line: CommandLine };
+
+/** The command lines of a call. */
+export function linesOf(values: RuleValues): readonly NamedLine[] {
+  return Object.entries(values).flatMap(([parameter, list]) =>
+    list.flatMap((value) => (value.kind === "command" ? [{ parameter, line: value.line }] : [])),
+  );
+}
+
 /** A file that a value names: itself, or an operand of one of its commands. */
 type NamedFile = { readonly names: readonly string[]; readonly access: Access };
 

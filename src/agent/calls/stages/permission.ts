@@ -11,7 +11,7 @@ import { withFolderContents } from "../../policy/commands/folder-content.ts";
 import { denyRules, isStricter, judge } from "../../policy/policy.ts";
 import type { Explanation, Policy, Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusal.ts";
-import { ruleValues, type RuleValues } from "../../policy/rule-values.ts";
+import { linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.ts";
 import { validate, type Validated } from "./validation.ts";
 
 /** All by which a call is judged. `signal` stops the waiting for hooks. */
@@ -62,7 +62,7 @@ export async function judgeByPolicy(
     } as const;
     return { call, values: null, explanation };
   }
-  if (!policy.isBoxed) values = await withFolderContents(values, workspace, denyRules(policy));
+  if (!policy.isBoxed && linesOf(values).length > 0) values = await withFolderContents(values, workspace, denyRules(policy));
   const { name, readOnly } = tool;
   return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
 }

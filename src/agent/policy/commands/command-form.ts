@@ -21,6 +21,9 @@ export type CommandForm = {
   readonly instead: ReadonlySet<string>;
   /** Options with which the command goes into folders; null if it always does. */
   readonly enters: ReadonlySet<string> | null;
+  /** Options with which a search tells names and counts only, if none of `contents` stands beside them. */
+  readonly outlines: ReadonlySet<string>;
+  readonly contents: ReadonlySet<string>;
   /** Options with which links to folders are followed. */
   readonly follows: ReadonlySet<string>;
   /** What a search of it leaves out. */
@@ -51,6 +54,8 @@ export type FormText = {
   readonly instead?: string;
   /** `always`, or the options with which it goes into folders. */
   readonly enters?: string;
+  readonly outlines?: string;
+  readonly contents?: string;
   readonly follows?: string;
   readonly leavesOut?: CommandForm["leavesOut"];
   readonly hasLongWords?: boolean;
@@ -81,6 +86,8 @@ export function form(given: FormText): CommandForm {
     hasOptions: given.hasOptions ?? true,
     instead: new Set(list(given.instead)),
     enters: given.enters === "always" ? null : new Set(list(given.enters)),
+    outlines: new Set(list(given.outlines)),
+    contents: new Set(list(given.contents)),
     follows: new Set(list(given.follows)),
     leavesOut: given.leavesOut ?? [],
     hasLongWords: given.hasLongWords ?? false,

@@ -9,7 +9,7 @@ const PARTS = 50;
 /** The explanation with the parts of command lines that kept the call from being allowed, the first in its reason. */
 export function withParts(explanation: Explanation, scope: CommandScope): Explanation {
   const { verdict } = explanation;
-  if (verdict === "allow" || scope.lines.length === 0) return explanation;
+  if (verdict === "allow") return explanation;
   const found = verdict === "deny" ? deniedParts(scope) : askedParts(explanation, scope);
   const parts = distinct(found).slice(0, PARTS);
   const [first] = parts;

@@ -10,12 +10,25 @@ const COMMITS =
 const COMMIT_VALUES =
   "-n --max-count --skip --since --after --until --before --author --committer --grep --format --pretty --date --decorate --branches --tags --remotes -L --exclude --glob --min-parents --max-parents --encoding --notes --decorate-refs --decorate-refs-exclude";
 
+/** Options with which a difference tells names and counts only, and those with which it tells lines besides. */
+const OUTLINES = "--stat --numstat --shortstat --name-only --name-status --summary -s --no-patch";
+const CONTENTS = "-p -u --patch -U --unified --word-diff --color-words --binary -W --function-context --cc -c -m";
+
 const REVISIONS = ["revision"] as const;
 /** What a search of a repository leaves out: what is mostly not in it. */
 const leavesOut = [".git", "node_modules"] as const;
 const plain = (flags: string, text = ""): CommandForm => form({ flags, text, operands: REVISIONS });
 const contents = (flags: string, text = ""): CommandForm =>
-  form({ flags, text, operands: REVISIONS, enters: "always", leavesOut, takesNumber: true });
+  form({
+    flags,
+    text,
+    operands: REVISIONS,
+    enters: "always",
+    outlines: OUTLINES,
+    contents: CONTENTS,
+    leavesOut,
+    takesNumber: true,
+  });
 
 /** Options of git itself before its command. -c, --exec-path, --git-dir, --work-tree and -p run or read what they name. */
 export const GIT = form({

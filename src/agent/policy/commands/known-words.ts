@@ -63,7 +63,8 @@ function isPath(use: WordUse): boolean {
 
 function searchOf(form: CommandForm, read: readonly ReadWord[], options: ReadonlySet<string>): Search | null {
   const isSearch = form.enters === null || [...form.enters].some((option) => options.has(option));
-  if (!isSearch) return null;
+  const has = (some: ReadonlySet<string>): boolean => [...some].some((option) => options.has(option));
+  if (!isSearch || (has(form.outlines) && !has(form.contents))) return null;
   const leftOut = read.flatMap((word) => (word.kind === "used" && word.use === "left out" ? [word.text] : []));
   return { follows: [...form.follows].some((option) => options.has(option)), leavesOut: [...form.leavesOut, ...leftOut] };
 }

@@ -1,9 +1,10 @@
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { Permission, PolicyCall, StoredRule, Verdict } from "../permission.ts";
+import type { NamedLine } from "../rule-values.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
 import type { CommandLine, FoundCommand, FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
 import { coversCommand, touchesCommand, type Touch } from "./command-pattern.ts";
-import { commandRules, pathRules, reachesSearch, spokenPatterns, type NamedLine } from "./spoken-rules.ts";
+import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
 /** The verdict on one command of a line, and why. */
 export type CommandVerdict = Span & {

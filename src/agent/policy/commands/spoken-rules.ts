@@ -1,18 +1,8 @@
 import { speaksOf } from "../../tools/path-places.ts";
 import type { PolicyCall } from "../permission.ts";
 import { isWithin, type Rule } from "../rule.ts";
-import type { CommandLine, FoundSearch } from "./command-line.ts";
+import type { FoundSearch } from "./command-line.ts";
 import type { CommandPattern } from "./command-pattern.ts";
-
-/** A command line of a call, with the parameter that holds it. */
-export type NamedLine = { readonly parameter: string; readonly line: CommandLine };
-
-/** The command lines of a call. */
-export function linesOf({ values }: Pick<PolicyCall, "values">): readonly NamedLine[] {
-  return Object.entries(values).flatMap(([parameter, list]) =>
-    list.flatMap((value) => (value.kind === "command" ? [{ parameter, line: value.line }] : [])),
-  );
-}
 
 /** The rules that speak of command lines of the call's tool. */
 export function commandRules<Each extends Rule>(rules: readonly Each[], { name }: PolicyCall): readonly Each[] {
