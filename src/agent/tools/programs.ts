@@ -10,4 +10,6 @@ export type FinishedProgram = {
   readonly output: string;
   /** The length of all that it said. */
   readonly outputBytes: number;
+  /** What its sandbox did that the model must know: paths that were taken away again. */
+  readonly notes: readonly string[];
 };
