@@ -11,5 +11,5 @@ export const presets = {
    * without asking. Asked for are files with secrets and tools of your own that may change something. Without a box it asks as
    * `askAll` does.
    */
-  workspace: { mode: "default", autoAllowInBox: ["fs_write", "fs_edit", "fs_multi_edit", "todo_write", "bash_run"] },
+  workspace: { mode: "default", autoAllowInBox: ["fs_write", "fs_edit", "fs_multi_edit", "todo_write", "bash_run", "bash_kill"] },
 } as const satisfies Readonly<Record<string, PermissionSource>>;

@@ -10,6 +10,6 @@ export type FinishedProgram = {
   readonly output: string;
   /** The length of all that it said. */
   readonly outputBytes: number;
-  /** What the sandbox did after the program's end, in words for the model: what it took away. */
+  /** What its sandbox did that the model must know: paths that were taken away again. */
   readonly notes: readonly string[];
 };

@@ -1,41 +1,35 @@
-import { once } from "node:events";
 import { delimiter, dirname } from "node:path";
-import type { Readable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
 import { msSince } from "../../../lib/ms-since.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
 import type { Homes } from "../../workspace/homes.ts";
 import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-paths.ts";
-import { sandboxFor, type SandboxDemand, type Sandboxes } from "../../workspace/sandbox/sandbox-for.ts";
+import type { Sandbox } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
-
-/** The time for which an output is read on after its program has ended, in ms: something else may hold its pipe for ever. */
-const READ_ON_MS = 500;
+import { untilEnd } from "./until-end.ts";
 
 /** By what programs of agents are started. */
-export type ProgramServices = { readonly sandboxes: Sandboxes; readonly homes: Homes; readonly coveredPaths: CoveredPaths };
+export type ProgramServices = { readonly homes: Homes; readonly coveredPaths: CoveredPaths };
 
-/** The agent whose program it is, and its workspace as its tools are given it. */
+/** The agent whose program it is, its workspace as its tools are given it, and the sandbox that its template asks for. */
 export type ProgramPlace = {
   readonly agentId: string;
   readonly workspace: Workspace;
-  readonly sandbox: SandboxDemand;
+  readonly sandbox: Sandbox;
   /** Which files of the workspace a box covers. */
-  coverRule(): Promise<CoverRule>;
+  readonly coverRule: () => Promise<CoverRule>;
 };
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
-  { sandboxes, homes, coveredPaths }: ProgramServices,
-  { agentId, workspace, sandbox: demand, coverRule }: ProgramPlace,
+  { homes, coveredPaths }: ProgramServices,
+  { agentId, workspace, sandbox, coverRule }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
   signal: AbortSignal,
 ): Promise<ProcessGroup> {
   const home = await homes.of(agentId);
-  const sandbox = sandboxFor(sandboxes, { sandbox: demand });
   const program = {
     argv,
     folder: folder === undefined ? workspace.root : workspace.resolve(folder),
@@ -55,10 +49,8 @@ export async function startProgram(
 function inherited(): Record<string, string> {
   const names = ["LANG", "TZ", "TMPDIR"];
   const path = [process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", dirname(process.execPath)].join(delimiter);
-  return {
-    PATH: path,
-    ...Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
-  };
+  const others = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  return { PATH: path, ...Object.fromEntries(others) };
 }
 
 /** The programs of one call. They are killed when the call ends, with all that they started. */
@@ -93,42 +85,17 @@ export class CallPrograms {
   }
 
   async finish(program: GroupedProcess): Promise<FinishedProgram> {
+    const group = this.#groups.get(program);
+    if (group === undefined) throw new Error("finish() takes a program that this call started, once");
+    this.#groups.delete(program);
     const began = performance.now();
     const output = this.#output.begin();
-    const read = Promise.all(
-      [program.stdout, program.stderr].map((stream) => eachChunk(stream, (chunk) => this.#output.take(output, chunk))),
-    );
-    // Heard below.
-    read.catch(() => {});
-    const { code, signal } = await endOf(program);
-    const durationMs = msSince(began);
-    const group = this.#groups.get(program);
-    group?.end();
-    const giveUp = new AbortController();
-    await Promise.race([read, delay(READ_ON_MS, undefined, { signal: giveUp.signal }).catch(() => {})]);
-    giveUp.abort();
-    for (const stream of [program.stdout, program.stderr]) stream.destroy();
+    const { code, signal, notes } = await untilEnd(group, (chunk) => this.#output.take(output, chunk));
     const { text } = this.#output.end(output);
-    const { notes } = (await group?.ended) ?? { notes: [] };
-    return { code, signal, durationMs, output: text, outputBytes: output.bytes, notes };
+    return { code, signal, durationMs: msSince(began), output: text, outputBytes: output.bytes, notes };
   }
 
   #requireOpen(): void {
     if (this.#ended.aborted) throw new Error("the call has ended: nothing more is started for it");
-  }
-}
-
-/** How a program ended: by its code, or by a signal. */
-async function endOf(program: GroupedProcess): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
-  if (program.exitCode === null && program.signalCode === null) await once(program, "exit");
-  return { code: program.exitCode, signal: program.signalCode };
-}
-
-/** Reads a stream to its end. One that is destroyed has ended. */
-async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) await take(chunk);
-  } catch (error) {
-    if (!stream.destroyed) throw error;
   }
 }
