@@ -8,11 +8,21 @@ const OPENING_WORDS = /(?:^|[\s;&|(){}!`])(?:if|while|until|for|case|select|time
 /** Operators that begin a text of their own. */
 const HERE_DOCUMENTS = /<</g;
 
-/** Says why a line is not parsed: it is longer, or nested more deeply, than a line that a person reads. Null if it is parsed. */
+/**
+ * Says why a line is not parsed: it is longer, or nested more deeply, than a line that a person reads, or it ends in a
+ * backslash, which bash sometimes takes away. Null if it is parsed.
+ */
 export function boundsProblem(line: string): string | null {
   if (Buffer.byteLength(line) > LINE_BYTES) return `the line is longer than ${LINE_BYTES} bytes`;
+  if (trailingBackslashes(line) % 2 === 1) return "the line ends in a backslash";
   const depth = bracketDepth(line) + occurrences(line, OPENING_WORDS) + occurrences(line, HERE_DOCUMENTS);
   return depth > NESTING ? `the line is nested more than ${NESTING} deep` : null;
+}
+
+function trailingBackslashes(line: string): number {
+  let count = 0;
+  while (line.at(-1 - count) === "\\") count += 1;
+  return count;
 }
 
 /** The deepest nesting of brackets, whether they are quoted or not. A backtick counts as one that stays open. */

@@ -172,6 +172,7 @@ describe("a deny rule for commands", () => {
     ["make clean *", "make X=1 clean"],
     ["{rm,mv} *", "mv a b"],
     ["PATH=* *", "PATH=. ls"],
+    ["rm", 'ls; r"m"\\'],
     ["./deploy.sh *", "./deploy.sh prod"],
     ["deploy.sh *", "./scripts/deploy.sh prod"],
   ])("%s speaks of %s", async (rule, line) => {

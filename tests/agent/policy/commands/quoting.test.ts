@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { boundsProblem } from "../../../../src/agent/policy/commands/bounds.ts";
 import { readCommandLine } from "../../../../src/agent/policy/commands/read-command-line.ts";
 import { simpleCommands } from "../../../../src/agent/policy/commands/simple-commands.ts";
 import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
@@ -68,6 +69,7 @@ describe("quoting", () => {
     );
     const samples = fc.sample(fc.array(piece, { minLength: 1, maxLength: 5 }), 2_000).map((parts) => parts.join(""));
     const wordsOf = (text: string): readonly string[] | null => {
+      if (boundsProblem(text) !== null) return null;
       const { commands, trouble } = simpleCommands(`show ${text}`);
       const [command] = commands;
       if (trouble !== null || commands.length !== 1 || command === undefined || command.redirects.length > 0) return null;
