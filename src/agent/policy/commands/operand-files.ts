@@ -13,7 +13,16 @@ export type Located =
   | { readonly kind: "trouble"; readonly reason: string; readonly isOutside: boolean };
 
 /** Names that are no files of the workspace, and that every program may use. */
-const STREAMS: ReadonlySet<string> = new Set(["-", "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
+const STREAMS: ReadonlySet<string> = new Set([
+  "-",
+  "/dev/null",
+  "/dev/zero",
+  "/dev/random",
+  "/dev/urandom",
+  "/dev/stdin",
+  "/dev/stdout",
+  "/dev/stderr",
+]);
 
 /** Finds what a path of a command leads to. Throws PathClosed for what is the server's own. */
 export function located({ workspace, folder }: Place, path: string): Located {
