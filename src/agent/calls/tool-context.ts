@@ -38,11 +38,11 @@ export function toolContext(
   { callId, toolName, ended, leftOut, output, files }: RunningCall,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
-  const place = programPlace({ services, template, agent }, workspace);
+  const place = (): ProgramPlace => programPlace({ services, template, agent }, workspace);
   let started: CallPrograms | null = null;
-  const programs = (): CallPrograms => (started ??= new CallPrograms(services, place, ended, output()));
+  const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(), ended, output()));
   const shellCall = (): ShellCall => ({
-    ...place,
+    ...place(),
     tenant: agent.tenant,
     createdBy: agent.createdBy,
     callId,
