@@ -13,6 +13,9 @@ import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
 import { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
+import { endShellLeases } from "./agent/calls/shells/rows.ts";
+import { ServerShells } from "./agent/calls/shells/server-shells.ts";
+import { HomesSweep } from "./sweeps/homes.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
 import { Runner } from "./agent/loop/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
@@ -114,6 +117,26 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => box?.close());
   for (const note of (await box?.recover()) ?? []) logger.warn(note);
   const images = new Images();
+  const clock = overrides.clock ?? systemClock;
+  const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
+  const outputs = new ToolOutputs(join(dataFolder, "outputs"));
+  const homes = new Homes(join(realFolder(dataFolder), "homes"));
+  const sandboxes = { none: unboxed(groups), box };
+  const coveredPaths = new CoveredPaths();
+  const shells = new ServerShells({
+    sandboxes,
+    coveredPaths,
+    homes,
+    serverId,
+    sql,
+    leases,
+    log,
+    clock,
+    logger,
+    outputs,
+    leaseTimes,
+  });
+  starting.defer(() => shells.close());
   const shared = {
     serverId,
     sql,
@@ -122,19 +145,20 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     log,
     appender: new Appender(log),
     bell,
-    clock: overrides.clock ?? systemClock,
+    clock,
     logger,
-    leaseTimes: overrides.leaseTimes ?? LEASE_TIMES,
+    leaseTimes,
     agentLimit: settings.agentLimit,
     slots: new ToolSlots(settings.toolLimits),
-    outputs: new ToolOutputs(join(dataFolder, "outputs")),
+    outputs,
     lateResults: new LateResults(logger),
     unheardCalls: new UnheardCalls(logger),
     groups,
-    homes: new Homes(join(realFolder(dataFolder), "homes")),
+    homes,
     contents: new RecentContents(),
-    sandboxes: { none: unboxed(groups), box },
-    coveredPaths: new CoveredPaths(),
+    sandboxes,
+    coveredPaths,
+    shells,
     images,
     transcripts: new Transcripts(images),
     requests: overrides.requests ?? new RequestRoom(),
@@ -172,10 +196,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
 
   // Only one process works on the embedded database.
-  if (database.config.kind === "embedded") await endAll(sql);
+  if (database.config.kind === "embedded") await Promise.all([endAll(sql), endShellLeases(sql)]);
   const runner = new Runner(services);
   starting.defer(() => runner.close());
   const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));
+  shells.onEnded(wake);
 
   // Who is told of the log besides, and what is removed from it.
   const readers = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
@@ -183,6 +208,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => consumers.close());
   const retention = new RetentionSweep(services, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
   starting.defer(() => retention.close());
+  const homesSweep = new HomesSweep(services);
+  starting.defer(() => homesSweep.close());
   const audit = new AuditSweep(services, overrides.auditTimes ?? AUDIT_TIMES);
   starting.defer(() => audit.close());
 

@@ -134,6 +134,10 @@ type OwnerParts = {
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
   /** The files that calls of the change have read or written, each once. */
   readonly knownFiles?: readonly KnownFileRow[];
+  /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
+  readonly shellStart?: { readonly row: Row<Prisma.ShellUncheckedCreateInput>; readonly limit: number; readonly leaseMs: number };
+  /** The shells that ended, and of which the model is told that. */
+  readonly shellsTold?: readonly string[];
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
 };
@@ -141,7 +145,7 @@ type OwnerParts = {
 type OutsideParts = {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
   readonly createAgent?: Row<
-    Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles">
+    Omit<Prisma.AgentUncheckedCreateInput, "steps" | "messages" | "toolCalls" | "approvals" | "todos" | "knownFiles" | "shells">
   >;
   /** With createAgent: the messages of another agent, up to this ordinal, are the first of the new one's. */
   readonly fork?: { readonly from: string; readonly at: number };
@@ -165,6 +169,15 @@ type OutsideParts = {
   readonly received?: Row<Omit<Prisma.MessageUncheckedCreateInput, "arrival">>;
   /** The images of `received`, in base64; those that the tenant has already stay. */
   readonly images?: readonly { readonly digest: string; readonly data: string }[];
+  /**
+   * A background shell has ended: refused unless it runs on `server`; without a server, unless its lease has run out.
+   */
+  readonly shellEnd?: Pick<
+    Row<Prisma.ShellUncheckedCreateInput>,
+    "id" | "endReason" | "exitCode" | "signal" | "endedAt" | "isEndTold"
+  > & {
+    readonly server: string | null;
+  };
   readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
   /** The decisions that the approval must have so far, with `decision`; none if omitted. */
   readonly expectDecisions?: number;
@@ -252,6 +265,7 @@ const ROWS = new Set([
   "decision",
   "todos",
   "knownFiles",
+  "shellEnd",
   "storeAllowRule",
   "revokeAllowRule",
   "startDelegation",
@@ -278,9 +292,14 @@ function isEmpty(part: unknown): boolean {
 }
 
 function encoded(name: string, part: unknown): unknown {
+  if (name === "shellStart") return encodedShell(part as NonNullable<OwnerChange["shellStart"]>);
   if (name === "transitions") return (part as readonly ToolCallTransition[]).map(encodedTransition);
   if (!ROWS.has(name)) return part;
   return Array.isArray(part) ? part.map((row: object) => toColumns(row)) : toColumns(part as object);
+}
+
+function encodedShell(start: NonNullable<OwnerChange["shellStart"]>): object {
+  return { ...start, row: toColumns(start.row) };
 }
 
 function encodedTransition(transition: ToolCallTransition): object {

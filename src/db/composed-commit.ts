@@ -35,7 +35,7 @@ const STATEMENTS = new Map(
 /**
  * The change of an owner as one SQL statement with typed parameters, which PostgreSQL plans once a connection; null if it
  * is a change that only the function `commit_change` makes, since what others have committed meanwhile counts: messages of
- * people that join, approvals, what a call starts by, notes, and the beginning of a turn.
+ * people that join, approvals, what a call starts by, notes, background shells, and the beginning of a turn.
  *
  * The statement locks as the function does: the agent's row, the rows that it changes, the tenant's log. Each part reads
  * from the one before it, so that PostgreSQL cannot take them in another order. It answers no row if the lease is another's
@@ -50,9 +50,10 @@ export function composeCommit(change: OwnerChange): ComposedCommit | null {
   return statement === undefined || rows.messages.length > 1 ? null : { statement, values: valuesOf(change, rows, shape) };
 }
 
-function isComposable({ agent, joins, approvals, approvalTransitions, todos, toldNote, transitions }: OwnerChange): boolean {
-  const isOwn = [joins, approvals, approvalTransitions].every((rows) => rows === undefined || rows.length === 0);
-  const isWhole = todos === undefined && toldNote === undefined && agent?.turn === undefined;
+function isComposable(change: OwnerChange): boolean {
+  const { agent, joins, approvals, approvalTransitions, todos, toldNote, shellStart, shellsTold, transitions } = change;
+  const isOwn = [joins, approvals, approvalTransitions, shellsTold].every((rows) => rows === undefined || rows.length === 0);
+  const isWhole = todos === undefined && toldNote === undefined && shellStart === undefined && agent?.turn === undefined;
   return isOwn && isWhole && transitions?.some(({ by }) => by !== undefined) !== true;
 }
 

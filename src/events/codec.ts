@@ -20,7 +20,7 @@ import {
   type TenantEventDraft,
   type TimelineEvent,
 } from "./event.ts";
-import { GATE_STAGES, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
+import { GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
 import type { Channel } from "./channel.ts";
 import { asNow } from "./older-payloads.ts";
 
@@ -82,6 +82,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   BREAKPOINT_CHANGED: valuesOf({ previousBreakpoint: Breakpoint, breakpoint: Breakpoint }),
   STAGE_STARTED: valuesOf({ stage: named(GATE_STAGES) }),
   STAGE_COMPLETED: valuesOf({ stage: named(GATE_STAGES) }),
+  SHELL_ENDED: valuesOf({ endReason: named(SHELL_END_REASONS) }),
   EXECUTION_FAILED: EXECUTION_ENDED,
   EXECUTION_ABORTED: EXECUTION_ENDED,
   ALLOW_RULE_STORED: CHANGED_BY,

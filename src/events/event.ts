@@ -2,7 +2,7 @@ import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "..
 import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
 import type { ActorRef } from "./actor-ref.ts";
-import type { ApprovalSnapshot, GateStage, TodoItem, ToolCallError, ToolCallSnapshot } from "./snapshots.ts";
+import type { ApprovalSnapshot, GateStage, ShellEndReason, TodoItem, ToolCallError, ToolCallSnapshot } from "./snapshots.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
 
 /** The end of a turn. */
@@ -148,6 +148,25 @@ export type AgentEventBody =
     }
   | { readonly kind: "TODO_CHANGED"; readonly previousTodos: readonly TodoItem[]; readonly todos: readonly TodoItem[] }
   | {
+      readonly kind: "SHELL_STARTED";
+      readonly shellId: string;
+      /** The call that started it. */
+      readonly callId: string;
+      /** The beginning of its command line. */
+      readonly command: string;
+    }
+  | {
+      readonly kind: "SHELL_ENDED";
+      readonly shellId: string;
+      readonly callId: string;
+      readonly command: string;
+      readonly endReason: ShellEndReason;
+      /** Null if a signal ended it, or if nobody knows. */
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+      readonly durationMs: number;
+    }
+  | {
       readonly kind: "EXECUTION_STARTED";
       readonly callId: string;
       readonly tool: string;
@@ -231,6 +250,8 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   AGENT_RESUMED: "MONITOR",
   STORAGE_FAILURE: "MONITOR",
   TODO_CHANGED: "MONITOR",
+  SHELL_STARTED: "MONITOR",
+  SHELL_ENDED: "MONITOR",
   EXECUTION_STARTED: "MONITOR",
   STAGE_STARTED: "MONITOR",
   STAGE_COMPLETED: "MONITOR",

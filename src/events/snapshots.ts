@@ -74,3 +74,21 @@ export type TodoItem = {
   readonly assignee: string | null;
   readonly notes: string | null;
 };
+
+/** A background shell runs, or has ended for good. */
+export const SHELL_STATES = ["RUNNING", "ENDED"] as const;
+export type ShellState = (typeof SHELL_STATES)[number];
+
+/** The reasons for which a background shell ends. */
+export const SHELL_END_REASONS = [
+  "EXITED",
+  "KILLED",
+  "TIME_UP",
+  "INTERRUPTED",
+  "ARCHIVED",
+  "TAKEN_OVER",
+  "SERVER_CLOSED",
+  "SERVER_LOST",
+  "NOT_STARTED",
+] as const;
+export type ShellEndReason = (typeof SHELL_END_REASONS)[number];

@@ -1,6 +1,6 @@
 import type { OutputPiece } from "../agent/calls/outputs.ts";
 import { cancelToolCall as cancel } from "../agent/commands/cancel-tool-call.ts";
-import type { Prisma, ToolCall } from "../db/generated/client.ts";
+import type { Prisma, Shell, ToolCall } from "../db/generated/client.ts";
 import { ROW_ID } from "../lib/global-id.ts";
 import { connection, type Connection, type PageArguments } from "./connection.ts";
 import type { Context } from "./context.ts";
@@ -82,4 +82,16 @@ export async function outputPiece(
   if (bytes < 4 || bytes > MOST_PIECE)
     throw clientError("BAD_USER_INPUT", `\`bytes\` must be between 4 and ${MOST_PIECE}, not ${bytes}`);
   return services.outputs.read(callId, offset, bytes);
+}
+
+/** The most shells of an agent that one answer holds. */
+const MOST_SHELLS = 100;
+
+/** The columns that Prisma must read for what was asked. */
+type ShellSelection = Pick<Prisma.ShellFindManyArgs, "include" | "select">;
+
+/** An agent's background shells, the newest first. The agent was read before, by who may see it. */
+export async function shellsOf({ prisma }: Context, agentId: string, selection: ShellSelection): Promise<Shell[]> {
+  const orderBy = [{ startedAt: "desc" }, { id: "desc" }] as Prisma.ShellOrderByWithRelationInput[];
+  return prisma.shell.findMany({ ...selection, where: { agentId }, orderBy, take: MOST_SHELLS });
 }

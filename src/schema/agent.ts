@@ -9,7 +9,7 @@ import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { forkPointsOf } from "../resolvers/fork-point.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { templateNamed } from "../resolvers/template.ts";
-import { toolCallsOf } from "../resolvers/tool-call.ts";
+import { shellsOf, toolCallsOf } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { Approval } from "./approvals/approval.ts";
 import { builder } from "./builder.ts";
@@ -18,6 +18,7 @@ import { described } from "./described.ts";
 import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
 import { Message, MessageConnection } from "./message.ts";
+import { Shell } from "./shell.ts";
 import { Template } from "./template.ts";
 import { TodoItem } from "./todo.ts";
 import { ToolCall, ToolCallConnection } from "./tool-call.ts";
@@ -172,6 +173,12 @@ export const Agent = builder.prismaNode("Agent", {
       description: "What waits for a person, longest first; at most 100.",
       select: { id: true },
       resolve: (query, { id }, _args, context) => pendingApprovalsOf(context, id, query),
+    }),
+    shells: t.prismaField({
+      type: [Shell],
+      description: "The commands that it left running in the background, newest first; at most 100.",
+      select: { id: true },
+      resolve: (query, { id }, _args, context) => shellsOf(context, id, query),
     }),
     todos: t.field({
       type: [TodoItem],

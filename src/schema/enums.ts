@@ -2,7 +2,12 @@ import type { CannotDecideReason as CannotDecide } from "../agent/approvals/cann
 import type { CommandRefusalCode } from "../agent/actors/refusal.ts";
 import type { ROLES } from "../agent/actors/actor.ts";
 import type * as stored from "../db/generated/enums.ts";
-import type { GateStage as Stage, ToolCallErrorType as ErrorType } from "../events/snapshots.ts";
+import type {
+  GateStage as Stage,
+  ShellEndReason as EndReason,
+  ShellState as Running,
+  ToolCallErrorType as ErrorType,
+} from "../events/snapshots.ts";
 import { builder } from "./builder.ts";
 import { described, describedLower } from "./described.ts";
 
@@ -40,6 +45,29 @@ export const ToolCallState = builder.enumType("ToolCallState", {
     FAILED: "Final: it could not run, or did not end well.",
     DENIED: "Final: a rule, a hook or a person denied it, or nobody decided in time.",
     SEALED: "Final: it was closed without a result of its own.",
+  }),
+});
+
+export const ShellState = builder.enumType("ShellState", {
+  description: "Whether a background shell runs.",
+  values: described<Running>({
+    RUNNING: "It runs on its server, or did when that was last heard of.",
+    ENDED: "Final: it has ended.",
+  }),
+});
+
+export const ShellEndReason = builder.enumType("ShellEndReason", {
+  description: "Why a background shell ended.",
+  values: described<EndReason>({
+    EXITED: "By itself.",
+    KILLED: "Its agent ended it.",
+    TIME_UP: "Its time was up.",
+    INTERRUPTED: "A person interrupted its agent.",
+    ARCHIVED: "Its agent was archived.",
+    TAKEN_OVER: "Another server went on with its agent.",
+    SERVER_CLOSED: "Its server was closed.",
+    SERVER_LOST: "Its server died, or could not reach the database in time.",
+    NOT_STARTED: "It could not be started.",
   }),
 });
 

@@ -181,6 +181,8 @@ describe("settings", () => {
       "fs_glob",
       "fs_grep",
       "bash_run",
+      "bash_logs",
+      "bash_kill",
       "todo_read",
       "todo_write",
     ]);

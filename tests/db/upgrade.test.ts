@@ -26,6 +26,8 @@ const NEW = new Set<string>([
   "DELEGATION_STARTED",
   "DELEGATION_ENDED",
   "CONFIGURATION_CHANGED",
+  "SHELL_STARTED",
+  "SHELL_ENDED",
 ]);
 
 /** A database as the version before the contract left it, with rows of every kind. */

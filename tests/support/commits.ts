@@ -1,3 +1,7 @@
+import { shellStarted } from "../../src/agent/loop/commits/shells.ts";
+import { randomUUID } from "node:crypto";
+import type { OwnerChange } from "../../src/db/change.ts";
+import type { AgentEventBody } from "../../src/events/event.ts";
 import type { ReadyCall } from "../../src/agent/calls/judge.ts";
 import type { CallView } from "../../src/agent/calls/call.ts";
 import type { Validated } from "../../src/agent/calls/stages/validation.ts";
@@ -84,6 +88,18 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   return possible;
 }
 
+/** A shell that a call leaves running. */
+function shellStart(view: AgentView, call: CallView): NonNullable<OwnerChange["shellStart"]> {
+  const { id: agentId, tenant } = view;
+  const ends = { endWanted: null, endReason: null, exitCode: null, signal: null, endedAt: null, isEndTold: false };
+  const place = { id: randomUUID(), tenant, agentId, callId: call.id, command: "sleep 1", server: "here", host: "test" };
+  return { row: { ...place, ...ends, leaseUntil: null, state: "RUNNING", startedAt: AT }, limit: 1_000, leaseMs: 15_000 };
+}
+
+function shellEvent(call: CallView): AgentEventBody {
+  return { kind: "SHELL_STARTED", shellId: "shell", callId: call.id, command: "sleep 1" };
+}
+
 function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit[] {
   switch (call.state) {
     case "PENDING":
@@ -145,6 +161,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
           name: "call failed with files",
           make: () => callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, trace: false }, AT),
         },
+        { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
         { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, trace: false }, AT) },
         { name: "recovered, calls sealed", make: () => recover("seal") },
         { name: "recovered, people asked", make: () => recover("ask") },

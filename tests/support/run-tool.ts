@@ -36,6 +36,11 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
     emit: async () => {},
     start: () => Promise.reject(new Error("no tool of files starts a program")),
     finish: () => Promise.reject(new Error("no tool of files starts a program")),
+    shells: {
+      start: () => Promise.reject(new Error("no tool of files starts a program")),
+      logs: async () => null,
+      kill: async () => null,
+    },
     ...more,
   };
 }

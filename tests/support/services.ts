@@ -2,6 +2,7 @@ import { ActorNames } from "../../src/agent/actors/actor-names.ts";
 import { Images } from "../../src/agent/conversation/images.ts";
 import { LateResults } from "../../src/agent/calls/late-results.ts";
 import { ToolOutputs } from "../../src/agent/calls/outputs.ts";
+import { ServerShells } from "../../src/agent/calls/shells/server-shells.ts";
 import { LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import type { Model } from "../../src/agent/models/model.ts";
 import type { AgentServices } from "../../src/agent/loop/services.ts";
@@ -33,34 +34,34 @@ export function testServices(
   const log = new EventLog(sql);
   const images = new Images();
   const groups = new ProcessGroups();
+  const homes = new Homes("/nowhere");
+  const sandboxes = { none: unboxed(groups), box: null };
+  const coveredPaths = new CoveredPaths();
+  const outputs = new ToolOutputs("/nowhere");
+  const shared = { serverId: "here", sql, leases: sql, log, clock: systemClock, logger: silentLogger, leaseTimes: LEASE_TIMES };
   return {
-    serverId: "here",
-    sql,
-    leases: sql,
+    ...shared,
     reads: sql,
-    log,
     appender: new Appender(log),
     bell: silentBell(),
-    clock: systemClock,
-    logger: silentLogger,
-    leaseTimes: LEASE_TIMES,
     templates: new Map([["assistant", { ...testTemplate(), ...template }]]),
     models: new Map([["test", model]]),
     modes: new Map(),
     agentHooks: new Map(),
     agentLimit: 100,
     slots: new ToolSlots({ running: 8, waiting: 0, waitMs: 1 }),
-    outputs: new ToolOutputs("/nowhere"),
+    outputs,
     lateResults: new LateResults(silentLogger),
     unheardCalls: new UnheardCalls(silentLogger),
     images,
     transcripts: new Transcripts(images),
     requests: new RequestRoom(),
     groups,
-    homes: new Homes("/nowhere"),
+    homes,
     contents: new RecentContents(),
-    sandboxes: { none: unboxed(groups), box: null },
-    coveredPaths: new CoveredPaths(),
+    sandboxes,
+    coveredPaths,
+    shells: new ServerShells({ sandboxes, coveredPaths, homes, ...shared, outputs }),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

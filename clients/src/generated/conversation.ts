@@ -113,6 +113,8 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
       | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'ShellEnded', cursor: string }
+      | { __typename: 'ShellStarted', cursor: string }
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', cursor: string }

@@ -30,6 +30,11 @@ export class ToolOutputs {
     return join(this.#folder, `${callId}.parts`);
   }
 
+  /** The folder of what a background shell says. */
+  shell(shellId: string): string {
+    return join(this.#folder, `${shellId}.shell`);
+  }
+
   /**
    * Keeps what was collected, the beginning and the end of it if it is more than MOST_BYTES, with a mark between them that says
    * how much was left out. Gives how many bytes are kept.

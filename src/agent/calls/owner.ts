@@ -13,6 +13,8 @@ export type CallOwner = {
   room(signal: AbortSignal): Promise<void>;
   /** Commits what was deferred. False if something else was stored in its place. */
   flush(): Promise<boolean>;
+  /** Commits that a background shell starts. False if it may not, or if the lease is lost. */
+  commitShell(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Promise<boolean>;
   /** Replaces the agent's todo list as a call wishes. False if the lease is lost. */
   commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean>;
 };

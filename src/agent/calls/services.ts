@@ -3,6 +3,7 @@ import type { ServerFolders } from "../policy/agent-policy.ts";
 import type { Vocabulary } from "../policy/permission-source.ts";
 import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
+import type { ServerShells } from "./shells/server-shells.ts";
 import type { ProgramServices } from "./programs/programs.ts";
 import type { RecentContents } from "../workspace/recent-contents.ts";
 import type { LateResults } from "./late-results.ts";
@@ -20,4 +21,6 @@ export type CallServices = JudgeServices &
     /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;
     readonly contents: RecentContents;
+    /** The background shells that run on this server. */
+    readonly shells: ServerShells;
   };

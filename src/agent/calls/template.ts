@@ -12,6 +12,10 @@ export const CALL_SETTINGS = {
   toolTimeoutMs: withDefault(milliseconds(MAX_TIMEOUT_MS), 60_000),
   /** A tool that runs longer, in ms, is reported as an ERROR of severity WARN. 30,000 if omitted. */
   slowToolMs: withDefault(COUNT, 30_000),
+  /** The number of background shells that an agent may have running. 8 if omitted. */
+  backgroundShells: withDefault(COUNT, 8),
+  /** After so long a background shell is ended; in ms, up to a day. 3,600,000 if omitted. */
+  backgroundShellMs: withDefault(milliseconds(24 * 60 * 60 * 1_000), 3_600_000),
   /** True if the pipeline's events (EXECUTION_STARTED, STAGE_STARTED …) are emitted for each call. False if omitted. */
   trace: withDefault(Type.Boolean(), false),
   /** The box in which the programs of its agents run: `none`, or `required`, without which nothing of them runs (docs/sandbox.md). `none` if omitted. */

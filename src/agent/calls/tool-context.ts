@@ -10,6 +10,7 @@ import type { CallingAgent } from "./call.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
+import type { ShellCall } from "./shells/server-shells.ts";
 import type { CallScope } from "./scope.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { TodoList, ToolContext } from "../tools/tool.ts";
@@ -36,9 +37,19 @@ export function toolContext(
   { callId, toolName, ended, leftOut, output, files }: RunningCall,
 ): Omit<ToolContext, "signal"> {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
+  const place = programPlace({ services, template, agent }, workspace);
   let started: CallPrograms | null = null;
-  const programs = (): CallPrograms =>
-    (started ??= new CallPrograms(services, programPlace({ services, template, agent }, workspace), ended, output()));
+  const programs = (): CallPrograms => (started ??= new CallPrograms(services, place, ended, output()));
+  const shellCall = (): ShellCall => ({
+    ...place,
+    tenant: agent.tenant,
+    createdBy: agent.createdBy,
+    callId,
+    ended,
+    most: template.backgroundShells,
+    mostMs: template.backgroundShellMs,
+    commit: (start, event) => owner.commitShell(start, event),
+  });
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
   let room: Promise<void> | null = null;
   return {
@@ -51,6 +62,11 @@ export function toolContext(
     files,
     start: (file, args, options) => programs().start(file, args, options),
     finish: (program) => programs().finish(program),
+    shells: {
+      start: (command, argv, options) => services.shells.start(shellCall(), command, argv, options),
+      logs: (shellId, piece) => services.shells.logs(agent.id, shellId, piece),
+      kill: (shellId) => services.shells.kill(agent.id, shellId),
+    },
     todos: todoList(services.sql, agent, owner, { callId, ended }),
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();

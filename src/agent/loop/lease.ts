@@ -18,8 +18,8 @@ export type Lease = {
   readonly isTakeover: boolean;
 };
 
-/** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. */
-const KNOWN_NEEDS = 0;
+/** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. 1: it has background shells. */
+const KNOWN_NEEDS = 1;
 
 /** The time for which an agent that failed as soon as it was claimed is left alone, in s. */
 const LATER_S = 30;

@@ -1,4 +1,5 @@
 import type { CallView } from "../calls/call.ts";
+import { wantEndElsewhere } from "../calls/shells/rows.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody } from "../../events/event.ts";
@@ -12,7 +13,7 @@ import { parked } from "./commits/parked.ts";
 import { turnEnded } from "./commits/turn-ended.ts";
 import { Interrupt, WakeUp } from "./signals.ts";
 import { release, releaseForLater, type Lease } from "./lease.ts";
-import { nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
+import { hasShellElsewhere, nextAction, type Action, type Activity, type Bounds } from "./next-action.ts";
 import { Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
 import { recover } from "./recovery.ts";
@@ -53,6 +54,7 @@ export class Loop {
   #configured: Configured | Missing | null = null;
   #isStopping = false;
   #isTakenOver: boolean;
+  #hasAskedForShells = false;
 
   /** Until `startUntil` the lease allows new work to start. */
   constructor(services: AgentServices, lease: Lease, startUntil: Deadline) {
@@ -128,10 +130,19 @@ export class Loop {
   async #next(view: AgentView, activity: Activity, times: number, { template, model }: Configured): Promise<boolean> {
     if (!(await this.#showMessages(view, template))) return false;
     if (view.state === "READY") this.#isTakenOver = false;
+    await this.#endShellsElsewhere(view);
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
     return false;
+  }
+
+  /** Asks other servers, once, to end what the agent left running there: until then nothing that is not read-only starts. */
+  async #endShellsElsewhere(view: AgentView): Promise<void> {
+    const { leases, serverId } = this.#services;
+    if (this.#hasAskedForShells || !hasShellElsewhere(view, serverId)) return;
+    this.#hasAskedForShells = true;
+    await wantEndElsewhere(leases, view.id, serverId);
   }
 
   async #do(
@@ -291,6 +302,7 @@ export class Loop {
 
   #activity(): Activity {
     return {
+      serverId: this.#services.serverId,
       isModelRunning: this.#answering !== null,
       isJudging: this.#calls.isJudging,
       runningCalls: this.#calls.running,

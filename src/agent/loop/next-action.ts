@@ -4,6 +4,8 @@ import type { CallView } from "../calls/call.ts";
 
 /** The work of an agent that its owner has under way. */
 export type Activity = {
+  /** This server: background shells of others must end before anything that is not read-only starts. */
+  readonly serverId: string;
   readonly isModelRunning: boolean;
   /** True while hooks are looking at calls. */
   readonly isJudging: boolean;
@@ -67,8 +69,14 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
 }
 
 function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Action {
+  const isHeld = hasShellElsewhere(view, activity.serverId);
   const unjudged = view.calls.filter(
-    (call) => mayRun(call, activity) && !activity.readyCalls.has(call.id) && !activity.runningCalls.has(call.id),
+    (call) =>
+      mayRun(call, activity) &&
+      !activity.readyCalls.has(call.id) &&
+      !activity.runningCalls.has(call.id) &&
+      // What such a shell does may change what a verdict depends on (invariant 14).
+      !(isHeld && bounds.isExclusive(call.name)),
   );
   if (unjudged.length > 0) return { kind: "judge calls", calls: unjudged };
   const scheduled = view.calls.map((call): ScheduledCall => ({
@@ -76,9 +84,15 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
     isExclusive: bounds.isExclusive(call.name),
     status: statusOf(call, activity),
   }));
-  const starting = new Set(startable(scheduled, bounds.toolConcurrency));
+  const starting = new Set(startable(scheduled, bounds.toolConcurrency, isHeld));
   if (starting.size > 0) return { kind: "execute calls", calls: view.calls.filter((call) => starting.has(call.id)) };
-  return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
+  const isShellAwaited = isHeld && startable(scheduled, bounds.toolConcurrency).length > 0;
+  return activity.runningCalls.size > 0 || isShellAwaited ? { kind: "wait" } : { kind: "park" };
+}
+
+/** True if a background shell of the agent runs on another server than `serverId`, or may still run there. */
+export function hasShellElsewhere({ shells }: AgentView, serverId: string): boolean {
+  return shells.some(({ state, server }) => state === "RUNNING" && server !== serverId);
 }
 
 /** True if a call has not run, or is to run again. */
@@ -104,13 +118,13 @@ export type ScheduledCall = {
 /**
  * Which ready calls may start now, in source order. Consecutive reads run together, `concurrency` at once. An
  * exclusive call waits for all earlier ones that can run, and nothing passes it. A call that waits for a person is
- * passed by reads, and holds later exclusive calls.
+ * passed by reads, and holds later exclusive calls. `isChangeHeld` holds all exclusive calls.
  */
-export function startable(calls: readonly ScheduledCall[], concurrency: number): string[] {
+export function startable(calls: readonly ScheduledCall[], concurrency: number, isChangeHeld = false): string[] {
   const starting: string[] = [];
   let running = calls.filter(({ status }) => status === "running").length;
   let isEarlierOpen = false;
-  let isHeld = false;
+  let isHeld = isChangeHeld;
   for (const call of calls) {
     if (call.status === "final") continue;
     if (call.status === "waiting for a person") {

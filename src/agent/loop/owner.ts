@@ -11,6 +11,7 @@ import type { CallOwner } from "../calls/owner.ts";
 import type { ConversationOwner } from "../conversation/owner.ts";
 import type { AddedMessages } from "../conversation/transcript.ts";
 import { compose, identity, joinCommits, said, type Commit, move } from "./commits/commit.ts";
+import { shellStarted } from "./commits/shells.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Lease } from "./lease.ts";
 import { OwnerView } from "./owner-view.ts";
@@ -160,6 +161,11 @@ export class Owner implements CallOwner, ConversationOwner {
   /** Replaces the agent's todo list as a call wishes. False if the lease is lost. */
   commitTodos(callId: string, todos: NonNullable<OwnerChange["todos"]>, event: AgentEventBody): Promise<boolean> {
     return this.commit({ change: { todos, todosBy: callId }, events: [event], after: identity });
+  }
+
+  /** Commits that a background shell starts. False if it may not, or if the lease is lost. */
+  commitShell(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Promise<boolean> {
+    return this.commit(shellStarted(start, event));
   }
 
   async #commit(commit: Commit): Promise<Outcome> {

@@ -7,6 +7,7 @@ import { Rerun } from "../../lib/rerun.ts";
 import { withCause } from "../../lib/text.ts";
 import { endDelegations } from "../approvals/delegate.ts";
 import { expireApprovals } from "../approvals/expire.ts";
+import { closeLostShells } from "../calls/shells/lost.ts";
 import { reportOutage } from "./outage-report.ts";
 import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
@@ -244,6 +245,7 @@ export class Runner {
   async #expire(): Promise<void> {
     if (this.#outage !== null) return;
     for (const agentId of await expireApprovals(this.#services)) await this.wake(agentId);
+    for (const agentId of await closeLostShells(this.#services)) await this.wake(agentId);
     await endDelegations(this.#services);
   }
 

@@ -2,6 +2,7 @@ import type { AgentState, Breakpoint, MessageKind, StepState } from "../../db/ge
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
+import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
 
 /** Everything that decides what an agent does next, as its rows stand at one moment. */
@@ -42,6 +43,8 @@ export type AgentView = {
   /** The messages from people that this turn answers. */
   readonly turnMessageIds: readonly string[];
   readonly lastMessageKind: MessageKind | null;
+  /** Its background shells that run, and those of whose end the model was not told, in the order in which they were started. */
+  readonly shells: readonly ShellView[];
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
 };
@@ -61,6 +64,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'stepsInTurn', a.step_count - coalesce((SELECT s.step FROM step s WHERE s.agent_id = a.id AND s.turn < a.turn ORDER BY s.step DESC LIMIT 1), 0),
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
+    'shells', (SELECT ${SHELL_VIEWS} FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told),
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count)
   ) AS view FROM agent a WHERE a.id = $1`,
 };

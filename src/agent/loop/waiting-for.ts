@@ -13,6 +13,8 @@ export type Standstill = {
   /** Whose turn it is: a server's that answers, one's that does not, nobody's although it could go on, or a person's. */
   readonly owner: "ANSWERS" | "RUN_OUT" | "NOBODY" | "NOT_NEEDED";
   readonly asked: readonly { readonly name: string; readonly kind: ApprovalKind }[];
+  /** True if a background shell runs on another server than the agent's. */
+  readonly isShellElsewhere: boolean;
   /** The calls that run, with since when they do so: one that runs again began anew. */
   readonly executing: readonly { readonly name: string; readonly since: string }[];
 };
@@ -23,6 +25,7 @@ const READ: Statement<{ standstill: Standstill | null }, [agentIds: readonly str
     'isTurnWanted', a.retry_turn IS NOT NULL OR EXISTS (SELECT FROM message m WHERE m.agent_id = a.id AND m.ordinal IS NULL AND m.withdrawn_at IS NULL),
     'owner', CASE WHEN a.lease_until < clock_timestamp() THEN 'RUN_OUT' WHEN a.lease_owner IS NOT NULL THEN 'ANSWERS' WHEN a.runnable_at IS NOT NULL THEN 'NOBODY' ELSE 'NOT_NEEDED' END,
     'asked', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'kind', p.kind) ORDER BY p.requested_at), '[]') FROM approval p JOIN tool_call t ON t.id = p.tool_call_id WHERE p.agent_id = a.id AND p.state = 'PENDING'),
+    'isShellElsewhere', EXISTS (SELECT FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.server <> a.lease_owner),
     'executing', (SELECT coalesce(json_agg(json_build_object('name', t.name, 'since', t.updated_at) ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count AND t.state = 'EXECUTING')
   ) END AS standstill FROM unnest($1::text[]) WITH ORDINALITY AS g(id, place) LEFT JOIN agent a ON a.id = g.id ORDER BY g.place`,
 };
@@ -39,6 +42,8 @@ export function waitingFor(now: Standstill): string | null {
   if (now.owner === "RUN_OUT") return "another server to go on with it: the one that worked on it does not answer";
   if (now.isInterrupted) return "its turn to end: somebody interrupted it";
   if (now.asked.length > 0 && now.executing.length === 0) return people(now.asked);
+  if (now.isShellElsewhere && now.executing.length === 0 && ["TOOL_PENDING", "POST_TOOL"].includes(now.breakpoint))
+    return "a background shell on another server to end";
   return atBreakpoint(now);
 }
 

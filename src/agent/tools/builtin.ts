@@ -1,3 +1,5 @@
+import { bashKill } from "./bash/kill.ts";
+import { bashLogs } from "./bash/logs.ts";
 import { bashRun } from "./bash/run.ts";
 import { fsEdit } from "./fs/edit.ts";
 import { fsGlob } from "./fs/glob.ts";
@@ -17,6 +19,8 @@ export const BUILTIN_TOOLS: readonly Tool[] = [
   fsGlob,
   fsGrep,
   bashRun,
+  bashLogs,
+  bashKill,
   todoRead,
   todoWrite,
 ];

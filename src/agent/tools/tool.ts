@@ -9,6 +9,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
+import type { Shells } from "./bash/shells.ts";
 import {
   commandProblem,
   placeProblem,
@@ -51,6 +52,8 @@ export type ToolContext = {
    * last 32 MB are kept with the call if the model does not read all. If the call ends first, its failure has what was said.
    */
   finish(program: GroupedProcess): Promise<FinishedProgram>;
+  /** The agent's background shells: what outlives its call. */
+  readonly shells: Shells;
   /**
    * Reports something of the tool's own as a TOOL_CUSTOM_EVENT. Resolves when there is room for more: what a tool that does
    * not wait for that emits beyond its agent's share is left out, and an ERROR of severity WARN says how many.

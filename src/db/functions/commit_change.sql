@@ -8,7 +8,7 @@
 -- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
 -- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again.
 --
--- Locks: the agent's row first; new images, by digest; its approvals and calls, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls and shells, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
 -- start by does not stand any more; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
@@ -38,10 +38,12 @@ DECLARE
   v_state text;
   v_signal int;
   v_joined int;
+  v_is_idle boolean := false;
+  v_has_shells boolean := false;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text, "knownFiles" json, "toldNote" text);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text, "knownFiles" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -112,8 +114,16 @@ BEGIN
     RAISE EXCEPTION 'agent % was signalled', p_agent USING ERRCODE = 'TP002';
   END IF;
 
+  -- What an agent left running ends with its turn, and when it is archived: its server looks for this.
+  IF v_change.interrupt IS NOT NULL OR v_change.archive ->> 'at' IS NOT NULL THEN
+    UPDATE shell SET end_wanted = coalesce(end_wanted, CASE WHEN v_change.interrupt IS NULL THEN 'ARCHIVED' ELSE 'INTERRUPTED' END)
+    WHERE id IN (SELECT id FROM shell WHERE agent_id = p_agent AND state = 'RUNNING' ORDER BY id FOR NO KEY UPDATE);
+    v_has_shells := FOUND;
+  END IF;
+
   IF v_change.interrupt IS NOT NULL THEN
-    IF v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL) THEN
+    v_is_idle := v_agent.state = 'READY' AND v_agent.retry_turn IS NULL AND NOT EXISTS (SELECT FROM message WHERE agent_id = p_agent AND ordinal IS NULL AND withdrawn_at IS NULL);
+    IF v_is_idle AND NOT v_has_shells THEN
       RAISE EXCEPTION 'agent % has nothing to interrupt', p_agent USING ERRCODE = 'TP002';
     END IF;
   END IF;
@@ -166,7 +176,8 @@ BEGIN
     UPDATE agent SET signal = signal + 1, runnable_at = coalesce(runnable_at, date_trunc('milliseconds', clock_timestamp())), last_activity_at = CASE WHEN v_change.received IS NULL AND v_change.decision IS NULL AND v_change."approvalTransitions" IS NULL THEN last_activity_at ELSE greatest(last_activity_at, p_ats[1]) END WHERE id = p_agent;
   END IF;
 
-  IF v_change.interrupt IS NOT NULL THEN
+  -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
+  IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
     UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      -- Each person's note is told, if several interrupt.
                      interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
@@ -312,6 +323,35 @@ BEGIN
     DELETE FROM todo WHERE agent_id = p_agent;
     INSERT INTO todo SELECT * FROM json_populate_recordset(null::todo, v_change.todos);
     UPDATE tool_call SET todos = v_change.todos WHERE id = v_change."todosBy" AND agent_id IS NOT DISTINCT FROM p_agent;
+  END IF;
+
+  IF v_change."shellStart" IS NOT NULL THEN
+    IF v_agent.interrupt_at IS NOT NULL OR v_agent.archived_at IS NOT NULL
+       OR (SELECT count(*) FROM shell WHERE agent_id = p_agent AND state = 'RUNNING') >= (v_change."shellStart" ->> 'limit')::int THEN
+      RAISE EXCEPTION 'agent % may start no shell now', p_agent USING ERRCODE = 'TP002';
+    END IF;
+    INSERT INTO shell SELECT * FROM json_populate_record(null::shell, v_change."shellStart" -> 'row');
+    UPDATE shell SET lease_until = clock_timestamp() + make_interval(secs => (v_change."shellStart" ->> 'leaseMs')::float8 / 1000)
+    WHERE id = v_change."shellStart" -> 'row' ->> 'id';
+    -- Servers of versions that know no shells must not own an agent that has one.
+    UPDATE agent SET needs = greatest(needs, 1) WHERE id = p_agent;
+  END IF;
+
+  IF v_change."shellsTold" IS NOT NULL THEN
+    UPDATE shell SET is_end_told = true
+    WHERE agent_id = p_agent AND id IN (SELECT json_array_elements_text(v_change."shellsTold"));
+  END IF;
+
+  -- Its server ends a shell; without a server named, only one whose lease has run out ends.
+  IF v_change."shellEnd" IS NOT NULL THEN
+    UPDATE shell s SET state = 'ENDED', lease_until = NULL, end_reason = e.end_reason, exit_code = e.exit_code, signal = e.signal, ended_at = e.ended_at, is_end_told = e.is_end_told
+    FROM json_populate_record(null::shell, v_change."shellEnd") e
+    WHERE s.id = e.id AND s.agent_id = p_agent AND s.state = 'RUNNING'
+      AND CASE WHEN e.server IS NULL THEN s.lease_until < clock_timestamp() ELSE s.server = e.server END;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'shell % has ended, or is another server''s', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    UPDATE agent SET needs = 0 WHERE id = p_agent AND needs = 1 AND NOT EXISTS (SELECT FROM shell WHERE agent_id = p_agent AND state = 'RUNNING');
   END IF;
 
   RETURN QUERY

@@ -107,7 +107,7 @@ builder.mutationField("interruptAgent", (t) =>
   t.field({
     type: agentPayload("InterruptAgentPayload"),
     description:
-      "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. An idle agent is left as it is.",
+      "Ends the agent's turn: the model call and running tools are aborted, open calls are sealed. Its background shells end, also those of an idle agent, which is left as it is otherwise.",
     args: { input: t.arg({ type: InterruptAgentInput, required: true, description: "Which turn, and why." }) },
     resolve: (_root, { input }, context) => interruptAgent(context, input.agentId, input.note ?? null),
   }),

@@ -51,6 +51,8 @@ export const EventKind = builder.enumType("EventKind", {
     TOOL_CANCEL_REQUESTED: "Somebody asked for the end of one tool call.",
     AGENT_RESUMED: "The agent goes on after its server stopped.",
     STORAGE_FAILURE: "The database was away, and is back.",
+    SHELL_STARTED: "A call left a command running in the background.",
+    SHELL_ENDED: "A background shell has ended.",
     TODO_CHANGED: "The agent's todo list changed.",
     EXECUTION_STARTED: "A call enters the gate. Only for templates that trace, as the five kinds after it.",
     STAGE_STARTED: "A call enters a stage of the gate.",

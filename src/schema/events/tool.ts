@@ -3,7 +3,7 @@ import type { EventView } from "../../resolvers/timeline.ts";
 import { toolCallByRow } from "../../resolvers/tool-call.ts";
 import { builder } from "../builder.ts";
 import { eventType, TimelineEvent } from "./event.ts";
-import { GateStage } from "../enums.ts";
+import { GateStage, ShellEndReason } from "../enums.ts";
 import { ToolCall, ToolCallError, ToolCallSnapshot } from "../tool-call.ts";
 
 const ToolEvent = builder
@@ -123,6 +123,46 @@ eventType("EXECUTION_ABORTED").implement({
   fields: (t) => ({
     durationMs: t.float({ description: "How long it took, in ms.", resolve: ({ body }) => body.durationMs }),
     failure: t.field({ type: ToolCallError, description: "Why it has no result of its own.", resolve: ({ body }) => body.error }),
+  }),
+});
+
+eventType("SHELL_STARTED").implement({
+  description: "A call left a command running in the background.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    shellId: t.id({ description: "The shell.", resolve: ({ body }) => body.shellId }),
+    callId: t.id({ nullable: true, description: "The call that started it.", resolve: ({ body }) => body.callId }),
+    command: t.string({
+      nullable: true,
+      description: "Its command line, cut at 2 KB; null where it was erased.",
+      resolve: ({ body }) => body.command,
+    }),
+  }),
+});
+
+eventType("SHELL_ENDED").implement({
+  description: "A background shell has ended, with all that it started. One a shell, always.",
+  interfaces: [TimelineEvent],
+  fields: (t) => ({
+    shellId: t.id({ description: "The shell.", resolve: ({ body }) => body.shellId }),
+    callId: t.id({ nullable: true, description: "The call that started it.", resolve: ({ body }) => body.callId }),
+    command: t.string({
+      nullable: true,
+      description: "Its command line, cut at 2 KB; null where it was erased.",
+      resolve: ({ body }) => body.command,
+    }),
+    endReason: t.field({ type: ShellEndReason, description: "Why it ended.", resolve: ({ body }) => body.endReason }),
+    exitCode: t.int({
+      nullable: true,
+      description: "Its exit code; null if a signal ended it, or if nobody knows.",
+      resolve: ({ body }) => body.exitCode,
+    }),
+    signal: t.string({
+      nullable: true,
+      description: "The signal that ended it; null for none.",
+      resolve: ({ body }) => body.signal,
+    }),
+    durationMs: t.float({ description: "How long it ran, in ms.", resolve: ({ body }) => body.durationMs }),
   }),
 });
 

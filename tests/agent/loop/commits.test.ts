@@ -12,6 +12,8 @@ import { possibleCommits, type PossibleCommit } from "../../support/commits.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
+import { commitEnd } from "../../../src/agent/calls/shells/ended.ts";
+import type { ShellView } from "../../../src/agent/calls/shells/rows.ts";
 import { testServices } from "../../support/services.ts";
 
 /** The choices of a random run: which of the commits that are possible is made, and where messages arrive. */
@@ -43,6 +45,7 @@ const NEW_AGENT: AgentView = {
   stepsInTurn: 0,
   turnMessageIds: [],
   lastMessageKind: null,
+  shells: [],
   calls: [],
 };
 
@@ -56,6 +59,7 @@ function commitsOf(run: readonly { choice: number; arrives: number }[]): { view:
   };
   for (const { choice, arrives } of run) {
     if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) view = withMessage(view);
+    if (arrives === 1) view = withEndedShell(view);
     make(chosen(view, choice).make());
   }
   // The first of all seals the turn.
@@ -69,6 +73,19 @@ function chosen(view: AgentView, choice: number): PossibleCommit {
   const commit = possible[choice % possible.length];
   if (commit === undefined) throw new Error("an agent with a message can always go on");
   return commit;
+}
+
+/** After the first of its shells that run has ended, if one runs. */
+function withEndedShell(view: AgentView): AgentView {
+  const first = running(view);
+  const shells = view.shells.map((shell) =>
+    shell === first ? ({ ...shell, state: "ENDED", endReason: "EXITED", exitCode: 0 } as const) : shell,
+  );
+  return { ...view, shells };
+}
+
+function running({ shells }: AgentView): ShellView | undefined {
+  return shells.find(({ state }) => state === "RUNNING");
 }
 
 function withMessage(view: AgentView): AgentView {
@@ -133,6 +150,23 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     );
   });
 
+  it("tell the model once of each shell that ended, and of none that runs", () => {
+    fc.assert(
+      fc.property(RUN, (run) => {
+        const told = new Set<string>();
+        for (const { view, commit } of commitsOf(run)) {
+          for (const id of commit.change.shellsTold ?? []) {
+            expect(view.shells.find((shell) => shell.id === id)?.state).toBe("ENDED");
+            expect(told.has(id)).toBe(false);
+            expect(JSON.stringify(commit.change.messages)).toContain(id);
+            told.add(id);
+          }
+          expect(commit.after(view).shells.filter(({ id }) => told.has(id))).toEqual([]);
+        }
+      }),
+    );
+  });
+
   it("tell of every change of state and breakpoint from where the agent stood, and end each turn by one DONE", () => {
     fc.assert(
       fc.property(RUN, (run) => {
@@ -176,6 +210,14 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
           if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) {
             await commit("parked", parked(view));
             view = await claimed();
+          }
+          const shell = arrives === 1 ? running(view) : undefined;
+          if (shell !== undefined) {
+            const { tenant, createdBy } = view;
+            const row = { ...shell, tenant, agentId, createdBy, callId: "call", startedAt: new Date() };
+            const end = { endReason: "EXITED", exitCode: 0, signal: null } as const;
+            expect(await commitEnd(services.log, row, end, "here", new Date())).toBe(true);
+            view = normal(await readView(sql, agentId));
           }
           const { name, make } = chosen(view, choice);
           await commit(name, make());

@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { delimiter, dirname } from "node:path";
-import type { Readable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
 import { msSince } from "../../../lib/ms-since.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
@@ -10,9 +7,7 @@ import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-pa
 import { sandboxFor, type SandboxDemand, type Sandboxes } from "../../workspace/sandbox/sandbox-for.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
-
-/** The time for which an output is read on after its program has ended, in ms: something else may hold its pipe for ever. */
-const READ_ON_MS = 500;
+import { untilEnd } from "./until-end.ts";
 
 /** By what programs of agents are started. */
 export type ProgramServices = { readonly sandboxes: Sandboxes; readonly homes: Homes; readonly coveredPaths: CoveredPaths };
@@ -93,42 +88,17 @@ export class CallPrograms {
   }
 
   async finish(program: GroupedProcess): Promise<FinishedProgram> {
+    const group = this.#groups.get(program);
+    if (group === undefined) throw new Error("finish() takes a program that this call started, once");
+    this.#groups.delete(program);
     const began = performance.now();
     const output = this.#output.begin();
-    const read = Promise.all(
-      [program.stdout, program.stderr].map((stream) => eachChunk(stream, (chunk) => this.#output.take(output, chunk))),
-    );
-    // Heard below.
-    read.catch(() => {});
-    const { code, signal } = await endOf(program);
-    const durationMs = msSince(began);
-    const group = this.#groups.get(program);
-    group?.end();
-    const giveUp = new AbortController();
-    await Promise.race([read, delay(READ_ON_MS, undefined, { signal: giveUp.signal }).catch(() => {})]);
-    giveUp.abort();
-    for (const stream of [program.stdout, program.stderr]) stream.destroy();
+    const { code, signal, notes } = await untilEnd(group, (chunk) => this.#output.take(output, chunk));
     const { text } = this.#output.end(output);
-    const { notes } = (await group?.ended) ?? { notes: [] };
-    return { code, signal, durationMs, output: text, outputBytes: output.bytes, notes };
+    return { code, signal, durationMs: msSince(began), output: text, outputBytes: output.bytes, notes };
   }
 
   #requireOpen(): void {
     if (this.#ended.aborted) throw new Error("the call has ended: nothing more is started for it");
-  }
-}
-
-/** How a program ended: by its code, or by a signal. */
-async function endOf(program: GroupedProcess): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }> {
-  if (program.exitCode === null && program.signalCode === null) await once(program, "exit");
-  return { code: program.exitCode, signal: program.signalCode };
-}
-
-/** Reads a stream to its end. One that is destroyed has ended. */
-async function eachChunk(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) await take(chunk);
-  } catch (error) {
-    if (!stream.destroyed) throw error;
   }
 }

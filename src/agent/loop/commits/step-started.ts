@@ -1,19 +1,23 @@
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentView } from "../view.ts";
 import { compose, type Commit, type Reducer, move } from "./commit.ts";
+import { toldShells } from "./shells.ts";
 import { added, joined, joinWaiting, resultsMessage, transcriptColumns } from "./messages.ts";
 
-/** A model call is about to be made: the results of the last step's calls join the transcript, and what people sent meanwhile. */
+/** A model call is about to be made: the results of the last step's calls join the transcript, what is told of shells that ended, and what people sent meanwhile. */
 export function stepStarted(view: AgentView, { model }: { readonly model: string }, at: Date): Commit {
   const results = resultsMessage(view, at);
-  const joins = joinWaiting(view, view.turn, view.transcriptLength + results.length);
+  const told = toldShells(added(results)(view), at);
+  const messages = [...results, ...told.messages];
+  const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
-  const after = compose(moved, added(results), joined(joins), begun(model));
+  const after = compose(moved, added(messages), told.after, joined(joins), begun(model));
   const now = after(view);
   return {
     change: {
       agent: { ...patch, stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
-      messages: results,
+      messages,
+      ...told.change,
       joins,
       stepStart: stepRow(now, model, at),
     },

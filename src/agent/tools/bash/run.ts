@@ -10,7 +10,7 @@ import { commandLine, environment } from "./command-line.ts";
 export const bashRun = defineTool({
   name: "bash_run",
   description:
-    "Runs a command line with bash in the workspace, without a terminal and without input. Answers what it said (stdout and stderr as they came) and its exit code; of long output the head and the tail. What it started in the background ends with it.",
+    "Runs a command line with bash in the workspace, without a terminal and without input. Answers what it said (stdout and stderr as they came) and its exit code; of long output the head and the tail. What it started in the background ends with it: with background, the command itself runs on after the call, and you go on at once.",
   readOnly: false,
   risk: "HIGH",
   keeps: "tail",
@@ -27,9 +27,20 @@ export const bashRun = defineTool({
       }),
     ),
     env: optional(environment()),
+    background: optional(
+      Type.Boolean({
+        description:
+          "True for what runs on, as a server does: answers its id, for bash_logs and bash_kill. You are told when it ends.",
+      }),
+    ),
   }),
-  async run({ command, cwd, timeout_ms, env }, { start, finish }) {
+  async run({ command, cwd, timeout_ms, env, background }, { start, finish, shells }) {
     const options = { ...(cwd == null ? {} : { folder: cwd }), ...(env == null ? {} : { env }) };
+    if (background === true) {
+      const id = await shells.start(command, ["sh", ...bash(command)], { ...options, timeoutMs: timeout_ms ?? null });
+      const message = `the background shell ${id} runs: read it with bash_logs, end it with bash_kill`;
+      return { output: message, details: { background: true, shell_id: id, message } };
+    }
     const program = await start("sh", bash(command), options);
     program.stdin.end();
     const finished = await within(timeout_ms ?? null, finish(program));

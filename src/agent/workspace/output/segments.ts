@@ -62,12 +62,17 @@ type Segment = { readonly start: number; readonly bytes: number; readonly path: 
 export type SegmentsPiece = { readonly text: string; readonly from: number; readonly to: number; readonly total: number };
 
 /**
- * At most `bytes` bytes of a kept output from a place on; what is no longer kept is passed over. While more is written
+ * At most `bytes` bytes, and `lines` lines, of a kept output from a place on; what is no longer kept is passed over. While more is written
  * (`isOpen`) a character that has not been written as a whole is left for later. Null if there is nothing of it here.
  */
 export async function readSegments(
   folder: string,
-  { since, bytes, isOpen }: { readonly since: number; readonly bytes: number; readonly isOpen: boolean },
+  {
+    since,
+    bytes,
+    lines,
+    isOpen,
+  }: { readonly since: number; readonly bytes: number; readonly lines: number; readonly isOpen: boolean },
 ): Promise<SegmentsPiece | null> {
   const segments = await segmentsOf(folder);
   const last = segments.at(-1);
@@ -85,9 +90,19 @@ export async function readSegments(
     found.push(piece);
     to += piece.length;
   }
-  const all = Buffer.concat(found);
-  const end = to === total && !isOpen ? all.length : wholeCharacters(all, all.length);
+  const all = firstLines(Buffer.concat(found), lines);
+  const end = from + all.length === total && !isOpen ? all.length : wholeCharacters(all, all.length);
   return { text: all.toString("utf8", 0, end), from, to: from + end, total };
+}
+
+function firstLines(buffer: Buffer, lines: number): Buffer {
+  let end = 0;
+  for (let line = 0; line < lines; line += 1) {
+    const newline = buffer.indexOf(0x0a, end);
+    if (newline < 0) return buffer;
+    end = newline + 1;
+  }
+  return buffer.subarray(0, end);
 }
 
 /** The pieces of the kept beginning and end, at most KEPT_BYTES of each, in their order, with what was left out between them, in bytes. */

@@ -1,0 +1,35 @@
+import type { Sql } from "../../../db/sql.ts";
+import type { EventLog } from "../../../events/log.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Logger } from "../../../lib/log.ts";
+import { commitEnd } from "./ended.ts";
+import { lostShells } from "./rows.ts";
+
+/** The most shells that one sweep closes; the next goes on. */
+const SWEEP = 100;
+
+/**
+ * Closes the shells whose server was not heard of until their lease ran out, and gives their agents, which may go on. Every
+ * server sweeps: each shell is closed by a compare-and-set, so that of several sweeps one wins.
+ */
+export async function closeLostShells({
+  sql,
+  log,
+  clock,
+  logger,
+}: {
+  readonly sql: Sql;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Promise<readonly string[]> {
+  const lost = await lostShells(sql, SWEEP);
+  for (const shell of lost) {
+    try {
+      await commitEnd(log, shell, { endReason: "SERVER_LOST", exitCode: null, signal: null }, null, clock.now());
+    } catch (error) {
+      logger.error(`shell ${shell.id} could not be closed; the next sweep tries again`, error);
+    }
+  }
+  return [...new Set(lost.map(({ agentId }) => agentId))];
+}

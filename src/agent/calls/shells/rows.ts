@@ -1,0 +1,117 @@
+import type { Sql, Statement } from "../../../db/sql.ts";
+import { SHELL_END_REASONS, type ShellState } from "../../../events/snapshots.ts";
+import type { FoundShell } from "../../tools/bash/shells.ts";
+
+/** A background shell of an agent that runs, or of whose end the model was not told. */
+export type ShellView = {
+  readonly id: string;
+  readonly command: string;
+  readonly state: ShellState;
+  readonly server: string;
+  readonly endReason: string | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+};
+
+/** The columns of a shell `s` as a ShellView, in the order in which shells were started. */
+export const SHELL_VIEWS = `coalesce(json_agg(json_build_object('id', s.id, 'command', left(s.command, 200), 'state', s.state, 'server', s.server, 'endReason', s.end_reason, 'exitCode', s.exit_code, 'signal', s.signal) ORDER BY s.started_at, s.id), '[]')`;
+
+/** A background shell as its row stands: of an agent, on a server of a machine. */
+export type ShellRow = ShellView & { readonly host: string };
+
+const READ: Statement<ShellRow, [agentId: string, shellId: string]> = {
+  name: "read_shell",
+  text: `SELECT id, command, state, server, host, end_reason AS "endReason", exit_code AS "exitCode", signal FROM shell WHERE id = $2 AND agent_id = $1`,
+};
+const COUNT_RUNNING: Statement<{ running: number }, [agentId: string]> = {
+  name: "count_running_shells",
+  text: "SELECT count(*)::int AS running FROM shell WHERE agent_id = $1 AND NOT is_end_told AND state = 'RUNNING'",
+};
+const LOOK: Statement<{ id: string; endWanted: string | null }, [serverId: string, shellIds: readonly string[]]> = {
+  name: "look_at_shells",
+  text: `SELECT id, end_wanted AS "endWanted" FROM shell WHERE server = $1 AND id = ANY ($2) AND state = 'RUNNING'`,
+};
+const RENEW: Statement<{ id: string }, [serverId: string, ttlMs: number, shellIds: readonly string[]]> = {
+  name: "renew_shells",
+  text: `UPDATE shell s SET lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+    FROM (SELECT id FROM shell WHERE server = $1 AND id = ANY ($3) AND state = 'RUNNING' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) held WHERE s.id = held.id RETURNING s.id`,
+};
+const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
+  name: "want_end_of_shells",
+  text: `UPDATE shell s SET end_wanted = 'TAKEN_OVER'
+    FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
+};
+/** By a partial index that has only those that run. */
+const LOST: Statement<LostShell, [most: number]> = {
+  name: "lost_shells",
+  text: `SELECT s.id, s.tenant, s.agent_id AS "agentId", a.created_by AS "createdBy", s.call_id AS "callId", s.command, s.started_at AS "startedAt"
+    FROM shell s JOIN agent a ON a.id = s.agent_id WHERE s.state = 'RUNNING' AND s.lease_until < clock_timestamp() ORDER BY s.lease_until LIMIT $1`,
+};
+const END_LEASES: Statement<object, []> = {
+  name: "end_leases_of_shells",
+  text: "UPDATE shell SET lease_until = clock_timestamp() - interval '1 ms' WHERE state = 'RUNNING'",
+};
+
+/** A shell of which its server is not heard of again. */
+export type LostShell = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly agentId: string;
+  readonly createdBy: string;
+  readonly callId: string;
+  readonly command: string;
+  readonly startedAt: Date;
+};
+
+/** The shell of an agent; null if the agent has no such shell. */
+export async function readShell(sql: Sql, agentId: string, shellId: string): Promise<ShellRow | null> {
+  const [row] = await sql.query(READ, [agentId, shellId]);
+  return row ?? null;
+}
+
+/** The number of an agent's shells that run. */
+export async function countRunning(sql: Sql, agentId: string): Promise<number> {
+  const [row] = await sql.query(COUNT_RUNNING, [agentId]);
+  return row?.running ?? 0;
+}
+
+/** Those of the shells that still run on this server, as the rows say, with why they are to end; null for no reason. */
+export async function lookAtShells(
+  sql: Sql,
+  serverId: string,
+  shellIds: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  return new Map((await sql.query(LOOK, [serverId, shellIds])).map(({ id, endWanted }) => [id, endWanted]));
+}
+
+/** Renews the leases of shells that run on this server. A row that others hold for a moment is left to the next time. */
+export async function renewShells(
+  sql: Sql,
+  serverId: string,
+  shellIds: readonly string[],
+  ttlMs: number,
+): Promise<ReadonlySet<string>> {
+  return new Set((await sql.query(RENEW, [serverId, ttlMs, shellIds])).map(({ id }) => id));
+}
+
+/** Asks other servers to end the shells of an agent that this server holds now. */
+export async function wantEndElsewhere(sql: Sql, agentId: string, serverId: string): Promise<void> {
+  await sql.query(WANT_END, [agentId, serverId]);
+}
+
+/** At most `most` shells whose lease has run out; the longest first. */
+export async function lostShells(sql: Sql, most: number): Promise<readonly LostShell[]> {
+  return sql.query(LOST, [most]);
+}
+
+/** Lets the leases of all shells run out, if there is no other server: those of a process that died must not wait for them. */
+export async function endShellLeases(sql: Sql): Promise<void> {
+  await sql.query(END_LEASES, []);
+}
+
+/** The shell as tools are told of it. */
+export function stateOf({ id, command, state, endReason, exitCode, signal }: ShellView): FoundShell {
+  if (state === "RUNNING") return { shellId: id, command, end: null };
+  const known = SHELL_END_REASONS.find((reason) => reason === endReason) ?? "EXITED";
+  return { shellId: id, command, end: { endReason: known, exitCode, signal } };
+}

@@ -1,0 +1,75 @@
+import { Deadline } from "../../../lib/deadline.ts";
+import type { ShellEndReason } from "../../../events/snapshots.ts";
+import { Segments } from "../../workspace/output/segments.ts";
+import type { ProcessGroup } from "../../workspace/process-groups.ts";
+import type { ShellEnd } from "../../tools/bash/shells.ts";
+import type { LostShell } from "./rows.ts";
+import { untilEnd } from "../programs/until-end.ts";
+
+/** The share of a lease after which, without renewal, a shell is ended: nothing of it runs when others may go on. */
+const ALIVE_SHARE = 0.8;
+
+/** A background shell of this server, until it has ended with all that it started. */
+export class RunningShell {
+  readonly row: LostShell;
+  /** Resolves when the shell has ended, and its output is written. Never rejects. */
+  readonly ended: Promise<ShellEnd>;
+  readonly #group: ProcessGroup;
+  readonly #output: Segments;
+  readonly #timer: NodeJS.Timeout;
+  #reason: ShellEndReason = "EXITED";
+  #aliveUntil: Deadline;
+
+  /** `folder` is that of the output, `leaseMs` the time for which the shell's lease was taken. */
+  constructor(
+    row: LostShell,
+    group: ProcessGroup,
+    { folder, mostMs, leaseMs }: { readonly folder: string; readonly mostMs: number; readonly leaseMs: number },
+  ) {
+    this.row = row;
+    this.#group = group;
+    this.#output = new Segments(folder);
+    this.#aliveUntil = new Deadline(leaseMs * ALIVE_SHARE);
+    this.#timer = setTimeout(() => this.end("TIME_UP"), mostMs);
+    this.ended = this.#run();
+  }
+
+  /** True if the lease may run out before it is renewed. */
+  get isCutOff(): boolean {
+    return this.#aliveUntil.isOver;
+  }
+
+  /** The lease was renewed, by a statement that began when `until` did. */
+  renewed(until: Deadline): void {
+    this.#aliveUntil = until;
+  }
+
+  /** A deadline that begins now, for `renewed`. */
+  static aliveUntil(leaseMs: number): Deadline {
+    return new Deadline(leaseMs * ALIVE_SHARE);
+  }
+
+  /** Kills the shell with all that it started. The first reason stays. */
+  end(reason: ShellEndReason): void {
+    const { exitCode, signalCode } = this.#group.process;
+    if (this.#reason === "EXITED" && exitCode === null && signalCode === null) this.#reason = reason;
+    this.#group.end();
+  }
+
+  async #run(): Promise<ShellEnd> {
+    this.#group.process.stdin.end();
+    let writing: Promise<void> = Promise.resolve();
+    const take = (chunk: Buffer): Promise<void> => (writing = writing.then(() => this.#write(chunk)));
+    const nobodyKnows = { code: null, signal: null, notes: [] };
+    const { code, signal, notes } = await untilEnd(this.#group, take).catch(() => nobodyKnows);
+    clearTimeout(this.#timer);
+    for (const note of notes) await take(Buffer.from(`\n[${note}]\n`));
+    await this.#output.close().catch(() => {});
+    return { endReason: this.#reason, exitCode: code, signal };
+  }
+
+  /** A disk that is full must not hold the shell up: what could not be written is missing in its output. */
+  async #write(chunk: Buffer): Promise<void> {
+    await this.#output.write(chunk).catch(() => {});
+  }
+}

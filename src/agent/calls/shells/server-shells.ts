@@ -1,0 +1,228 @@
+import { randomUUIDv7 } from "node:crypto";
+import { hostname } from "node:os";
+import type { OwnerChange } from "../../../db/change.ts";
+import type { Sql } from "../../../db/sql.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import type { EventLog } from "../../../events/log.ts";
+import { SHELL_END_REASONS } from "../../../events/snapshots.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { every } from "../../../lib/every.ts";
+import type { Logger } from "../../../lib/log.ts";
+import { withCause } from "../../../lib/text.ts";
+import type { ShellEnd, ShellLogs, ShellPiece, FoundShell } from "../../tools/bash/shells.ts";
+import type { StartOptions } from "../../tools/programs.ts";
+import { readSegments } from "../../workspace/output/segments.ts";
+import type { ToolOutputs } from "../outputs.ts";
+import { startProgram, type ProgramPlace, type ProgramServices } from "../programs/programs.ts";
+import { commitEnd, shownCommand } from "./ended.ts";
+import { countRunning, lookAtShells, readShell, renewShells, stateOf, type LostShell } from "./rows.ts";
+import { RunningShell } from "./running-shell.ts";
+
+/** The time between two looks at the rows of this server's shells, in ms: leases are renewed, and ends that are wanted are made. */
+const LOOK_MS = 1_000;
+
+/** By what the shells of a server run. */
+export type ShellServices = ProgramServices & {
+  readonly serverId: string;
+  readonly sql: Sql;
+  /** Renewals, which wait for nothing else. */
+  readonly leases: Sql;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly outputs: ToolOutputs;
+  /** The time for which a lease holds, and the time between renewals, in ms. */
+  readonly leaseTimes: { readonly ttlMs: number; readonly renewMs: number };
+};
+
+/** The call that starts a shell: of an agent, which owns it. */
+export type ShellCall = ProgramPlace & {
+  readonly tenant: string;
+  readonly createdBy: string;
+  readonly callId: string;
+  /** Aborts when the call ends: what it has not started by then is not started. */
+  readonly ended: AbortSignal;
+  /** The most shells of the agent, and the time of each, in ms. */
+  readonly most: number;
+  readonly mostMs: number;
+  /** Commits the row under the agent's lease. False if it was refused. */
+  commit(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Promise<boolean>;
+};
+
+/**
+ * The background shells that run on this server. Each is a row with a lease of its own, which this server renews for as long as
+ * the shell runs; whatever ends it, the row and the event that say so are one commit. A shell whose lease cannot be renewed is
+ * ended before the lease runs out, so that nothing of it runs when another server goes on with its agent.
+ */
+export class ServerShells {
+  readonly #services: ShellServices;
+  readonly #running = new Map<string, RunningShell>();
+  /** The ends of those that have ended, until they are committed. */
+  readonly #reporting = new Map<string, Promise<void>>();
+  readonly #listeners = new Set<(agentId: string) => void>();
+  readonly #closing = new AbortController();
+  readonly #looking: Promise<unknown>;
+  #isClosed = false;
+
+  constructor(services: ShellServices) {
+    this.#services = services;
+    const { leaseTimes, log, logger } = services;
+    const onFailure = (error: unknown): void =>
+      logger.warn(`the leases of background shells could not be renewed (${withCause(error)}); trying again`);
+    const pauseMs = (): number => Math.min(LOOK_MS, leaseTimes.renewMs);
+    log.onCommitted((_tenant, events) => {
+      const isMine = (agentId: string | null): boolean => [...this.#running.values()].some(({ row }) => row.agentId === agentId);
+      const isEnd = events.some(
+        ({ agentId, body: { kind } }) => (kind === "INTERRUPT_REQUESTED" || kind === "AGENT_ARCHIVED") && isMine(agentId),
+      );
+      if (isEnd) void this.#look().catch(onFailure);
+    });
+    this.#looking = Promise.all([
+      every({ pauseMs, task: () => this.#look(), onFailure }, this.#closing.signal),
+      every({ pauseMs, task: async () => this.#endCutOff(), onFailure }, this.#closing.signal),
+    ]);
+  }
+
+  /** The number of shells that run. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Calls the listener with the agent of each shell that has ended here. */
+  onEnded(listener: (agentId: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Ends all shells, and waits until that is committed, or cannot be. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const shell of this.#running.values()) shell.end("SERVER_CLOSED");
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await Promise.all(this.#reporting.values());
+    this.#closing.abort();
+    await this.#looking;
+  }
+
+  /** Starts a command line in the background. Its row is committed before anything of it runs (invariant 5). */
+  async start(
+    call: ShellCall,
+    command: string,
+    argv: readonly [file: string, ...args: string[]],
+    { timeoutMs, ...options }: StartOptions & { readonly timeoutMs: number | null },
+  ): Promise<string> {
+    const { sql, serverId, clock, leaseTimes, outputs } = this.#services;
+    if (this.#isClosed) throw new Error("the server closes: nothing more is started");
+    if ((await countRunning(sql, call.agentId)) >= call.most)
+      throw new Error(`you have ${call.most} background shells that run, which is the most: end one with bash_kill`);
+    const { agentId, tenant, createdBy, callId } = call;
+    const row: LostShell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: clock.now() };
+    const event = { kind: "SHELL_STARTED", shellId: row.id, callId, command: shownCommand(command) } as const;
+    const aliveUntil = RunningShell.aliveUntil(leaseTimes.ttlMs);
+    const start = { row: rowOf(row, serverId), limit: call.most, leaseMs: leaseTimes.ttlMs };
+    if (!(await call.commit(start, event)))
+      throw new Error("the shell was not started: the turn was interrupted, the agent archived, or too many shells run");
+    try {
+      const group = await startProgram(this.#services, call, argv, { ...options, isBackground: true }, call.ended);
+      const folder = outputs.shell(row.id);
+      const mostMs = Math.min(timeoutMs ?? call.mostMs, call.mostMs);
+      const shell = new RunningShell(row, group, { folder, mostMs, leaseMs: leaseTimes.ttlMs });
+      shell.renewed(aliveUntil);
+      this.#running.set(row.id, shell);
+      void shell.ended.then((end) => this.#reported(row, end));
+      if (call.ended.aborted) shell.end("INTERRUPTED");
+      if (this.#isClosed) shell.end("SERVER_CLOSED");
+    } catch (error) {
+      await this.#reported(row, { endReason: "NOT_STARTED", exitCode: null, signal: null });
+      throw error;
+    }
+    return row.id;
+  }
+
+  /** A piece of what an agent's shell said; null if the agent has no such shell. */
+  async logs(agentId: string, shellId: string, piece: ShellPiece): Promise<ShellLogs | null> {
+    const { sql, serverId, outputs } = this.#services;
+    const row = await readShell(sql, agentId, shellId);
+    if (row === null) return null;
+    const found = await readSegments(outputs.shell(shellId), { ...piece, isOpen: this.#running.has(shellId) });
+    const nothing = row.server === serverId ? { text: "", from: piece.since, to: piece.since, total: 0 } : null;
+    return { ...stateOf(row), output: found ?? nothing, server: `${row.server} on ${row.host}` };
+  }
+
+  /** Ends an agent's shell, and waits until that is committed; null if the agent has no such shell. */
+  async kill(agentId: string, shellId: string): Promise<FoundShell | null> {
+    const { sql } = this.#services;
+    const row = await readShell(sql, agentId, shellId);
+    const shell = this.#running.get(shellId);
+    if (row === null || row.state === "ENDED" || shell === undefined) return row === null ? null : stateOf(row);
+    shell.end("KILLED");
+    const end = await shell.ended;
+    await this.#reporting.get(shellId);
+    return { shellId, command: row.command, end };
+  }
+
+  /** Commits the end of a shell, again and again until the answer is known or others may have closed it. */
+  #reported(row: LostShell, end: ShellEnd): Promise<void> {
+    const reporting = this.#report(row, end).finally(() => {
+      this.#running.delete(row.id);
+      this.#reporting.delete(row.id);
+    });
+    this.#reporting.set(row.id, reporting);
+    return reporting;
+  }
+
+  async #report(row: LostShell, end: ShellEnd): Promise<void> {
+    const { log, serverId, clock, logger } = this.#services;
+    try {
+      await commitEnd(log, row, end, serverId, clock.now());
+    } catch (error) {
+      logger.warn(
+        `the end of shell ${row.id} could not be committed (${withCause(error)}); it is closed when its lease has run out`,
+      );
+    }
+    for (const listener of this.#listeners) listener(row.agentId);
+  }
+
+  /** Renews the leases of this server's shells, and ends those that are to end, or that others have closed. */
+  async #look(): Promise<void> {
+    const ids = [...this.#running.keys()];
+    if (ids.length === 0) return;
+    const { leases, serverId, leaseTimes } = this.#services;
+    const aliveUntil = RunningShell.aliveUntil(leaseTimes.ttlMs);
+    for (const id of await renewShells(leases, serverId, ids, leaseTimes.ttlMs)) this.#running.get(id)?.renewed(aliveUntil);
+    const rows = await lookAtShells(leases, serverId, ids);
+    for (const id of ids) {
+      const wanted = rows.get(id);
+      if (wanted === null) continue;
+      this.#running.get(id)?.end(SHELL_END_REASONS.find((reason) => reason === wanted) ?? "SERVER_LOST");
+    }
+  }
+
+  #endCutOff(): void {
+    for (const shell of this.#running.values()) if (shell.isCutOff) shell.end("SERVER_LOST");
+  }
+}
+
+/** The row of a shell that starts on this server. The commit gives it its lease. */
+function rowOf(
+  { id, tenant, agentId, callId, command, startedAt }: LostShell,
+  server: string,
+): NonNullable<OwnerChange["shellStart"]>["row"] {
+  return {
+    id,
+    tenant,
+    agentId,
+    callId,
+    command,
+    server,
+    host: hostname(),
+    leaseUntil: null,
+    state: "RUNNING",
+    endWanted: null,
+    endReason: null,
+    exitCode: null,
+    signal: null,
+    startedAt,
+    endedAt: null,
+    isEndTold: false,
+  };
+}

@@ -1,0 +1,44 @@
+import type { OwnerChange } from "../../../db/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import { stateOf, type ShellView } from "../../calls/shells/rows.ts";
+import { endWords } from "../../tools/bash/shell-words.ts";
+import type { AgentView } from "../view.ts";
+import { identity, type Commit, type Reducer } from "./commit.ts";
+import { noteMessage, type NewMessages } from "./messages.ts";
+
+/** A background shell starts: its row is there before anything of it runs. */
+export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Commit {
+  const { id, command, server } = start.row;
+  const shell: ShellView = { id, command, state: "RUNNING", server, endReason: null, exitCode: null, signal: null };
+  return {
+    change: { shellStart: start },
+    events: [event],
+    after: (view) => ({ ...view, shells: [...view.shells, shell] }),
+  };
+}
+
+/** What the model is told of the shells that ended since it was last told: a note, the change that says so, and the rows after it. */
+export type ToldShells = {
+  readonly messages: NewMessages;
+  readonly change: Pick<OwnerChange, "shellsTold">;
+  readonly after: Reducer;
+};
+
+/** Tells the model of the shells that have ended; of none if none has. */
+export function toldShells(view: AgentView, at: Date): ToldShells {
+  const ended = view.shells.filter(({ state }) => state === "ENDED");
+  if (ended.length === 0) return { messages: [], change: {}, after: identity };
+  const note = noteMessage(view, `[${ended.map(sentence).join("\n")}]`, at);
+  const told = new Set(ended.map(({ id }) => id));
+  return {
+    messages: [note],
+    change: { shellsTold: [...told] },
+    after: (now) => ({ ...now, shells: now.shells.filter(({ id }) => !told.has(id)) }),
+  };
+}
+
+function sentence(shell: ShellView): string {
+  const { end } = stateOf(shell);
+  const how = end === null ? "" : `: ${endWords(end)}`;
+  return `The background shell ${shell.id} (${shell.command}) has ended${how}. bash_logs has what it said.`;
+}

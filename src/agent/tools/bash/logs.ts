@@ -1,0 +1,51 @@
+import { Type } from "typebox";
+import { closed } from "../../../lib/setting.ts";
+import { OUTPUT } from "../limits.ts";
+import { defineTool, optional } from "../tool.ts";
+import { endWords, noSuchShell, shellId } from "./shell-words.ts";
+
+/** The room of the line that says how to read on, in bytes and in lines. */
+const NOTE = { bytes: 1_024, lines: 4 } as const;
+
+/** Reads what a background shell has said. */
+export const bashLogs = defineTool({
+  name: "bash_logs",
+  description:
+    "Reads what a background shell has said so far, from a byte offset on, and whether it still runs. Read on with the offset that the answer gives.",
+  readOnly: true,
+  idempotent: true,
+  inputSchema: closed({
+    shell_id: shellId(),
+    since: optional(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Byte offset to read from; 0 if left out." }),
+    ),
+  }),
+  async run({ shell_id, since }, { shells }) {
+    const from = since ?? 0;
+    const piece = { since: from, bytes: OUTPUT.bytes - NOTE.bytes, lines: OUTPUT.lines - NOTE.lines };
+    const found = await shells.logs(shell_id, piece);
+    if (found === null) throw noSuchShell(shell_id);
+    const { end, output, server } = found;
+    const common = {
+      ok: true,
+      shell_id,
+      running: end === null,
+      status: end === null ? "running" : end.endReason.toLowerCase(),
+      code: end?.exitCode ?? null,
+      signal: end?.signal ?? null,
+    };
+    const state = end === null ? "it runs" : `it has ended: ${endWords(end)}`;
+    if (output === null)
+      return {
+        output: `[${state}; the server ${server} has what it said, and this one has none of it]`,
+        details: { ...common, since: from, next_offset: from, output: "", outputBytes: null, server },
+      };
+    const { text, to, total } = output;
+    const leftOut = output.from > from ? `[${output.from - from} bytes from offset ${from} on are no longer kept]\n` : "";
+    const next = to < total ? `${total - to} more bytes, read on` : end === null ? "all so far, read on later" : "all";
+    return {
+      output: `${leftOut}${text}${text === "" || text.endsWith("\n") ? "" : "\n"}[${state}; ${next}${to === total && end !== null ? "" : ` with since ${to}`}]`,
+      details: { ...common, since: output.from, next_offset: to, output: text, outputBytes: total, server: null },
+    };
+  },
+});

@@ -1,0 +1,45 @@
+import type { ServerServices } from "../agent/loop/services.ts";
+import type { Statement } from "../db/sql.ts";
+import { every } from "../lib/every.ts";
+import { withCause } from "../lib/text.ts";
+
+/** The time between two looks, in ms. */
+const SWEEP_MS = 60 * 60 * 1_000;
+/** The most agents that one statement is asked about. */
+const ASKED = 1_000;
+
+const PRESENT: Statement<{ id: string }, [agentIds: readonly string[]]> = {
+  name: "present_agents",
+  text: "SELECT id FROM agent WHERE id = ANY ($1)",
+};
+
+/** Removes the HOMEs of agents whose rows are gone, of this server. */
+export class HomesSweep {
+  readonly #services: Pick<ServerServices, "sql" | "homes">;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(services: Pick<ServerServices, "sql" | "homes" | "logger">, everyMs: number = SWEEP_MS) {
+    this.#services = services;
+    const onFailure = (error: unknown): void =>
+      services.logger.warn(`HOMEs of agents that are gone could not be removed (${withCause(error)}); trying again later`);
+    this.#running = every({ pauseMs: () => everyMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
+  }
+
+  /** Looks once. */
+  async tidy(): Promise<void> {
+    const { sql, homes } = this.#services;
+    const agents = await homes.agents();
+    for (let from = 0; from < agents.length && !this.#closing.signal.aborted; from += ASKED) {
+      const asked = agents.slice(from, from + ASKED);
+      const present = new Set((await sql.query(PRESENT, [asked])).map(({ id }) => id));
+      for (const agentId of asked) if (!present.has(agentId)) await homes.remove(agentId);
+    }
+  }
+
+  /** Ends after the statement that is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+}

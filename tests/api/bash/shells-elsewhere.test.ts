@@ -1,0 +1,193 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Sql, Statement } from "../../../src/db/sql.ts";
+import { isAlive } from "../../support/alive.ts";
+import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../../support/app.ts";
+import { callsOf } from "../../support/bash.ts";
+import { connect, ofType, textOf, type TestClient } from "../../support/client.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
+import { callsWith, playedModel, says } from "../../support/models.ts";
+import { startServerProcess } from "../../support/server-process.ts";
+
+const SHORT = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
+
+/** Two servers of one database: on the first, an agent of the second's folder has left a shell running. */
+async function twoServers(next: TestAppOptions["model"], first: TestAppOptions["overrides"] = {}) {
+  const url = await testDatabaseUrl();
+  const database = { kind: "postgres", url, connections: 6 } as const;
+  const workspace = await temporaryFolder();
+  const folders = { workspaceRoots: [workspace], defaultWorkspace: workspace };
+  const options: TestAppOptions = {
+    database,
+    config: folders,
+    template: { permission: { mode: "auto" } },
+  };
+  const one = await startTestApp({
+    ...options,
+    model: playedModel(
+      () => callsWith(["bash_run", { command: "echo $$; exec sleep 300", background: true }]),
+      () => says("It runs."),
+    ),
+    overrides: { leaseTimes: SHORT, ...first },
+  });
+  const two = await startTestApp({ ...options, model: next ?? playedModel(() => says("?")), overrides: { leaseTimes: SHORT } });
+  const [asOne, asTwo] = [connect(one.url), connect(two.url)];
+  const agent = await asOne.createAgent();
+  await asOne.turn(agent.id, "go");
+  const [shell] = (await asOne.agent(agent.id)).shells;
+  const shellId = shell?.shellId ?? "";
+  const pid = await pidIn(one, asOne, agent.id, shellId);
+  await writeFile(join(workspace, "file.txt"), "text");
+  return { one, two, asOne, asTwo, agentId: agent.id, shellId, pid, workspace };
+}
+
+/** The id of the process that a shell said first. */
+async function pidIn(app: TestApp, client: TestClient, agentId: string, shellId: string): Promise<number> {
+  const id = (await client.agent(agentId)).id;
+  const rowId = Buffer.from(id, "base64").toString().slice("Agent:".length);
+  const said = async (): Promise<number> => {
+    const logs = await app.services.shells.logs(rowId, shellId, { since: 0, bytes: 100, lines: 1 });
+    return Number(logs?.output?.text);
+  };
+  await expect.poll(said).toBeGreaterThan(0);
+  return said();
+}
+
+describe("a background shell whose agent goes on on another server", () => {
+  it("is ended by its server before anything starts that is not read-only, and its logs name its server", async () => {
+    const { one, asTwo, agentId, shellId, pid } = await twoServers(
+      playedModel(
+        () => callsWith(["bash_run", { command: "echo after" }]),
+        (request) => {
+          const [, id = ""] = /background shell ([0-9a-f-]{36}) /.exec(JSON.stringify(request.messages)) ?? [];
+          return callsWith(["bash_logs", { shell_id: id }]);
+        },
+        () => says("Done."),
+      ),
+    );
+    const events = await asTwo.turn(agentId, "go on");
+    expect(textOf(events)).toBe("Done.");
+    const [ended] = ofType(events, "ShellEnded");
+    expect(ended).toMatchObject({ shellId, endReason: "TAKEN_OVER" });
+    expect(isAlive(pid)).toBe(false);
+    const [start] = ofType(events, "ToolStart");
+    expect(start?.call.name).toBe("bash_run");
+    expect(start?.seq).toBeGreaterThan(ended?.seq ?? Infinity);
+    const logs = (await callsOf(asTwo, agentId)).at(-1);
+    expect(logs?.output).toContain(`the server ${one.services.serverId} on `);
+    expect(logs?.output).toContain("another server goes on with you");
+  });
+
+  it("whose server is cut off ends there before its lease has run out, and is closed by the next owner's server", async () => {
+    let isCut = false;
+    const { one, asTwo, agentId, shellId, pid, two } = await twoServers(
+      playedModel(
+        () => callsWith(["bash_run", { command: "echo after" }]),
+        () => says("Done."),
+      ),
+      { sql: (sql) => cutting(sql, () => isCut) },
+    );
+    expect(one.services.shells.size).toBe(1);
+    isCut = true;
+    await asTwo.send(agentId, "go on");
+    const events = await asTwo.until(agentId, "SHELL_ENDED");
+    expect(ofType(events, "ShellEnded")).toMatchObject([{ shellId, endReason: "SERVER_LOST", exitCode: null }]);
+    // The lease has run out: nothing of the shell is left.
+    expect(isAlive(pid)).toBe(false);
+    const done = await asTwo.until(agentId, "DONE", events.at(-1)?.cursor);
+    expect(ofType(done, "ToolStart")[0]?.call.name).toBe("bash_run");
+    expect((await asTwo.agent(agentId)).shells).toMatchObject([{ state: "ENDED", endReason: "SERVER_LOST" }]);
+    expect(two.services.shells.size).toBe(0);
+    isCut = false;
+  });
+
+  it("is waited for by what is not read-only, and by nothing else: waitingFor says so", async () => {
+    const { asTwo, agentId, two } = await twoServers(
+      playedModel(
+        () => callsWith(["fs_read", { path: "file.txt" }], ["bash_run", { command: "echo after" }]),
+        () => says("Done."),
+      ),
+      { sql: (sql) => blindTo(sql, ["look_at_shells"]) },
+    );
+    await asTwo.send(agentId, "go on");
+    const waits = async (): Promise<string | null> =>
+      (await asTwo.post<{ agent: { waitingFor: string | null } }>({ query: `{ agent(id: "${agentId}") { waitingFor } }` })).data
+        ?.agent.waitingFor ?? null;
+    await expect.poll(waits).toBe("a background shell on another server to end");
+    const calls = (await callsOf(asTwo, agentId)).slice(-2);
+    expect(calls.map(({ name, state }) => `${name} ${state}`)).toEqual(["fs_read COMPLETED", "bash_run PENDING"]);
+    expect(two.services.shells.size).toBe(0);
+  });
+});
+
+/** A server that does not reach its database while `isCut`: its renewals and looks fail. */
+function cutting(sql: Sql, isCut: () => boolean): Sql {
+  const isShells = ({ name }: Statement): boolean =>
+    name === "renew_shells" || name === "look_at_shells" || name === "lost_shells";
+  return withQuery(sql, (statement, run) => (isCut() && isShells(statement) ? Promise.reject(new Error("cut off")) : run()));
+}
+
+/** A server that never hears what these statements say. */
+function blindTo(sql: Sql, names: readonly string[]): Sql {
+  return withQuery(sql, async (statement, run) => {
+    const rows = await run();
+    return names.includes(statement.name) ? rows.map((row) => Object.assign({}, row, { endWanted: null })) : rows;
+  });
+}
+
+function withQuery(sql: Sql, around: <Row>(statement: Statement<Row>, run: () => Promise<Row[]>) => Promise<Row[]>): Sql {
+  return new Proxy(sql, {
+    get(target, property, receiver) {
+      if (property !== "query") return Reflect.get(target, property, receiver) as unknown;
+      return (statement: Statement, values: readonly unknown[]) => around(statement, () => target.query(statement, values));
+    },
+  });
+}
+
+describe("background shells of a server that is killed", () => {
+  it("die with it, as groups, and their rows are closed by the next server", { timeout: 30_000 }, async () => {
+    const folder = await temporaryFolder();
+    const config = join(folder, "triplane.config.ts");
+    await mkdir(join(folder, "workspace"));
+    const pidsFile = join(folder, "pids");
+    const command = `sleep 300 & echo $! $$ >> ${pidsFile}; sleep 300`;
+    const call = { tool: "bash_run", input: { command, background: true } };
+    await writeFile(
+      config,
+      `import { defineConfig } from "triplane";
+      export default defineConfig({
+        models: { m: { provider: "scripted", script: { replies: [
+          { when: { result: "bash_run" }, say: ["They run."] },
+          { when: {}, call: ${JSON.stringify([call, call, call])} },
+        ] } } },
+        templates: { assistant: { model: "m", systemPrompt: "x", permission: { mode: "auto" } } },
+      });`,
+    );
+    const env = {
+      DATABASE_URL: await testDatabaseUrl(),
+      TRIPLANE_DATA_DIR: join(folder, "data"),
+      TRIPLANE_CONFIG: config,
+    };
+    const server = await startServerProcess(env, "tests/support/short-lease-server.ts");
+    const client = connect(server.url);
+    const agents = await Promise.all([client.createAgent(), client.createAgent()]);
+    for (const { id } of agents) await client.turn(id, "go");
+    const said = async (): Promise<number[]> => (await readFile(pidsFile, "utf8")).trim().split(/\s+/).map(Number);
+    await expect.poll(async () => (await said()).length).toBe(12);
+    const pids = await said();
+    expect(pids.filter(isAlive)).toHaveLength(12);
+    server.child.kill("SIGKILL");
+    await server.exited;
+    await expect.poll(() => pids.filter(isAlive), { timeout: 3_000 }).toEqual([]);
+
+    const next = await startServerProcess(env, "tests/support/short-lease-server.ts");
+    const again = connect(next.url);
+    for (const { id } of agents) {
+      await expect
+        .poll(async () => (await again.agent(id)).shells.map(({ endReason }) => endReason), { timeout: 8_000 })
+        .toEqual(["SERVER_LOST", "SERVER_LOST", "SERVER_LOST"]);
+      expect(ofType(await again.events(id), "ShellEnded")).toHaveLength(3);
+    }
+  });
+});
