@@ -121,8 +121,21 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
   const outputs = new ToolOutputs(join(dataFolder, "outputs"));
   const homes = new Homes(join(realFolder(dataFolder), "homes"));
+  const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
-  const shells = new ServerShells({ homes, coveredPaths, serverId, sql, leases, log, clock, logger, outputs, leaseTimes });
+  const shells = new ServerShells({
+    sandboxes,
+    coveredPaths,
+    homes,
+    serverId,
+    sql,
+    leases,
+    log,
+    clock,
+    logger,
+    outputs,
+    leaseTimes,
+  });
   starting.defer(() => shells.close());
   const shared = {
     serverId,
@@ -143,7 +156,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     groups,
     homes,
     contents: new RecentContents(),
-    sandboxes: { none: unboxed(groups), box },
+    sandboxes,
     coveredPaths,
     shells,
     images,

@@ -35,8 +35,8 @@ export function testServices(
   const images = new Images();
   const groups = new ProcessGroups();
   const homes = new Homes("/nowhere");
-  const coveredPaths = new CoveredPaths();
   const sandboxes = { none: unboxed(groups), box: null };
+  const coveredPaths = new CoveredPaths();
   const outputs = new ToolOutputs("/nowhere");
   const shared = { serverId: "here", sql, leases: sql, log, clock: systemClock, logger: silentLogger, leaseTimes: LEASE_TIMES };
   return {
@@ -61,7 +61,7 @@ export function testServices(
     contents: new RecentContents(),
     sandboxes,
     coveredPaths,
-    shells: new ServerShells({ homes, coveredPaths, ...shared, outputs }),
+    shells: new ServerShells({ sandboxes, coveredPaths, homes, ...shared, outputs }),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

@@ -82,7 +82,15 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     around: template.hooks.around,
     agent: { createdBy, templateId: template.id },
     onLate: () => services.lateResults.tell(ready.call.id, tool.name),
-    context: toolContext(scope, { callId: ready.call.id, toolName: tool.name, ended: ending.signal, leftOut, output, files }),
+    context: toolContext(scope, {
+      callId: ready.call.id,
+      toolName: tool.name,
+      ended: ending.signal,
+      leftOut,
+      output,
+      values: ready.values,
+      files,
+    }),
   });
   const soFar = executed.ok ? null : (said.output?.soFar ?? null);
   ending.abort(ENDED);

@@ -6,6 +6,7 @@ import { agentPermissions, agentPolicy, guardedWorkspace } from "../policy/agent
 import { coverRule } from "../policy/cover-rule.ts";
 import { storedRules } from "../policy/stored-rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { RuleValues } from "../policy/rule-values.ts";
 import type { CallingAgent } from "./call.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
@@ -28,6 +29,8 @@ export type RunningCall = {
   readonly leftOut: { events: number };
   /** Takes what the call's programs say. */
   readonly output: () => CallOutput;
+  /** The values of its input that rules saw; null if none were seen. */
+  readonly values: RuleValues | null;
   /** Is told of the files that the call reads and writes. */
   readonly files: KnownFiles;
 };
@@ -35,9 +38,9 @@ export type RunningCall = {
 /** The context of a running tool, still without its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
-  { callId, toolName, ended, leftOut, output, files }: RunningCall,
+  { callId, toolName, ended, leftOut, output, values, files }: RunningCall,
 ): Omit<ToolContext, "signal"> {
-  const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services));
+  const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
   const place = (): ProgramPlace => programPlace({ services, template, agent }, workspace);
   let started: CallPrograms | null = null;
   const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(), ended, output()));

@@ -4,6 +4,7 @@ import type { SandboxDemand } from "../workspace/sandbox/sandbox-for.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { denyingRule } from "./policy.ts";
 import type { Permission, Permissions, Policy, StoredRule } from "./permission.ts";
+import { judgedFiles, type RuleValues } from "./rule-values.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
 
 /** A permission block of one agent's own: it holds besides its template's, or, if an administrator said so, instead. */
@@ -64,8 +65,16 @@ function closedIn(root: string, { closedFolders, ownWorkspaces }: ServerFolders)
   return closedFolders.filter((place) => !isOpen(place));
 }
 
-/** The same as tools are given it: also without what the policy's deny rules close, whatever tool reaches for it. */
-export function guardedWorkspace(places: ServerFolders, root: string, permissions: Permissions): Workspace {
+/**
+ * The same as tools are given it: also without what the policy's deny rules close, whatever tool reaches for it. The paths
+ * of the call, whose values rules saw, lead where they led when the call was judged.
+ */
+export function guardedWorkspace(
+  places: ServerFolders,
+  root: string,
+  permissions: Permissions,
+  values: RuleValues | null,
+): Workspace {
   return new Workspace(
     root,
     (names, access) => {
@@ -73,5 +82,6 @@ export function guardedWorkspace(places: ServerFolders, root: string, permission
       return rule === null ? null : `the rule ${rule.source} forbids it`;
     },
     closedIn(root, places),
+    judgedFiles(values ?? {}),
   );
 }

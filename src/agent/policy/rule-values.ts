@@ -167,6 +167,12 @@ export function namesOf(value: RuleValue): readonly string[] {
   }
 }
 
+/** The files among the values: the name with all links resolved, by the name as it was written. */
+export function judgedFiles(values: RuleValues): ReadonlyMap<string, string> {
+  const files = Object.values(values).flatMap((list) => list.flatMap((value) => (value.kind === "file" ? [value.names] : [])));
+  return new Map(files.flatMap((names) => (names[0] === undefined ? [] : [[names[0], names.at(-1) ?? names[0]] as const])));
+}
+
 function textOf(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 import { constants, existsSync } from "node:fs";
-import { mkdir, open, readlink } from "node:fs/promises";
+import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 
@@ -45,4 +45,14 @@ export async function makeFolders(real: string): Promise<void> {
     });
     present = join(present, name);
   }
+}
+
+/**
+ * True if an open file lies at this real path. The descriptor says where the file lies, whatever its path leads to meanwhile.
+ * On a system without /proc/self/fd the path is looked at again, and what changes between two looks is not seen.
+ */
+export async function isAt(file: FileHandle, real: string): Promise<boolean> {
+  if (CAN_PIN) return (await readlink(`${OPEN_FILES}/${file.fd}`)) === real;
+  const [opened, present, now] = await Promise.all([file.stat(), stat(real).catch(() => null), realpath(real).catch(() => null)]);
+  return now === real && present?.ino === opened.ino && present.dev === opened.dev;
 }

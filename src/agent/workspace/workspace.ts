@@ -1,9 +1,9 @@
 import { constants, lstatSync, realpathSync } from "node:fs";
-import { open, realpath, stat, type FileHandle } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
 import { messageOf } from "../../lib/text.ts";
-import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
+import { FolderChanged, inFolder, isAt, makeFolders } from "./pinned-folder.ts";
 import { errorCode } from "../../lib/error-code.ts";
 import { PathClosed, PathRefused } from "./path-refused.ts";
 import { SAFELY } from "./safely.ts";
@@ -24,19 +24,33 @@ export class Workspace {
   readonly root: string;
   readonly #guard: PathGuard;
   readonly #closed: readonly string[];
+  readonly #judged: ReadonlyMap<string, string>;
 
-  /** `closed` are real paths of folders that are the server's own, wherever they lie. */
-  constructor(root: string, guard: PathGuard = () => null, closed: readonly string[] = []) {
+  /**
+   * `closed` are real paths of folders that are the server's own, wherever they lie. `judged` are the names, with all links
+   * resolved, of the files for which a call was judged, by the names as they were written: they lead nowhere else (invariant 14).
+   */
+  constructor(
+    root: string,
+    guard: PathGuard = () => null,
+    closed: readonly string[] = [],
+    judged: ReadonlyMap<string, string> = new Map(),
+  ) {
     this.root = root;
     this.#guard = guard;
     this.#closed = closed;
+    this.#judged = judged;
   }
 
   /** The real path of what `path` names, whether it exists or not. */
   resolve(path: string, access: Access = "read"): string {
     const { wanted, real } = this.#locate(path);
-    const reason = this.#guard(this.#names(wanted, real), access);
+    const names = this.#names(wanted, real);
+    const reason = this.#guard(names, access);
     if (reason !== null) throw new PathRefused(`${path} is not permitted: ${reason}`);
+    const judged = this.#judged.get(names[0]);
+    if (judged !== undefined && judged !== this.show(real))
+      throw new PathRefused(`${path} leads elsewhere than when the call was judged: call again, and it is judged again`);
     return real;
   }
 
@@ -73,9 +87,10 @@ export class Workspace {
     return relative(this.root, real).split(sep).join("/") || ".";
   }
 
-  /** Opens the file for reading. */
-  async openForReading(path: string): Promise<FileHandle> {
+  /** Opens the file for reading. One whose names, as the file is opened, `isWanted` does not take is refused. */
+  async openForReading(path: string, isWanted: (names: readonly string[]) => boolean = () => true): Promise<FileHandle> {
     const real = this.resolve(path);
+    if (!isWanted(this.#names(resolve(this.root, path), real))) throw new PathRefused(`${path} leads elsewhere by now`);
     return this.#verified(await open(real, constants.O_RDONLY | SAFELY), real, path);
   }
 
@@ -113,16 +128,10 @@ export class Workspace {
 
   /** Refuses what is no file, and a file that is not the one at the resolved path: a folder of it became a link meanwhile. */
   async #verified(file: FileHandle, real: string, path: string): Promise<FileHandle> {
-    const [opened, present, now] = await Promise.all([
-      file.stat(),
-      stat(real).catch(() => null),
-      realpath(real).catch(() => null),
-    ]);
-    if (opened.isFile() && now === real && present?.ino === opened.ino && present.dev === opened.dev) return file;
+    const isFile = (await file.stat()).isFile();
+    if (isFile && (await isAt(file, real))) return file;
     await file.close();
-    throw new PathRefused(
-      opened.isFile() ? `${path} changed while it was opened` : `${path} is not a file: list folders with fs_glob`,
-    );
+    throw new PathRefused(isFile ? `${path} changed while it was opened` : `${path} is not a file: list folders with fs_glob`);
   }
 
   #requireInside(real: string, path: string): void {

@@ -150,8 +150,7 @@ describe("background shells of a server that is killed", () => {
     const folder = await temporaryFolder();
     const config = join(folder, "triplane.config.ts");
     await mkdir(join(folder, "workspace"));
-    const pidsFile = join(folder, "workspace", "pids");
-    const command = `sleep 300 & echo $! $$ >> pids; sleep 300`;
+    const command = "sleep 300 & echo $! $$ >> pids; sleep 300";
     const call = { tool: "bash_run", input: { command, background: true } };
     await writeFile(
       config,
@@ -161,7 +160,6 @@ describe("background shells of a server that is killed", () => {
           { when: { result: "bash_run" }, say: ["They run."] },
           { when: {}, call: ${JSON.stringify([call, call, call])} },
         ] } } },
-        defaultWorkspace: ${JSON.stringify(join(folder, "workspace"))},
         templates: { assistant: { model: "m", systemPrompt: "x", permission: { mode: "auto" } } },
       });`,
     );
@@ -174,7 +172,11 @@ describe("background shells of a server that is killed", () => {
     const client = connect(server.url);
     const agents = await Promise.all([client.createAgent(), client.createAgent()]);
     for (const { id } of agents) await client.turn(id, "go");
-    const said = async (): Promise<number[]> => (await readFile(pidsFile, "utf8")).trim().split(/\s+/).map(Number);
+    const folders = await Promise.all(agents.map(({ id }) => workspaceOf(client, id)));
+    const said = async (): Promise<number[]> => {
+      const texts = await Promise.all(folders.map((place) => readFile(join(place, "pids"), "utf8").catch(() => "")));
+      return texts.join(" ").trim().split(/\s+/).map(Number);
+    };
     await expect.poll(async () => (await said()).length).toBe(12);
     const pids = await said();
     expect(pids.filter(isAlive)).toHaveLength(12);
@@ -192,3 +194,8 @@ describe("background shells of a server that is killed", () => {
     }
   });
 });
+
+async function workspaceOf(client: TestClient, agentId: string): Promise<string> {
+  const { data } = await client.post<{ agent: { workspace: string } }>({ query: `{ agent(id: "${agentId}") { workspace } }` });
+  return data?.agent.workspace ?? "";
+}

@@ -44,7 +44,10 @@ export const fsGrep = defineTool({
           leftOut.links += 1;
           continue;
         }
-        const text = await readText(workspace, file, leftOut);
+        // What is found is opened as it was found, and what a link leads to only if it is searched for itself.
+        const isWanted = (names: readonly string[]): boolean =>
+          !isPattern(path) || (kind === "file" ? names.length === 1 : names.every(isCovered));
+        const text = await readText(workspace, file, isWanted, leftOut);
         if (text === null) continue;
         for (const match of await search.search(text, most + 1 - matches.length)) matches.push({ path: file, ...match });
         if (matches.length > most) break;
@@ -77,9 +80,14 @@ function leadsInto(workspace: Workspace, link: string, isCovered: (path: string)
 }
 
 /** The file's text, or null for what is not searched, and is counted: large files, other content than text, links that lead out, what cannot be read. */
-async function readText(workspace: Workspace, path: string, leftOut: LeftOut): Promise<string | null> {
+async function readText(
+  workspace: Workspace,
+  path: string,
+  isWanted: (names: readonly string[]) => boolean,
+  leftOut: LeftOut,
+): Promise<string | null> {
   try {
-    const file = await workspace.openForReading(path);
+    const file = await workspace.openForReading(path, isWanted);
     try {
       const stat = await file.stat();
       if (stat.size > SEARCHED_FILE_BYTES) {
