@@ -18,6 +18,7 @@ export {
   type ToolContext,
   type ToolDefinition,
 } from "./agent/tools/tool.ts";
+export type { ToolPreview } from "./agent/tools/tool-preview.ts";
 export type { ToolResult } from "./agent/tools/tool-result.ts";
 export type { HookCall, PostToolUse, PreToolUse, PreToolUseAnswer } from "./agent/tools/tool-hooks.ts";
 export type { Around } from "./agent/calls/hooks.ts";

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
 import { Conversation, elsewhereText, type Question } from "./conversation.ts";
+import { askedText } from "../demo/operations.ts";
 import type { ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
 
@@ -79,7 +80,7 @@ class Chat {
     });
     process.stdin.on("keypress", (key: string) => this.#pressed(key));
     for (const { id, toolCall, viewerCannotDecideReasons: reasons, ...asked } of agent.pendingApprovals)
-      this.#ask({ approvalId: id, tool: toolCall?.name ?? "it", ...asked, inputText: asked.inputText ?? "" }, reasons);
+      this.#ask({ approvalId: id, tool: toolCall?.name ?? "it", ...asked, inputText: askedText(asked) }, reasons);
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
@@ -128,7 +129,7 @@ class Chat {
         const tool = request.call?.name ?? "it";
         this.#tools.set(request.approvalId, tool);
         if (approval?.state === "PENDING")
-          this.#ask({ ...request, tool, inputText: approval.inputText ?? "" }, approval.viewerCannotDecideReasons);
+          this.#ask({ ...request, tool, inputText: askedText(approval) }, approval.viewerCannotDecideReasons);
         return;
       }
       case "PermissionDecided": {

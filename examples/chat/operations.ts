@@ -1,4 +1,4 @@
-import type { Call, WatchedEvent } from "../demo/operations.ts";
+import type { Call, Preview, WatchedEvent } from "../demo/operations.ts";
 
 /** The operations that the chat has beyond those of the demo. */
 
@@ -6,7 +6,7 @@ export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
       id model workspace state cursor
-      pendingApprovals { id kind inputHash reason inputText viewerCannotDecideReasons toolCall { name } }
+      pendingApprovals { id kind inputHash reason inputText preview { files { diff } problem } viewerCannotDecideReasons toolCall { name } }
     }
   }
 `;
@@ -31,7 +31,7 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText preview { files { diff } problem } viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
         ... on ErrorRaised { severity message }
@@ -54,6 +54,7 @@ export type ChatAgent = {
     readonly inputHash: string | null;
     readonly reason: string | null;
     readonly inputText: string | null;
+    readonly preview: Preview | null;
     readonly viewerCannotDecideReasons: readonly string[];
     readonly toolCall: { readonly name: string } | null;
   }[];
@@ -81,6 +82,7 @@ export type ChatEvent =
       readonly approval: {
         readonly state: string;
         readonly inputText: string | null;
+        readonly preview: Preview | null;
         readonly viewerCannotDecideReasons: readonly string[];
       } | null;
     }

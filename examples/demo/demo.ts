@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
-import { CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
+import { askedText, CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
 import { begin, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
 
 const HELP = `npm run demo -- [options]
@@ -172,7 +172,7 @@ async function decide(
     return console.log(
       `${request.call.name} waits for somebody else to decide (${request.reason ?? "why is no longer known"}). You may not: ${reasons.join(", ")}.\n`,
     );
-  console.log(`May ${request.call.name} run? (${request.reason ?? "why is no longer known"})\n${approval?.inputText ?? ""}`);
+  console.log(`May ${request.call.name} run? (${request.reason ?? "why is no longer known"})\n${askedText(approval)}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
   await mutate(client, DECIDE, {
     approvalId: request.approvalId,

@@ -38,7 +38,7 @@ export const WATCH = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { inputText viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { inputText preview { files { diff } problem } viewerCannotDecideReasons } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
@@ -84,7 +84,11 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
         readonly reason: string | null;
         readonly call: Pick<Call, "name" | "inputPreview">;
       };
-      readonly approval: { readonly inputText: string; readonly viewerCannotDecideReasons: readonly string[] } | null;
+      readonly approval: {
+        readonly inputText: string | null;
+        readonly preview: Preview | null;
+        readonly viewerCannotDecideReasons: readonly string[];
+      } | null;
     }
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
   | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }
@@ -98,3 +102,13 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );
+
+/** What a call would change, for those who decide on it. */
+export type Preview = { readonly files: readonly { readonly diff: string | null }[]; readonly problem: string | null };
+
+/** What is asked about, as people read it: the input, and what it would change. */
+export function askedText(asked: { readonly inputText: string | null; readonly preview: Preview | null } | null): string {
+  const { files = [], problem = null } = asked?.preview ?? {};
+  const changes = [...files.flatMap(({ diff }) => diff ?? []), ...(problem === null ? [] : [`(${problem})`])];
+  return [asked?.inputText ?? "", ...changes].join("\n");
+}

@@ -25,6 +25,17 @@ export function visibleJson(value: Json): string {
     .join("\n");
 }
 
+/** A text in which nothing hides, line by line: a sign of a diff, and the tabs and spaces that a line begins with, stay as they are. */
+export function visibleLines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      const start = /^[-+]?[ \t]*/.exec(line)?.[0].slice(0, INDENTATION) ?? "";
+      return start + visibleLine(line.slice(start.length));
+    })
+    .join("\n");
+}
+
 /** A line of JSON text in which nothing hides. */
 export function visibleLine(json: string): string {
   return json.replace(HIDDEN, escaped);

@@ -119,7 +119,15 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         },
         {
           name: "call asked",
-          make: () => judged({ ...judgedCall(call, "ask"), kind: "asked", inputHash: "hash", reason: "it writes", meta: null }),
+          make: () =>
+            judged({
+              ...judgedCall(call, "ask"),
+              kind: "asked",
+              inputHash: "hash",
+              reason: "it writes",
+              meta: null,
+              preview: { files: [{ path: "a \0", diff: "+a \ud800" }], problem: null },
+            }),
         },
         {
           name: "call busy",

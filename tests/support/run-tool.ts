@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, lstatSync } from "node:fs";
 import { join } from "node:path";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import type { ToolContext } from "../../src/agent/tools/tool.ts";
@@ -12,6 +12,8 @@ import type { Json } from "../../src/lib/json.ts";
 /** The files of an agent that has just read each of a folder's. */
 function knowsAll(folder: string): KnownFiles {
   const rows: KnownFileRows = async (path) => {
+    const isFile = lstatSync(join(folder, path), { throwIfNoEntry: false })?.isFile();
+    if (isFile !== true) return null;
     const content = createReadStream(join(folder, path));
     const hash = createHash("sha256");
     for await (const piece of content) hash.update(piece as Buffer);

@@ -5,6 +5,7 @@ import type { AgentEventBody } from "../../events/event.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { CallingAgent, CallView } from "../calls/call.ts";
 import { snapshot } from "../calls/events.ts";
+import type { CallPreview } from "../calls/stages/preview.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
 /** The question to a person about a call that has gone to APPROVAL_REQUIRED. */
@@ -17,6 +18,8 @@ export type Asking = {
   readonly risk: string;
   /** The words of hooks for the people who decide; null for none. */
   readonly meta: JsonObject | null;
+  /** What the call would change as things stand; null if that is not known. */
+  readonly preview: CallPreview | null;
   readonly quorum: number;
   readonly at: Date;
 };
@@ -31,7 +34,7 @@ export type ApprovalRequest = {
 /** Asks a person about a call. */
 export function requestApproval(
   agent: Pick<CallingAgent, "id" | "tenant">,
-  { kind, call, input, inputHash, reason, risk, meta, quorum, at }: Asking,
+  { kind, call, input, inputHash, reason, risk, meta, preview, quorum, at }: Asking,
   { approvalExpiresMs }: Pick<ApprovalTemplate, "approvalExpiresMs">,
 ): ApprovalRequest {
   const id = randomUUIDv7();
@@ -52,6 +55,7 @@ export function requestApproval(
       reason,
       risk,
       meta,
+      preview,
       quorum,
       requestedAt: at,
       expiresAt,

@@ -2,7 +2,7 @@ import type { ToolCallPatch } from "../../db/change.ts";
 import type { Statement } from "../../db/sql.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";
-import { agentPolicy, agentWorkspace } from "../policy/agent-policy.ts";
+import { agentPermissions, agentPolicy, agentWorkspace, guardedWorkspace } from "../policy/agent-policy.ts";
 import { hookVerdict } from "../policy/policy.ts";
 import type { Explanation, StoredRule } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
@@ -17,6 +17,7 @@ import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
 import { discover, toolboxOf, type Requested } from "./stages/discovery.ts";
 import { permit } from "./stages/permission.ts";
+import { previewCall, type CallPreview } from "./stages/preview.ts";
 import { validate, type Validated } from "./stages/validation.ts";
 import { executionStarted, stageTrace } from "./trace.ts";
 
@@ -48,6 +49,7 @@ export type Judgement =
       readonly inputHash: string;
       readonly reason: string;
       readonly meta: JsonObject | null;
+      readonly preview: CallPreview | null;
     })
   | (JudgedCall & { readonly kind: "answered"; readonly result: ToolResult })
   | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal; readonly failedHook: string | null })
@@ -129,8 +131,13 @@ async function throughStages(
       : deny("a hook now answers this call, so that what was allowed is not what would happen");
 
   const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
-  if (!confirmed.ok)
-    return { ...judged(), kind: "asked", meta: verdict.kind === "asked" ? verdict.meta : null, ...confirmed.refusal };
+  if (!confirmed.ok) {
+    const permissions = agentPermissions(template, agent.permission, services);
+    const workspace = guardedWorkspace(services, agent.workspace, permissions);
+    const preview = await previewCall(permittedCall, values, workspace, stop);
+    const meta = verdict.kind === "asked" ? verdict.meta : null;
+    return { ...judged(), kind: "asked", meta, preview, ...confirmed.refusal };
+  }
   if (hasRun(call.state) && confirmed.value.inputHash !== call.inputHash)
     return deny("the tool, or what hooks make of its input, is not what it was when the call ran");
   return { ...judged(), kind: "ready", confirmed: confirmed.value };

@@ -15,7 +15,8 @@ import type { ShellCall } from "./shells/server-shells.ts";
 import type { CallScope } from "./scope.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import { sandboxFor } from "../workspace/sandbox/sandbox-for.ts";
-import type { TodoList, ToolContext } from "../tools/tool.ts";
+import type { TodoList } from "../tools/todo-list.ts";
+import type { ToolContext } from "../tools/tool.ts";
 
 /** The largest data of one TOOL_CUSTOM_EVENT, in bytes of JSON. */
 const CUSTOM_EVENT_BYTES = 16 * 1024;

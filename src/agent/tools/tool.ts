@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
 import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
-import type { TodoItem } from "../../events/snapshots.ts";
+import type { TodoList } from "./todo-list.ts";
 import { formCheck } from "../../lib/form.ts";
 import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
@@ -20,6 +20,7 @@ import {
 } from "./path-places.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
+import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 /** The risk of a call: how much it could change. */
@@ -62,18 +63,16 @@ export type ToolContext = {
   emit(eventType: string, eventData: Json): Promise<void>;
 };
 
-/** The agent's todo list. */
-export type TodoList = {
-  read(): Promise<readonly TodoItem[]>;
-  /** Replaces the list and appends TODO_CHANGED, in one transaction. */
-  write(todos: readonly TodoItem[]): Promise<void>;
-};
-
 /** The problem with one parameter: a JSON pointer, what was expected, and the value that came; undefined if none did. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
 /** A call whose input fits the tool: with defaults applied, and ready to run. */
-export type BoundCall = { readonly input: JsonObject; run(context: ToolContext): Promise<ToolResult> };
+export type BoundCall = {
+  readonly input: JsonObject;
+  run(context: ToolContext): Promise<ToolResult>;
+  /** Null if the tool cannot say what a call would change. */
+  readonly preview: BoundPreview | null;
+};
 
 /** A tool as the gate knows it. Made by `defineTool`. */
 export type Tool = {
@@ -129,6 +128,8 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly keeps?: "head" | "tail";
   /** Hooks of the tool's own, which run before all others. None if omitted. */
   readonly hooks?: Partial<ToolHooks>;
+  /** Says what a call would change, for the people who decide on it, and changes nothing; or throws why it cannot. None if omitted. */
+  readonly preview?: (input: Input, context: PreviewContext) => Promise<ToolPreview> | ToolPreview;
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
   readonly run: (input: Input, context: ToolContext) => Promise<ToolResult> | ToolResult;
 };
@@ -180,6 +181,7 @@ const problemsOf = formCheck(
     risk: Type.Optional(Type.Enum([...RISKS])),
     keeps: Type.Optional(Type.Enum(["head", "tail"])),
     hooks: Type.Optional(closed({ preToolUse: HOOK_LIST, postToolUse: HOOK_LIST })),
+    preview: Type.Optional(ownCode()),
     run: ownCode(),
   }),
   "the definition",
@@ -210,7 +212,7 @@ const problemsOf = formCheck(
 export function defineTool<Schema extends TObject>(definition: ToolDefinition<Static<Schema>, Schema>): Tool;
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool;
 export function defineTool<Input>(definition: ToolDefinition<Input, object>): Tool {
-  const { name, description, readOnly, timeoutMs = null, keeps = "head", run } = definition;
+  const { name, description, readOnly, timeoutMs = null, keeps = "head", preview, run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
   const problems = problemsOf(definition);
@@ -236,7 +238,11 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
       const input: unknown = structuredClone(raw);
       if (!validate(input)) return refused((validate.errors ?? []).map((error) => issueOf(error, input)));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
-      return accepted({ input, run: async (context) => run(input, context) });
+      return accepted({
+        input,
+        run: async (context) => run(input, context),
+        preview: preview === undefined ? null : async (context) => preview(input, context),
+      });
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   viewerCannotDecide,
 } from "../../resolvers/approval.ts";
 import type { Json } from "../../lib/json.ts";
+import type { CallPreview } from "../../agent/calls/stages/preview.ts";
 import { visibleJson } from "../../lib/escape-hidden.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ActorRef } from "../actor.ts";
@@ -23,6 +24,7 @@ import { TimeRangeInput } from "../inputs/time-range.ts";
 import { ToolCall, ToolCallSnapshot } from "../tool-call.ts";
 import { UserError } from "../user-error.ts";
 import { payloadType } from "../payload.ts";
+import { Preview } from "./preview.ts";
 
 export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").implement({
   description:
@@ -118,6 +120,15 @@ export const Approval = builder.prismaNode("Approval", {
         "The whole input for people to read: JSON in which nothing hides. Control characters, bidirectional overrides and long runs of spaces stand as escapes. Null where `input` is.",
       select: { input: true },
       resolve: ({ input }) => (input === null ? null : visibleJson(input as Json)),
+    }),
+    preview: t.field({
+      type: Preview,
+      complexity: 0,
+      nullable: true,
+      description:
+        "What the call would change, as things stood when it was asked for: the input of a decision may say otherwise. Null if the tool cannot say that, or where it was erased.",
+      select: { preview: true },
+      resolve: ({ preview }) => preview as CallPreview | null,
     }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,

@@ -28,7 +28,7 @@ describe("the schema of a tool's input", () => {
       run: ({ path, most }) => ({ output: path.slice(0, most ?? 1), details: null }),
     });
     for (const input of [{ path: "a" }, { path: "a", most: null }, { path: "a", most: 2 }])
-      expect(typed.bind(input)).toEqual({ ok: true, value: { input, run: expect.any(Function) } });
+      expect(typed.bind(input)).toEqual({ ok: true, value: { input, preview: null, run: expect.any(Function) } });
     expect(typed.bind({ path: "a", most: 0 })).toMatchObject({
       ok: false,
       refusal: [{ path: "/most", message: "must be >= 1" }],

@@ -137,7 +137,7 @@ function ending(step: CallStep, template: RecordTemplate): Outcome {
 }
 
 function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, template: RecordTemplate): Outcome {
-  const { call, validated, reason, inputHash, meta } = judgement;
+  const { call, validated, reason, inputHash, meta, preview } = judgement;
   const facts = { ...judgedFacts(judgement), inputHash, stages: judgement.stages };
   const step = callStep(call, "APPROVAL_REQUIRED", at, facts, judgedColumns(judgement), { note: reason });
   const request = requestApproval(
@@ -150,6 +150,7 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
       reason,
       risk: riskOf(validated.tool.risk, meta),
       meta,
+      preview,
       quorum: template.approvalQuorum,
       at,
     },

@@ -72,6 +72,7 @@ function ask(
       reason,
       risk,
       meta: null,
+      preview: null,
       quorum: template.approvalQuorum,
       at,
     },

@@ -1,10 +1,10 @@
 import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
-import { Type } from "typebox";
-import { readEditable } from "./editable-file.ts";
+import { Type, type Static } from "typebox";
+import { readEditable, readText } from "./editable-file.ts";
 import { lineCount } from "./lines.ts";
 import { writeFiles } from "./file-edits.ts";
-import { editText, placesIn } from "./text-edit.ts";
+import { editText, placesIn, type EditedText } from "./text-edit.ts";
 import { fileDiff } from "./unified-diff.ts";
 
 /** The parameters of one replacement in a file. */
@@ -18,6 +18,8 @@ export const EDIT = {
   replace_all: optional(Type.Boolean({ description: "True to replace every occurrence (false)." })),
 };
 
+const EDIT_INPUT = closed(EDIT);
+
 /** Replaces a text of a file by another one. */
 export const fsEdit = defineTool({
   name: "fs_edit",
@@ -25,15 +27,15 @@ export const fsEdit = defineTool({
     "Replaces a text of a file of the workspace by another one. Encoding, line ends and permissions of the file stay. Read the file first. Says what stands there instead if the text does not occur.",
   readOnly: false,
   paths: { path: "write" },
-  inputSchema: closed(EDIT),
-  async run({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }, context) {
+  inputSchema: EDIT_INPUT,
+  async run(input, context) {
+    const { path } = input;
     const before = await readEditable(context, path);
-    const edited = editText(before.content.text, { oldString, newString, replaceAll: replaceAll ?? false });
-    if (!edited.ok) throw new Error(`${path}: ${edited.refusal}`);
-    const { text, replacements } = edited.value;
+    const edited = editOf(input, before.content.text);
+    const { text, replacements } = edited;
     await writeFiles(context, [{ path, before, text }]);
     return {
-      output: `Edited ${path}: ${placesIn(edited.value)}.`,
+      output: `Edited ${path}: ${placesIn(edited)}.`,
       details: {
         ok: true,
         ...fileDiff(before.present.name, before.content.text, text),
@@ -43,4 +45,18 @@ export const fsEdit = defineTool({
       },
     };
   },
+  async preview(input, context) {
+    const { present, content } = await readText(context, input.path);
+    return { files: [fileDiff(present.name, content.text, editOf(input, content.text).text)] };
+  },
 });
+
+/** The text after the edit. Throws an error for the model if the edit cannot be made. */
+function editOf(
+  { path, old_string: oldString, new_string: newString, replace_all: replaceAll }: Static<typeof EDIT_INPUT>,
+  text: string,
+): EditedText {
+  const edited = editText(text, { oldString, newString, replaceAll: replaceAll ?? false });
+  if (!edited.ok) throw new Error(`${path}: ${edited.refusal}`);
+  return edited.value;
+}

@@ -1,7 +1,8 @@
 import { byteLength, messageOf } from "../../../lib/text.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
-import { readEditable, type EditableFile } from "./editable-file.ts";
+import type { EditableFile, PresentText } from "./editable-file.ts";
 import { writtenFile, type FileContext } from "./known-content.ts";
 import { encodeText } from "./text-content.ts";
 import { editText, type TextEdit } from "./text-edit.ts";
@@ -11,10 +12,13 @@ import { fileDiff, type FileDiff } from "./unified-diff.ts";
 export type FileEdit = TextEdit & { readonly path: string };
 
 /** A file with all its edits made, and not yet written. `path` is the one of its first edit. */
-export type EditedFile = { readonly path: string; readonly before: EditableFile; readonly text: string };
+export type EditedFile<Before extends PresentText> = { readonly path: string; readonly before: Before; readonly text: string };
 
 /** The files of several edits, and how many places each edit replaced, in the order of the edits. */
-export type EditedFiles = { readonly files: readonly EditedFile[]; readonly replacements: readonly number[] };
+export type EditedFiles<Before extends PresentText> = {
+  readonly files: readonly EditedFile<Before>[];
+  readonly replacements: readonly number[];
+};
 
 /** The most bytes that the files of one call have together. */
 const TOGETHER_BYTES = 4 * EDITED_FILE_BYTES;
@@ -22,17 +26,24 @@ const TOGETHER_BYTES = 4 * EDITED_FILE_BYTES;
 /** The most bytes of diffs that one call shows. */
 const DIFFS_BYTES = 256 * 1024;
 
+/** Reads a file that is to be edited. */
+type ReadFile<Before extends PresentText> = (path: string) => Promise<Before>;
+
 /**
  * Makes edits of several files, and writes nothing. Each edit sees what those before it made of its file. Throws an error for
  * the model that names every edit that cannot be made.
  */
-export async function editFiles(context: FileContext, edits: readonly FileEdit[]): Promise<EditedFiles> {
-  const files = new Map<string, EditedFile>();
+export async function editFiles<Before extends PresentText>(
+  workspace: Workspace,
+  read: ReadFile<Before>,
+  edits: readonly FileEdit[],
+): Promise<EditedFiles<Before>> {
+  const files = new Map<string, EditedFile<Before>>();
   const replacements: number[] = [];
   const problems: string[] = [];
   let bytes = 0;
   for (const [index, { path, ...edit }] of edits.entries()) {
-    const file = await opened(context, path, files).catch((error: unknown) => {
+    const file = await opened(workspace, read, path, files).catch((error: unknown) => {
       problems.push(`edits[${index}] (${path}): ${messageOf(error)}`);
       return null;
     });
@@ -52,16 +63,20 @@ export async function editFiles(context: FileContext, edits: readonly FileEdit[]
   return { files: [...files.values()], replacements };
 }
 
-async function opened(context: FileContext, path: string, files: ReadonlyMap<string, EditedFile>): Promise<EditedFile> {
-  const { workspace } = context;
+async function opened<Before extends PresentText>(
+  workspace: Workspace,
+  read: ReadFile<Before>,
+  path: string,
+  files: ReadonlyMap<string, EditedFile<Before>>,
+): Promise<EditedFile<Before>> {
   const known = files.get(workspace.show(workspace.resolve(path, "write")));
   if (known !== undefined) return known;
-  const before = await readEditable(context, path);
+  const before = await read(path);
   return { path, before, text: before.content.text };
 }
 
 /** The diffs of the files, as far as they fit together. */
-export function diffsOf(files: readonly EditedFile[]): readonly FileDiff[] {
+export function diffsOf(files: readonly EditedFile<PresentText>[]): readonly FileDiff[] {
   let room = DIFFS_BYTES;
   return files.map(({ before, text }) => {
     const { path, diff } = fileDiff(before.present.name, before.content.text, text);
@@ -77,8 +92,11 @@ export function diffsOf(files: readonly EditedFile[]): readonly FileDiff[] {
  * If one cannot take its place, those before it stay written, and the error for the model names both. The agent knows each that
  * was written.
  */
-export async function writeFiles({ workspace, files: known, signal }: FileContext, files: readonly EditedFile[]): Promise<void> {
-  const staged: { readonly file: EditedFile; readonly beside: StagedFile; readonly content: Buffer }[] = [];
+export async function writeFiles(
+  { workspace, files: known, signal }: FileContext,
+  files: readonly EditedFile<EditableFile>[],
+): Promise<void> {
+  const staged: { readonly file: EditedFile<EditableFile>; readonly beside: StagedFile; readonly content: Buffer }[] = [];
   const written: string[] = [];
   try {
     for (const file of files) {

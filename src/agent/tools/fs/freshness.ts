@@ -1,20 +1,17 @@
 import { byteLength } from "../../../lib/text.ts";
 import { modifiedAt } from "../../workspace/file-state.ts";
-import { KNOWN_PATH_BYTES, type KnownFile, type KnownFiles, type SeenFile } from "../../workspace/known-files.ts";
+import { KNOWN_PATH_BYTES, type KnownFile, type SeenFile } from "../../workspace/known-files.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
 
 /** The largest diff that is shown of what something else has changed, in bytes. */
 const CHANGES_BYTES = 4 * 1024;
 
-/** What the agent knows of a file that exists. Throws an error for the model if the agent has neither read nor written the file. */
-export async function requireRead(files: KnownFiles, path: string, name: string): Promise<KnownFile> {
+/** Says in words for the model that the agent has neither read nor written a file that exists. */
+export function unread(path: string, name: string): string {
   if (byteLength(name) > KNOWN_PATH_BYTES)
-    throw new Error(`${path} is longer than ${KNOWN_PATH_BYTES} bytes: a file that lies so deep is not replaced`);
-  const known = await files.find(name);
-  if (known === null)
-    throw new Error(`${path} exists, and you have not read it: read it first, so that nothing in it is lost unseen`);
-  return known;
+    return `${path} is longer than ${KNOWN_PATH_BYTES} bytes: a file that lies so deep is not replaced`;
+  return `${path} exists, and you have not read it: read it first, so that nothing in it is lost unseen`;
 }
 
 /**

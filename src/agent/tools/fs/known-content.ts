@@ -4,36 +4,57 @@ import { stateOf } from "../../workspace/file-state.ts";
 import type { KnownFile, SeenFile } from "../../workspace/known-files.ts";
 import type { ToolContext } from "../tool.ts";
 import { ContentDigest } from "./content-digest.ts";
-import { requireRead, requireSame } from "./freshness.ts";
+import { requireSame, unread } from "./freshness.ts";
+
+/** What it takes of a call's context to look at files. */
+export type LookContext = Pick<ToolContext, "workspace" | "signal">;
 
 /** What it takes of a call's context to read and write files. */
-export type FileContext = Pick<ToolContext, "workspace" | "files" | "signal">;
+export type FileContext = LookContext & Pick<ToolContext, "files">;
 
 /** A file that is to be written, as it stands, and what the agent knows of it. */
 export type KnownContent = { readonly present: SeenFile; readonly known: KnownFile };
 
 /**
  * Reads a file that is to be written: one that the agent has read or written before, and that nothing else has changed since.
- * Throws an error for the model if that is not so, the system's if there is no file, and PathRefused for a file that may not be
- * read or written. Beyond `mostBytes` nothing is read, and the file is refused; without a bound a large content is not held.
+ * Throws an error for the model if that is not so, and as `readPresent` does.
  */
-export async function readKnown(
-  { workspace, files, signal }: FileContext,
-  path: string,
-  mostBytes: number = Infinity,
-): Promise<KnownContent> {
+export async function readKnown(context: FileContext, path: string, mostBytes?: number): Promise<KnownContent> {
+  const { workspace, files } = context;
   const name = workspace.show(workspace.resolve(path, "write"));
+  const known = await files.find(name);
+  if (known === null) {
+    await (await workspace.openForReading(path)).close();
+    throw new Error(unread(path, name));
+  }
+  const present = await readNamed(context, path, name, mostBytes);
+  requireSame(path, present, known, files.contentOf(known));
+  return { present, known };
+}
+
+/**
+ * Reads a file that is to be written, as it stands. Throws the system's error if there is no file, and PathRefused for one that may
+ * not be read or written. Beyond `mostBytes` nothing is read, and the file is refused; without a bound a large content is not held.
+ */
+export async function readPresent(context: LookContext, path: string, mostBytes?: number): Promise<SeenFile> {
+  const { workspace } = context;
+  return readNamed(context, path, workspace.show(workspace.resolve(path, "write")), mostBytes);
+}
+
+async function readNamed(
+  { workspace, signal }: LookContext,
+  path: string,
+  name: string,
+  mostBytes: number = Infinity,
+): Promise<SeenFile> {
   const file = await workspace.openForReading(path);
   try {
     const state = await stateOf(file);
     requireSize(path, Number(state.bytes), mostBytes);
-    const known = await requireRead(files, path, name);
     const content = await contentOf(file, signal, mostBytes);
     // A file may be larger by now than it said.
     requireSize(path, content.bytes, mostBytes);
-    const present = { name, state, ...content.end() };
-    requireSame(path, present, known, files.contentOf(known));
-    return { present, known };
+    return { name, state, ...content.end() };
   } finally {
     await file.close();
   }

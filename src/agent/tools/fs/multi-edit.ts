@@ -1,12 +1,15 @@
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import { closed } from "../../../lib/setting.ts";
 import { defineTool } from "../tool.ts";
 import { EDIT } from "./edit.ts";
-import { diffsOf, editFiles, writeFiles } from "./file-edits.ts";
+import { readEditable, readText, type EditableFile } from "./editable-file.ts";
+import { diffsOf, editFiles, writeFiles, type FileEdit } from "./file-edits.ts";
 import { lineCount } from "./lines.ts";
 
 /** The most edits of one call. */
 const EDITS = 100;
+
+const ONE = closed(EDIT);
 
 /** Replaces texts in several files: all of them, or none if one of the edits cannot be made. */
 export const fsMultiEdit = defineTool({
@@ -15,14 +18,10 @@ export const fsMultiEdit = defineTool({
     "Makes several edits, each as fs_edit does, in one file or in several. Read the files first. All are checked before anything is written: if one cannot be made, no file changes. Edits of one file are made in their order.",
   readOnly: false,
   paths: { "edits[].path": "write" },
-  inputSchema: closed({ edits: Type.Array(closed(EDIT), { minItems: 1, maxItems: EDITS }) }),
+  inputSchema: closed({ edits: Type.Array(ONE, { minItems: 1, maxItems: EDITS }) }),
   async run({ edits }, context) {
-    const { files, replacements } = await editFiles(
-      context,
-      edits.map(({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }) => {
-        return { path, oldString, newString, replaceAll: replaceAll ?? false };
-      }),
-    );
+    const read = (path: string): Promise<EditableFile> => readEditable(context, path);
+    const { files, replacements } = await editFiles(context.workspace, read, edits.map(fileEdit));
     await writeFiles(context, files);
     const diffs = diffsOf(files);
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
@@ -38,4 +37,12 @@ export const fsMultiEdit = defineTool({
       },
     };
   },
+  async preview({ edits }, context) {
+    const { files } = await editFiles(context.workspace, (path) => readText(context, path), edits.map(fileEdit));
+    return { files: diffsOf(files) };
+  },
 });
+
+function fileEdit({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }: Static<typeof ONE>): FileEdit {
+  return { path, oldString, newString, replaceAll: replaceAll ?? false };
+}

@@ -3,7 +3,8 @@ import { byteLength } from "../../../lib/text.ts";
 import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
-import { readKnown, writtenFile, type FileContext, type KnownContent } from "./known-content.ts";
+import type { SeenFile } from "../../workspace/known-files.ts";
+import { readKnown, readPresent, writtenFile } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
@@ -21,7 +22,7 @@ export const fsWrite = defineTool({
   }),
   async run({ path, content }, context) {
     const { workspace, files } = context;
-    const before = await fileBefore(context, path);
+    const before = await ifThere(readKnown(context, path));
     const staged = await workspace.stageFile(path, content);
     const name = before?.present.name ?? workspace.show(workspace.resolve(path, "write"));
     files.wrote(writtenFile(name, await staged.replace(before?.present.state ?? null), Buffer.from(content)), true);
@@ -30,22 +31,27 @@ export const fsWrite = defineTool({
     const partly = before?.known.isWhole === false ? " Only parts of what it had before were read." : "";
     return {
       output: `Wrote ${path} (${lines} lines, ${bytes} bytes).${partly}`,
-      details: { ok: true, path, bytes, lines, diff: diffOf(name, before, content) },
+      details: { ok: true, path, bytes, lines, diff: diffOf(name, before?.present ?? null, content) },
     };
+  },
+  async preview({ path, content }, context) {
+    const before = await ifThere(readPresent(context, path));
+    const name = context.workspace.show(context.workspace.resolve(path, "write"));
+    return { files: [{ path: name, diff: diffOf(name, before, content) }] };
   },
 });
 
 /** The file that is replaced; null if there is none. */
-async function fileBefore(context: FileContext, path: string): Promise<KnownContent | null> {
-  return readKnown(context, path).catch((error: unknown) => {
+async function ifThere<File>(read: Promise<File>): Promise<File | null> {
+  return read.catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return null;
     throw error;
   });
 }
 
 /** The diff of what is written; null if it is too large, or if the file before has no text. */
-function diffOf(name: string, before: KnownContent | null, content: string): string | null {
+function diffOf(name: string, before: SeenFile | null, content: string): string | null {
   if (before === null) return fileDiff(name, null, content).diff;
-  const decoded = before.present.content === null ? null : decodeText(before.present.content);
+  const decoded = before.content === null ? null : decodeText(before.content);
   return decoded?.ok === true ? fileDiff(name, decoded.value.text, content).diff : null;
 }
