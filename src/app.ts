@@ -124,7 +124,6 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
   const shells = new ServerShells({
-    sandboxes,
     coveredPaths,
     homes,
     serverId,

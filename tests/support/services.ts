@@ -61,7 +61,7 @@ export function testServices(
     contents: new RecentContents(),
     sandboxes,
     coveredPaths,
-    shells: new ServerShells({ sandboxes, coveredPaths, homes, ...shared, outputs }),
+    shells: new ServerShells({ coveredPaths, homes, ...shared, outputs }),
     actorNames: new ActorNames(sql),
     closedFolders: [],
     tools: new Map(tools.map((tool) => [tool.name, tool])),

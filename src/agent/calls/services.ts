@@ -22,6 +22,8 @@ export type CallServices = JudgeServices &
     /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;
     readonly contents: RecentContents;
+    /** Starts programs of agents, in a box or without one, as their template says. */
+    readonly sandboxes: Sandboxes;
     /** The background shells that run on this server. */
     readonly shells: ServerShells;
   };

@@ -9,7 +9,6 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { FinishedProgram, StartOptions } from "./programs.ts";
-import type { Shells } from "./bash/shells.ts";
 import {
   commandProblem,
   placeProblem,
