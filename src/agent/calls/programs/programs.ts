@@ -37,6 +37,7 @@ export async function startProgram(
     workspace: workspace.root,
     home,
     covered: sandbox.kind === "none" ? [] : await coveredPaths.find(workspace.root, await coverRule(), signal),
+    network: null,
     isBackground,
   };
   return sandbox.start(program, signal);
