@@ -71,7 +71,10 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string):
     const covered = await paths.find(workspace, rule, signal);
     const argv = ["/bin/true"] as const;
     await (
-      await boxes.start({ argv, folder: workspace, env: {}, workspace, home, covered, isBackground: false }, signal)
+      await boxes.start(
+        { argv, folder: workspace, env: {}, workspace, home, covered, network: null, isBackground: false },
+        signal,
+      )
     ).ended;
   };
 

@@ -38,6 +38,7 @@ import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
+import { hostList } from "./agent/workspace/network/host-list.ts";
 import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
@@ -123,18 +124,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const homes = new Homes(join(realFolder(dataFolder), "homes"));
   const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
-  const shells = new ServerShells({
-    coveredPaths,
-    homes,
-    serverId,
-    sql,
-    leases,
-    log,
-    clock,
-    logger,
-    outputs,
-    leaseTimes,
-  });
+  const { hosts: named } = settings.sandbox;
+  const hosts = named.length === 0 ? null : hostList(named);
+  const shells = new ServerShells({ homes, coveredPaths, hosts, serverId, sql, leases, log, clock, logger, outputs, leaseTimes });
   starting.defer(() => shells.close());
   const shared = {
     serverId,
@@ -157,6 +149,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     contents: new RecentContents(),
     sandboxes,
     coveredPaths,
+    hosts,
     shells,
     images,
     transcripts: new Transcripts(images),

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { posix, resolve } from "node:path";
 import type { Availability } from "../agent/workspace/sandbox/available.ts";
+import { hostProblem } from "../agent/workspace/network/host-list.ts";
 import type { Template } from "../agent/loop/template.ts";
 import { isInside } from "../lib/path-inside.ts";
 import { TEXTS, withDefault, type Complete } from "../lib/setting.ts";
@@ -13,6 +14,8 @@ export const SANDBOX_SETTINGS = {
   read: withDefault(TEXTS, []),
   /** Paths from a workspace's root that programs may not change, besides those of docs/sandbox.md. None if omitted. */
   protect: withDefault(TEXTS, []),
+  /** Hosts that programs may reach, as `registry.npmjs.org`, `*.example.org` or `example.org:8080`; without a port those of http and https. None if omitted. */
+  hosts: withDefault(TEXTS, []),
 };
 
 /** The settings of boxes, checked: `read` are real paths. */
@@ -22,12 +25,13 @@ export type SandboxSettings = Complete<typeof SANDBOX_SETTINGS>;
 export function sandboxOf(
   path: string,
   folder: string,
-  { read, protect }: SandboxSettings,
+  { read, protect, hosts }: SandboxSettings,
   closed: readonly string[],
 ): SandboxSettings {
   return {
     read: read.map((place, index) => readable(`${path}: sandbox.read.${index}`, resolve(folder, place), closed)),
     protect: protect.map((place, index) => protectable(`${path}: sandbox.protect.${index}`, place)),
+    hosts: hosts.map((host, index) => listable(`${path}: sandbox.hosts.${index}`, host)),
   };
 }
 
@@ -44,6 +48,12 @@ function readable(field: string, place: string, closed: readonly string[]): stri
       `${field}: ${place} would open ${opened}, which is the server's own: name what programs need of it`,
     );
   return real;
+}
+
+function listable(field: string, host: string): string {
+  const problem = hostProblem(host);
+  if (problem !== null) throw new ConfigurationError(`${field}: ${JSON.stringify(host)} ${problem}`);
+  return host;
 }
 
 function protectable(field: string, place: string): string {

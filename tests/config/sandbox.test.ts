@@ -11,7 +11,7 @@ import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { testTemplate } from "../support/template.ts";
 
-const NONE = { read: [], protect: [] };
+const NONE = { read: [], protect: [], hosts: [] };
 
 it("what programs may read besides is named by real paths, and opens nothing of the server's own", async () => {
   const folder = await temporaryFolder();
@@ -33,6 +33,12 @@ it("what programs may not change besides is named by paths inside of a workspace
   expect(() => protect("*.sh")).toThrow("is a pattern: name each path by itself");
 });
 
+it("hosts that programs may reach are named as they are, and never all of them", () => {
+  const hosts = (...written: string[]) => sandboxOf("triplane.config.ts", "/", { ...NONE, hosts: written }, []).hosts;
+  expect(hosts("registry.npmjs.org", "*.example.org:8443")).toEqual(["registry.npmjs.org", "*.example.org:8443"]);
+  expect(() => hosts("a.example", "*")).toThrow('sandbox.hosts.1: "*" must be a name such as registry.npmjs.org');
+});
+
 it("a template that requires a box is refused at the start where there is none, with what to install", async () => {
   const none = { isAvailable: false, reason: "bubblewrap is not installed: install the package bubblewrap" } as const;
   const [boxed, plain] = [{ ...testTemplate(), sandbox: "required" as const }, testTemplate()];
@@ -42,7 +48,16 @@ it("a template that requires a box is refused at the start where there is none, 
   );
   const sandboxes = { none: unboxed(new ProcessGroups()), box: null };
   expect(sandboxFor(sandboxes, plain)).toBe(sandboxes.none);
-  const program = { argv: ["true"] as const, folder: "/", env: {}, workspace: "/", home: "/", covered: [], isBackground: false };
+  const program = {
+    argv: ["true"] as const,
+    folder: "/",
+    env: {},
+    workspace: "/",
+    home: "/",
+    covered: [],
+    network: null,
+    isBackground: false,
+  };
   await expect(sandboxFor(sandboxes, boxed).start(program, new AbortController().signal)).rejects.toThrow(SandboxRefused);
 });
 

@@ -44,6 +44,7 @@ it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run
     workspace: app.workspace,
     home,
     covered: [],
+    network: null,
     isBackground: false,
   };
   const { out, notes } = await ended(await box.start(program, new AbortController().signal));

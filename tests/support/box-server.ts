@@ -22,6 +22,7 @@ export async function boxServer(folder: string, command: string): Promise<string
     home: workspace,
     env: { PATH: "/usr/bin:/bin" },
     covered: [],
+    network: null,
     isBackground: false,
   };
   await writeFile(

@@ -2,6 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { INTERNET, type Network } from "../../src/agent/workspace/network/reach.ts";
 import { ProcessGroups, type ProcessGroup } from "../../src/agent/workspace/process-groups.ts";
 import { availability, type Bubblewrap } from "../../src/agent/workspace/sandbox/available.ts";
 import { BubblewrapSandbox, type BoxSettings } from "../../src/agent/workspace/sandbox/bubblewrap.ts";
@@ -37,7 +38,11 @@ export type TestBox = {
 };
 
 /** Makes a sandbox in a temporary folder. Another `bubblewrap` is the machine's own with another claim. */
-export async function testBox(settings: Partial<BoxSettings> = {}, bubblewrap: Partial<Bubblewrap> = {}): Promise<TestBox> {
+export async function testBox(
+  settings: Partial<BoxSettings> = {},
+  bubblewrap: Partial<Bubblewrap> = {},
+  network: Network = INTERNET,
+): Promise<TestBox> {
   if (!available.isAvailable) throw new Error(available.reason);
   const folder = await realpath(await temporaryFolder());
   const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
@@ -47,6 +52,7 @@ export async function testBox(settings: Partial<BoxSettings> = {}, bubblewrap: P
     groups,
     { ...available, ...bubblewrap },
     { folder: join(folder, "box"), read: [], protect: [], closed: [], limits: BOX_LIMITS, ...settings },
+    network,
   );
   onTestFinished(async () => {
     await sandbox.close();
@@ -61,6 +67,7 @@ export async function testBox(settings: Partial<BoxSettings> = {}, bubblewrap: P
         workspace,
         home,
         covered: [],
+        network: null,
         isBackground: false,
         ...program,
       },

@@ -133,7 +133,7 @@ async function throughStages(
   const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
   if (!confirmed.ok) {
     const permissions = agentPermissions(template, agent.permission, services);
-    const workspace = guardedWorkspace(services, agent.workspace, permissions);
+    const workspace = guardedWorkspace(services, agent.workspace, permissions, values);
     const preview = await previewCall(permittedCall, values, workspace, stop);
     const meta = verdict.kind === "asked" ? verdict.meta : null;
     return { ...judged(), kind: "asked", meta, preview, ...confirmed.refusal };

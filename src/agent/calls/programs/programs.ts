@@ -3,6 +3,7 @@ import { msSince } from "../../../lib/ms-since.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
 import type { Homes } from "../../workspace/homes.ts";
+import type { HostDecision } from "../../workspace/network/host-list.ts";
 import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-paths.ts";
 import type { Sandbox } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -10,7 +11,12 @@ import type { CallOutput } from "./call-output.ts";
 import { untilEnd } from "./until-end.ts";
 
 /** By what programs of agents are started. */
-export type ProgramServices = { readonly homes: Homes; readonly coveredPaths: CoveredPaths };
+export type ProgramServices = {
+  readonly homes: Homes;
+  readonly coveredPaths: CoveredPaths;
+  /** Says which hosts programs in boxes may reach; null for none. */
+  readonly hosts: HostDecision | null;
+};
 
 /** The agent whose program it is, its workspace as its tools are given it, and the sandbox that its template asks for. */
 export type ProgramPlace = {
@@ -23,7 +29,7 @@ export type ProgramPlace = {
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
-  { homes, coveredPaths }: ProgramServices,
+  { homes, coveredPaths, hosts }: ProgramServices,
   { agentId, workspace, sandbox, coverRule }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
@@ -37,6 +43,7 @@ export async function startProgram(
     workspace: workspace.root,
     home,
     covered: sandbox.kind === "none" ? [] : await coveredPaths.find(workspace.root, await coverRule(), signal),
+    network: sandbox.kind === "none" ? null : hosts,
     isBackground,
   };
   return sandbox.start(program, signal);
@@ -49,7 +56,10 @@ export async function startProgram(
 function inherited(): Record<string, string> {
   const names = ["LANG", "TZ", "TMPDIR"];
   const path = [process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", dirname(process.execPath)].join(delimiter);
-  const others = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
+  const others = names.flatMap((name): readonly [string, string][] => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  });
   return { PATH: path, ...Object.fromEntries(others) };
 }
 

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import type { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
+import { listenerOf } from "../network/listener.ts";
 import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
 import { argumentBytes, DESCRIPTORS } from "./bubblewrap-arguments.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
@@ -16,6 +18,8 @@ export type BoxParts = {
   readonly launcher: string;
   /** What the launcher reads. */
   readonly startFile: string;
+  /** True if the launcher opens the port of a proxy, and hands it to the server. */
+  readonly hasNetwork: boolean;
 };
 
 /** The first descriptor that is a stream of a box's own. */
@@ -26,12 +30,17 @@ const FIRST = DESCRIPTORS.arguments;
  * bubblewrap itself ends. Throws SandboxRefused if the box cannot be made, or `signal` aborts meanwhile.
  */
 export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: AbortSignal): Promise<MadeBox> {
-  const { bubblewrap, args, filter, shell, launcher, startFile } = parts;
+  const { bubblewrap, args, filter, shell, launcher, startFile, hasNetwork } = parts;
   if (signal.aborted) throw aborted();
   const command = ["--args", String(DESCRIPTORS.arguments), "--", ...shell, "-c", launcher, "box"];
-  const group = groups.start(bubblewrap, command, { folder: "/", env: {}, streams: ["pipe", "pipe", "pipe", "pipe", "pipe"] });
+  const streamsOfBox = Array.from({ length: DESCRIPTORS.channel - FIRST }, () => "pipe" as const);
+  const group = groups.start(bubblewrap, command, {
+    folder: "/",
+    env: {},
+    streams: hasNetwork ? [...streamsOfBox, "ipc"] : streamsOfBox,
+  });
   const { process: child } = group;
-  const streams = child.stdio.slice(FIRST) as unknown as readonly Duplex[];
+  const streams = child.stdio.slice(FIRST, DESCRIPTORS.channel) as unknown as readonly Duplex[];
   const stream = (descriptor: number): Duplex => {
     const found = streams[descriptor - FIRST];
     if (found === undefined) throw new Error(`a box has no descriptor ${descriptor}`);
@@ -40,7 +49,11 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
   for (const each of streams) each.on("error", () => {});
 
   let isMade = false;
-  const made = new Promise<null>((resolve) => stream(DESCRIPTORS.ready).once("data", () => resolve(null)));
+  const ready = new Promise((resolve) => stream(DESCRIPTORS.ready).once("data", resolve));
+  const first = new Promise<number | null>((resolve) => {
+    stream(DESCRIPTORS.info).once("data", (chunk) => resolve(firstProcess(String(chunk))));
+  });
+  const made = Promise.all([ready, first, hasNetwork ? listenerOf(child) : null]);
   const ended = Promise.withResolvers<void>();
   // What nobody has begun to read when a process exits is thrown away.
   const failed = new Promise<string>((resolve) => {
@@ -49,34 +62,37 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
       if (!isMade) resolve(text(child.stderr));
     });
   });
-  let first: number | null = null;
-  stream(DESCRIPTORS.info).once("data", (chunk) => (first = firstProcess(String(chunk))));
   stream(DESCRIPTORS.arguments).end(argumentBytes(args));
   stream(DESCRIPTORS.filter).end(filter);
   stream(DESCRIPTORS.start).end(startFile);
 
   const abort = (): void => group.end();
   signal.addEventListener("abort", abort, { once: true });
-  const said = await Promise.race([made, failed]);
-  isMade = said === null;
+  const outcome = await Promise.race([made, failed]);
   signal.removeEventListener("abort", abort);
-  for (const each of streams.slice(0, DESCRIPTORS.info - FIRST)) each.destroy();
-  if (said !== null) {
+  if (typeof outcome === "string") {
     if (signal.aborted) throw aborted();
-    throw new SandboxRefused(`the box could not be made (${said.trim() === "" ? `exit code ${child.exitCode}` : said.trim()})`);
+    throw new SandboxRefused(
+      `the box could not be made (${outcome.trim() === "" ? `exit code ${child.exitCode}` : outcome.trim()})`,
+    );
   }
+  isMade = true;
+  const [, pid, listener] = outcome;
+  // The program starts now: whoever asked for it hears all that it says.
+  stream(DESCRIPTORS.ready).end("go\n", () => streams.forEach((each) => each.destroy()));
   return {
     process: child,
     end: () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      if (first === null || !killed(first)) group.end();
+      if (pid === null || !killed(pid)) group.end();
     },
-    ended: ended.promise.then(() => (first === null ? undefined : gone(first))),
+    ended: ended.promise.then(() => (pid === null ? undefined : gone(pid))),
+    listener,
   };
 }
 
-/** A box that is made, with its program. `ended` resolves when nothing of the box runs. */
-type MadeBox = Omit<ProcessGroup, "ended"> & { readonly ended: Promise<void> };
+/** A box that is made, with its program. `ended` resolves when nothing of the box runs; `listener` is a port in its network. */
+type MadeBox = Omit<ProcessGroup, "ended"> & { readonly ended: Promise<void>; readonly listener: Server | null };
 
 function aborted(): SandboxRefused {
   return new SandboxRefused("the call ended before its program was started");

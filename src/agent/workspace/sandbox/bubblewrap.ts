@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { arch } from "node:os";
 import { join, relative } from "node:path";
+import { CallProxy } from "../network/call-proxy.ts";
+import { INTERNET, type Network } from "../network/reach.ts";
 import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
 import type { Bubblewrap } from "./available.ts";
 import { boxPlan, type BoxPlan, type BoxSurroundings } from "./box-plan.ts";
@@ -42,6 +44,7 @@ export class BubblewrapSandbox implements Sandbox {
   readonly #groups: ProcessGroups;
   readonly #bubblewrap: Bubblewrap;
   readonly #settings: BoxSettings;
+  readonly #network: Network;
   readonly #uses = new WorkspaceUses();
   readonly #running = new Set<ProcessGroup>();
   readonly #root = systemRoot();
@@ -51,10 +54,12 @@ export class BubblewrapSandbox implements Sandbox {
   readonly #takenAway: TakenAway;
   readonly #emptyFile: string;
 
-  constructor(groups: ProcessGroups, bubblewrap: Bubblewrap, settings: BoxSettings) {
+  /** `network` is the way of the server, and so of programs that may reach hosts, to the internet. */
+  constructor(groups: ProcessGroups, bubblewrap: Bubblewrap, settings: BoxSettings, network: Network = INTERNET) {
     this.#groups = groups;
     this.#bubblewrap = bubblewrap;
     this.#settings = settings;
+    this.#network = network;
     mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
     this.#names = new SystemNames(join(settings.folder, "etc"));
     this.#takenAway = new TakenAway(settings.folder);
@@ -78,7 +83,12 @@ export class BubblewrapSandbox implements Sandbox {
       this.#refuseInBackground(program, places);
       takeAway = this.#takenAway.watch({ workspace: program.workspace, absent });
       const { limits } = this.#settings;
-      const { process, end, ended } = await startBox(
+      const {
+        process: child,
+        end,
+        ended,
+        listener,
+      } = await startBox(
         this.#groups,
         {
           bubblewrap: this.#bubblewrap.path,
@@ -89,19 +99,28 @@ export class BubblewrapSandbox implements Sandbox {
           }),
           filter: this.#filter,
           shell: launcherShell(this.#inherited),
-          launcher: launcher({ limits: limitCommands(limits, ownLimits()), inherited: this.#inherited }),
+          launcher: launcher({
+            limits: limitCommands(limits, ownLimits()),
+            inherited: this.#inherited,
+            portOpener: program.network === null ? null : process.execPath,
+          }),
           startFile: startFile(program),
+          hasNetwork: program.network !== null,
         },
         signal,
       );
       use.settled();
+      const proxy =
+        listener === null || program.network === null ? null : new CallProxy(listener, program.network, this.#network);
       const group: ProcessGroup = {
-        process,
+        process: child,
         end,
-        ended: ended.then(takeAway).then((notes) => {
+        ended: ended.then(async () => {
+          proxy?.close();
+          const takenAway = await takeAway();
           use.leave();
           this.#running.delete(group);
-          return { notes };
+          return { notes: [...(proxy?.notes ?? []), ...takenAway] };
         }),
       };
       this.#running.add(group);

@@ -1,3 +1,4 @@
+import type { HostDecision } from "../network/host-list.ts";
 import type { ProcessGroup } from "../process-groups.ts";
 
 /** A program that a call starts, and what it may reach. */
@@ -14,6 +15,8 @@ export type Program = {
   readonly home: string;
   /** Real paths of files in the workspace that the agent may not read: a box covers them. */
   readonly covered: readonly string[];
+  /** Says which hosts it may reach; null for none. Asked at each connection. Without a box it reaches all. */
+  readonly network: HostDecision | null;
   /** True if the program outlives its call. */
   readonly isBackground: boolean;
 };

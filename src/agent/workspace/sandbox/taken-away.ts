@@ -31,7 +31,8 @@ export class TakenAway {
     writeFileSync(file, JSON.stringify(watch), { mode: 0o600 });
     return async () => {
       const notes = await this.#takeAll(watch, id);
-      if (notes.every(({ isDone }) => isDone)) rmSync(file, { force: true });
+      // What could not be taken away is tried again at the next start of the server.
+      if (notes.every(({ isDone }) => isDone)) unlink(file);
       return notes.map(({ text }) => text);
     };
   }
@@ -43,7 +44,7 @@ export class TakenAway {
       const file = join(this.#running, name);
       const notes = await this.#takeAll(JSON.parse(readFileSync(file, "utf8")) as Watch, basename(name, ".json"));
       said.push(...notes.map(({ text }) => text));
-      if (notes.every(({ isDone }) => isDone)) rmSync(file, { force: true });
+      if (notes.every(({ isDone }) => isDone)) unlink(file);
     }
     return said;
   }
@@ -52,17 +53,17 @@ export class TakenAway {
     const notes: { text: string; isDone: boolean }[] = [];
     const seen = new Set<string>();
     for (const path of absent) {
-      const found = made(workspace, path);
-      if (found === null || seen.has(found)) continue;
-      seen.add(found);
-      const to = join(this.#kept, id, found);
       try {
+        const found = made(workspace, path);
+        if (found === null || seen.has(found)) continue;
+        seen.add(found);
+        const to = join(this.#kept, id, found);
         mkdirSync(dirname(to), { recursive: true });
         await inFolder(dirname(join(workspace, found)), async (folder) => move(join(folder, basename(found)), to));
         notes.push({ text: `${found} was taken away: programs of a box may not make it. It is kept in ${to}`, isDone: true });
       } catch (error) {
         notes.push({
-          text: `${found} must not be made by programs of a box, and could not be taken away (${messageOf(error)})`,
+          text: `${path} must not be made by programs of a box, and could not be taken away (${messageOf(error)})`,
           isDone: false,
         });
       }
@@ -81,6 +82,15 @@ function made(workspace: string, path: string): string | null {
     if (!found.isDirectory()) return part;
   }
   return path;
+}
+
+/** Removes the note of a program that has ended. One that stays is looked at again at the next start, and finds nothing. */
+function unlink(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // The server's folder is gone or full.
+  }
 }
 
 /** Moves a file or folder, also to another disk. Links are moved as links. */

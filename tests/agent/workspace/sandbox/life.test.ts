@@ -41,6 +41,7 @@ describe.skipIf(hasNoBox)("a program of a box", () => {
     expect(out).toBe(
       [value, "", "-x", "LD_PRELOAD=", "PATH=/usr/bin", `PWD=${workspace}`, "TMPDIR=/tmp", `odd-name=${value}`].join("|"),
     );
+    expect((await run("", { argv: ["/usr/bin/env"], env: {} })).out).toBe(`PWD=${workspace}\n`);
   });
 
   it("takes with it what it started when it ends, also what left its group", async () => {

@@ -1,0 +1,71 @@
+import { lookup } from "node:dns/promises";
+import { connect, isIP, type Socket } from "node:net";
+import { isPrivateAddress } from "../../../lib/private-address.ts";
+import { messageOf } from "../../../lib/text.ts";
+import type { HostDecision } from "./host-list.ts";
+
+/** The way from the server to the internet. Tests put another one in its place. */
+export type Network = {
+  /** The addresses of a name. */
+  lookup(name: string): Promise<readonly string[]>;
+  connect(address: string, port: number): Socket;
+};
+
+/** The network of this machine. */
+export const INTERNET: Network = {
+  lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  connect: (address, port) => connect({ host: address, port }),
+};
+
+/** A host and a port, as a program asked for them. */
+export type Target = { readonly host: string; readonly port: number };
+
+/** The address to which a connection goes, or why there is none, in words for the model. `isRefused`: by a decision, not by the network. */
+export type Reached =
+  | { readonly kind: "address"; readonly address: string }
+  | { readonly kind: "none"; readonly isRefused: boolean; readonly reason: string };
+
+/** A target as `host:port`; null if it is none. The name is in lower case, without a dot at its end and without brackets. */
+export function targetOf(text: string, port: number | null = null): Target | null {
+  const [, bracketed, plain, written] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = (bracketed ?? plain ?? "").toLowerCase().replace(/\.$/, "");
+  const asked = written === undefined ? port : Number(written);
+  if (host === "" || /[^a-z0-9._:%-]/.test(host) || asked === null || asked < 1 || asked > 65_535) return null;
+  return { host, port: asked };
+}
+
+/** A target as it is written. */
+export function shown({ host, port }: Target): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * The address for a connection to a target: allowed by the decision, resolved once, and of the public internet. The
+ * connection goes to this address, whatever the name stands for a moment later.
+ */
+export async function reach(target: Target, decide: HostDecision, network: Network): Promise<Reached> {
+  const refuse = (reason: string): Reached => ({ kind: "none", isRefused: true, reason });
+  if (decision(target, decide) === "refused")
+    return refuse(`${shown(target)} is not among the hosts that programs of this agent may reach: nothing was sent`);
+  let addresses: readonly string[];
+  try {
+    addresses = isIP(target.host) === 0 ? await network.lookup(target.host) : [target.host];
+  } catch (error) {
+    return { kind: "none", isRefused: false, reason: `${target.host} has no address (${messageOf(error)})` };
+  }
+  const address = addresses.find((each) => isIP(each) !== 0 && !isPrivateAddress(each));
+  if (address === undefined)
+    return refuse(
+      `${shown(target)} leads into a private network or to this machine, which programs never reach: nothing was sent`,
+    );
+  return { kind: "address", address };
+}
+
+/** What cannot decide refuses. */
+function decision({ host, port }: Target, decide: HostDecision): "allowed" | "refused" {
+  try {
+    return decide(host, port);
+  } catch {
+    return "refused";
+  }
+}

@@ -1,0 +1,197 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { CallProxy } from "../../../../src/agent/workspace/network/call-proxy.ts";
+import { hostList, hostProblem, type HostDecision } from "../../../../src/agent/workspace/network/host-list.ts";
+import { targetOf, type Network } from "../../../../src/agent/workspace/network/reach.ts";
+import { PUBLIC, publicNetwork } from "../../../support/public-network.ts";
+
+/** A proxy at a port of this machine, without a box. */
+async function proxyOf(decide: HostDecision, network: Network) {
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const proxy = new CallProxy(listener, decide, network);
+  onTestFinished(() => proxy.close());
+  return { proxy, port: (listener.address() as AddressInfo).port };
+}
+
+async function asks(
+  port: number,
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+) {
+  const { body = "", ...rest } = options;
+  const asked = request({ port, path, agent: false, ...rest });
+  asked.end(body);
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };
+}
+
+/** What a proxy says to lines that are written as they are. */
+async function says(port: number, lines: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port });
+  socket.write(lines);
+  return text(socket);
+}
+
+async function opened(port: number): Promise<Socket> {
+  const socket = connect({ host: "127.0.0.1", port });
+  await once(socket, "connect");
+  return socket;
+}
+
+const ALL: HostDecision = () => "allowed";
+
+describe("the proxy of a call", () => {
+  it("passes a request on to the resolved address, as it is but for what is of one connection", async () => {
+    const { network, asked, connections } = await publicNetwork();
+    const { port } = await proxyOf(hostList(["example.org"]), network);
+    const headers = { host: "other.example", "proxy-authorization": "Basic x", "x-a": "1", connection: "x-own", "x-own": "1" };
+    const answer = await asks(port, "http://EXAMPLE.org./path?q=1", { method: "POST", headers, body: "hello" });
+    expect(answer).toMatchObject({ status: 200, text: "hello", headers: { "x-from": "the server" } });
+    expect(answer.headers).not.toHaveProperty("x-inner");
+    expect(asked[0]).toMatchObject({ method: "POST", url: "/path?q=1", headers: { host: "example.org.", "x-a": "1" } });
+    expect(asked[0]?.headers).not.toHaveProperty("proxy-authorization");
+    expect(asked[0]?.headers).not.toHaveProperty("x-own");
+    expect(connections).toEqual([`${PUBLIC}:80`]);
+  });
+
+  it("joins connections for CONNECT, also with what was sent too early", async () => {
+    const { network, connections } = await publicNetwork();
+    const { port } = await proxyOf(hostList(["example.org"]), network);
+    const said = await says(
+      port,
+      "CONNECT example.org:443 HTTP/1.1\r\n\r\nGET /inner HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+    );
+    expect(said).toMatch(/^HTTP\/1.1 200 Connection established\r\n\r\nHTTP\/1.1 200 OK/);
+    expect(connections).toEqual([`${PUBLIC}:443`]);
+  });
+
+  it("refuses at once what is not allowed, says so, and remembers it once", async () => {
+    const { network, connections } = await publicNetwork();
+    const throws: HostDecision = () => {
+      throw new Error("broken");
+    };
+    for (const decide of [hostList(["example.org"]), throws]) {
+      const { proxy, port } = await proxyOf(decide, network);
+      expect(await asks(port, "http://evil.example/")).toMatchObject({
+        status: 403,
+        text: expect.stringContaining("evil.example:80 is not among"),
+      });
+      expect(await says(port, "CONNECT evil.example:443 HTTP/1.1\r\n\r\n")).toMatch(
+        /^HTTP\/1.1 403 Forbidden: evil.example:443 is not among/,
+      );
+      await says(port, "CONNECT evil.example:443 HTTP/1.1\r\n\r\n");
+      await says(port, "CONNECT example.org:22 HTTP/1.1\r\n\r\n");
+      expect(proxy.notes.map((note) => note.split(" ")[0])).toEqual(["evil.example:80", "evil.example:443", "example.org:22"]);
+    }
+    expect(connections).toEqual([]);
+  });
+
+  it.each([
+    "127.0.0.1",
+    "10.1.2.3",
+    "169.254.169.254",
+    "192.168.0.1",
+    "::1",
+    "fe80::1",
+    "fd00::1",
+    "::ffff:127.0.0.1",
+    "0.0.0.0",
+  ])("never reaches %s, by whatever name, nor after a name changed its address", async (address) => {
+    let isPublic = true;
+    const { network, connections } = await publicNetwork(() => [isPublic ? PUBLIC : address]);
+    const { proxy, port } = await proxyOf(ALL, network);
+    expect((await asks(port, "http://changes.example/")).status).toBe(200);
+    isPublic = false;
+    expect(await asks(port, "http://changes.example/")).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("private network"),
+    });
+    const literal = address.includes(":") ? `[${address}]` : address;
+    expect(await says(port, `CONNECT ${literal}:443 HTTP/1.1\r\n\r\n`)).toContain("403");
+    expect(connections).toEqual([`${PUBLIC}:80`]);
+    expect(proxy.notes).toHaveLength(2);
+  });
+
+  it("answers what is no request to a proxy, an unknown name and a host that does not answer, and goes on", async () => {
+    const { network } = await publicNetwork();
+    const broken: Network = {
+      lookup: async (name) => {
+        if (name === "gone.example") throw new Error("ENOTFOUND");
+        return [PUBLIC];
+      },
+      connect: () => connect({ host: "127.0.0.1", port: 1 }),
+    };
+    const { port, proxy } = await proxyOf(ALL, broken);
+    for (const path of ["/", "https://example.org/", "ftp://example.org/"]) expect((await asks(port, path)).status).toBe(400);
+    for (const line of [
+      "CONNECT example.org HTTP/1.1",
+      "CONNECT a:0 HTTP/1.1",
+      "CONNECT a:99999 HTTP/1.1",
+      "CONNECT b@d:1 HTTP/1.1",
+    ])
+      expect(await says(port, `${line}\r\n\r\n`)).toContain("400");
+    expect(await asks(port, "http://gone.example/")).toMatchObject({
+      status: 502,
+      text: expect.stringContaining("has no address"),
+    });
+    expect((await asks(port, "http://example.org/")).status).toBe(502);
+    expect(await says(port, "CONNECT example.org:443 HTTP/1.1\r\n\r\n")).toContain(
+      "502 Bad Gateway: example.org:443 does not answer",
+    );
+    expect(await says(port, `GET http://example.org/ HTTP/1.1\r\nx: ${"y".repeat(20_000)}\r\n\r\n`)).not.toContain("200");
+    expect(proxy.notes).toEqual([]);
+    expect(network).toBeDefined();
+  });
+
+  it("takes a bounded number of connections, and ends all of them with the call", async () => {
+    const { network } = await publicNetwork();
+    const { port, proxy } = await proxyOf(ALL, network);
+    const held = await Promise.all(Array.from({ length: 64 }, () => opened(port)));
+    expect(await says(port, "CONNECT example.org:443 HTTP/1.1\r\n\r\n")).toMatch(/^HTTP\/1.1 503/);
+    const ends = held.map((socket) => once(socket.resume(), "close"));
+    proxy.close();
+    await Promise.all(ends);
+    await expect(opened(port)).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("a list of hosts", () => {
+  it("names hosts at the ports of the web, at a port, and all below a name", () => {
+    const decide = hostList(["Example.org", "api.example.org:8443", "*.cdn.example"]);
+    const allowed = [
+      ["example.org", 443],
+      ["example.org", 80],
+      ["api.example.org", 8443],
+      ["a.cdn.example", 443],
+      ["a.b.cdn.example", 80],
+    ] as const;
+    const refused = [
+      ["example.org", 22],
+      ["api.example.org", 443],
+      ["cdn.example", 443],
+      ["evilcdn.example", 443],
+      ["example.org.evil", 443],
+      ["a.example.org", 443],
+    ] as const;
+    for (const [host, port] of allowed) expect(decide(host, port), host).toBe("allowed");
+    for (const [host, port] of refused) expect(decide(host, port), host).toBe("refused");
+  });
+
+  it("has no patterns but those, and says what is wrong", () => {
+    for (const host of ["*", "https://example.org", "a/b", "", "a b", "*.*.org", "example.*"])
+      expect(hostProblem(host)).toContain("must be a name");
+    expect(hostProblem("example.org:70000")).toContain("no such port");
+    for (const host of ["example.org", "*.example.org", "localhost:3000", "a-b.example.org:1"])
+      expect(hostProblem(host)).toBe(null);
+  });
+
+  it("is asked about targets in one form", () => {
+    expect(targetOf("EXAMPLE.org.:443")).toEqual({ host: "example.org", port: 443 });
+    expect(targetOf("[::1]:80")).toEqual({ host: "::1", port: 80 });
+    for (const text of ["", ":443", "a", "a:b", "a:1:2", "u@h:1", "a\r\nb:1"]) expect(targetOf(text), text).toBe(null);
+  });
+});
