@@ -72,7 +72,8 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const leftOut = { events: 0 };
   const said: { output: CallOutput | null } = { output: null };
   const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
-  const files = new KnownFiles(knownFileRows(services.sql, agent.id), services.contents);
+  const known: { files: KnownFiles | null } = { files: null };
+  const files = (): KnownFiles => (known.files ??= new KnownFiles(knownFileRows(services.sql, agent.id), services.contents));
   const started = performance.now();
   const end = clock.begin("execution");
   const { createdBy } = agent;
@@ -97,7 +98,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   end();
   const durationMs = msSince(started);
   // What a tool notes after its call has ended is not known.
-  const { noted } = files;
+  const noted = known.files?.noted ?? [];
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, soFar, durationMs),

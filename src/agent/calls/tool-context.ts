@@ -33,14 +33,14 @@ export type RunningCall = {
   /** The values of its input that rules saw; null if none were seen. */
   readonly values: RuleValues | null;
   /** Is told of the files that the call reads and writes. */
-  readonly files: KnownFiles;
+  readonly files: () => KnownFiles;
 };
 
-/** The context of a running tool, still without its signal. */
+/** The context of a running tool, by its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
   { callId, toolName, ended, leftOut, output, values, files }: RunningCall,
-): Omit<ToolContext, "signal"> {
+): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
   const place = (): ProgramPlace => programPlace({ services, template, agent }, workspace);
   let started: CallPrograms | null = null;
@@ -57,14 +57,17 @@ export function toolContext(
   });
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
   let room: Promise<void> | null = null;
-  return {
+  return (signal) => ({
     tenant: agent.tenant,
     agentId: agent.id,
     createdBy: agent.createdBy,
     templateId: template.id,
     callId,
     workspace,
-    files,
+    get files() {
+      return files();
+    },
+    signal,
     start: (file, args, options) => programs().start(file, args, options),
     finish: (program) => programs().finish(program),
     shells: {
@@ -88,7 +91,7 @@ export function toolContext(
       room ??= owner.room(ended).finally(() => (room = null));
       return room;
     },
-  };
+  });
 }
 
 /** Where the programs of an agent run, by its template. */

@@ -5,6 +5,11 @@ import type { RuleValues } from "./rule-values.ts";
 export const VERDICTS = ["allow", "ask", "deny"] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
+/** True if `verdict` is stricter than `than`. */
+export function isStricter(verdict: Verdict, than: Verdict): boolean {
+  return VERDICTS.indexOf(verdict) > VERDICTS.indexOf(than);
+}
+
 /** One thing that was asked what it says of a call, and its answer. */
 export type Consideration = {
   readonly rule: string;

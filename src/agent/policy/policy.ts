@@ -1,9 +1,13 @@
+import { messageOf } from "../../lib/text.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { Access } from "../workspace/workspace.ts";
 import {
+  isStricter,
+  VERDICTS,
   type Consideration,
   type Explanation,
   type Permission,
+  type PermissionMode,
   type Permissions,
   type Policy,
   type PolicyCall,
@@ -13,11 +17,8 @@ import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
 import { withParts } from "./commands/explained-parts.ts";
-import { modeVerdict } from "./mode-verdict.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { filesIn, linesOf, namesOf, type NamedLine } from "./rule-values.ts";
-
-const STRICTNESS: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
@@ -30,13 +31,8 @@ export function judge(call: PolicyCall, policy: Policy): Explanation {
 
 /** The stricter of two explanations, with what both considered. */
 function stricter(one: Explanation, other: Explanation): Explanation {
-  const deciding = STRICTNESS[other.verdict] > STRICTNESS[one.verdict] ? other : one;
+  const deciding = isStricter(other.verdict, one.verdict) ? other : one;
   return { ...deciding, considered: [...one.considered, ...other.considered] };
-}
-
-/** True if `verdict` is stricter than `than`. */
-export function isStricter(verdict: Verdict, than: Verdict): boolean {
-  return STRICTNESS[verdict] > STRICTNESS[than];
 }
 
 /** The strictest that hooks said of a call; null if none said anything. */
@@ -287,6 +283,43 @@ function commandsReach(rule: Rule, lines: readonly NamedLine[]): boolean {
 /** True if a rule may allow a call: a rule for a file with secrets must name its path. */
 function mayAllow({ conditions }: Rule, secrets: readonly string[]): boolean {
   return secrets.every((secret) => conditions.some(({ parameter }) => speaksOf(parameter, secret)));
+}
+
+/** The verdict of a mode on a call, with the reason in words. An own mode that fails, or answers something else, denies. */
+function modeVerdict(call: PolicyCall, mode: PermissionMode): { verdict: Verdict; reason: string } {
+  const said = (verdict: Verdict): { verdict: Verdict; reason: string } => ({
+    verdict,
+    reason: `mode ${mode.name} ${verdict === "allow" ? "allows" : verdict === "ask" ? "asks for" : "forbids"} ${call.name}`,
+  });
+  if (mode.kind === "custom") return customVerdict(call, mode, said);
+  switch (mode.name) {
+    case "auto":
+    case "readonly":
+      return said("allow");
+    case "approval":
+      return said("ask");
+    case "default":
+      return said(call.readOnly ? "allow" : "ask");
+    case "deny":
+      return said("deny");
+  }
+}
+
+function customVerdict(
+  call: PolicyCall,
+  { name, judge }: PermissionMode & { kind: "custom" },
+  said: (verdict: Verdict) => { verdict: Verdict; reason: string },
+): { verdict: Verdict; reason: string } {
+  try {
+    const verdict: unknown = judge(structuredClone(call));
+    // An asynchronous mode cannot be waited for, and must not bring the server down with what it throws later.
+    if (verdict instanceof Promise) verdict.catch(() => {});
+    const known = VERDICTS.find((candidate) => candidate === verdict);
+    if (known !== undefined) return said(known);
+    return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
+  } catch (error) {
+    return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
+  }
 }
 
 /**

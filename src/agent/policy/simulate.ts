@@ -4,8 +4,8 @@ import type { SandboxDemand } from "../workspace/sandbox/sandbox-for.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
-import { isStricter, judge } from "./policy.ts";
-import type { Explanation, Permission, Policy, Verdict } from "./permission.ts";
+import { judge } from "./policy.ts";
+import { isStricter, type Explanation, type Permission, type Policy, type Verdict } from "./permission.ts";
 import type { Vocabulary } from "./permission-source.ts";
 import type { RuleValues } from "./rule-values.ts";
 

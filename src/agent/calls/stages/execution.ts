@@ -15,7 +15,7 @@ import type { Validated } from "./validation.ts";
 /** A call that ran, with what the tool answered: of any form, since tools are other people's code. */
 export type Executed = { readonly call: Validated; readonly answer: ToolResult | undefined };
 
-/** The scope of an execution, besides the call: its limits, what goes round it, and its context, still without a signal. */
+/** The scope of an execution, besides the call: its limits, what goes round it, and its context, by its signal. */
 export type ExecutionScope = {
   readonly around: readonly Placed<Around>[];
   readonly agent: HookAgent;
@@ -23,7 +23,7 @@ export type ExecutionScope = {
   readonly interrupt: AbortSignal;
   /** Is told that the tool has answered after its call had ended: its result is dropped. */
   readonly onLate: () => void;
-  readonly context: Omit<ToolContext, "signal">;
+  readonly context: (signal: AbortSignal) => ToolContext;
 };
 
 /**
@@ -47,7 +47,7 @@ export async function execute(
       if (hasEnded && result.ok) onLate();
       return result;
     };
-    const running = run(call, { ...context, signal }, { around, agent }, stopReason);
+    const running = run(call, context(signal), { around, agent }, stopReason);
     return await Promise.race([stopped.promise, running.then(told)]);
   } catch (error) {
     if (!signal.aborted) throw error;
