@@ -98,17 +98,18 @@ DECLARE
   v_joined int;
   v_is_idle boolean := false;
   v_has_shells boolean := false;
+  v_written int;
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "toolCalls" json, transitions json, approvals json, todos json, "todosBy" text, "knownFiles" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
     PERFORM set_config('lock_timeout', '250ms', true);
     SELECT * INTO v_agent FROM agent WHERE id = p_agent AND tenant = p_tenant FOR NO KEY UPDATE;
     PERFORM set_config('lock_timeout', '2s', true);
-    IF NOT FOUND THEN
+    IF v_agent.id IS NULL THEN
       RAISE EXCEPTION 'agent % does not exist', p_agent USING ERRCODE = 'TP002';
     END IF;
     v_signal := v_agent.signal;
@@ -332,6 +333,13 @@ BEGIN
     INSERT INTO decision SELECT * FROM json_populate_record(null::decision, v_change.decision);
   END IF;
 
+  IF v_change."keepRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."keepRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is kept already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
   IF v_change."toolCalls" IS NOT NULL THEN
     INSERT INTO tool_call SELECT * FROM json_populate_recordset(null::tool_call, v_change."toolCalls");
   END IF;
@@ -368,7 +376,22 @@ BEGIN
   END LOOP;
 
   IF v_change.approvals IS NOT NULL THEN
-    INSERT INTO approval SELECT * FROM json_populate_recordset(null::approval, v_change.approvals);
+    -- Others may have asked for the same host since the caller looked: it joins their question then.
+    INSERT INTO approval SELECT * FROM json_populate_recordset(null::approval, v_change.approvals) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS v_written = ROW_COUNT;
+    IF v_written <> json_array_length(v_change.approvals) THEN
+      RAISE EXCEPTION 'agent % asks for one of these already', p_agent USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."hostRequests" IS NOT NULL THEN
+    INSERT INTO host_request SELECT * FROM json_populate_recordset(null::host_request, v_change."hostRequests") ON CONFLICT DO NOTHING;
+  END IF;
+
+  IF v_change."toldHosts" IS NOT NULL THEN
+    UPDATE host_request SET told_at = (v_change."toldHosts" ->> 'at')::timestamptz
+    WHERE agent_id = p_agent AND in_background AND told_at IS NULL
+      AND approval_id IN (SELECT json_array_elements_text(v_change."toldHosts" -> 'approvalIds'));
   END IF;
 
   IF v_change."knownFiles" IS NOT NULL THEN
@@ -567,9 +590,9 @@ CREATE INDEX agent_tenant_last_activity_at_id_idx ON public.agent USING btree (t
 
 CREATE INDEX agent_unowned ON public.agent USING btree (runnable_at) WHERE ((runnable_at IS NOT NULL) AND (lease_owner IS NULL));
 
-CREATE UNIQUE INDEX allow_rule_pkey ON public.allow_rule USING btree (id);
+CREATE UNIQUE INDEX allow_rule_once ON public.allow_rule USING btree (tenant, template_id, COALESCE(agent_id, ''::text), md5(rule)) WHERE (revoked_at IS NULL);
 
-CREATE UNIQUE INDEX allow_rule_same ON public.allow_rule USING btree (tenant, template_id, md5(rule)) WHERE (revoked_at IS NULL);
+CREATE UNIQUE INDEX allow_rule_pkey ON public.allow_rule USING btree (id);
 
 CREATE INDEX allow_rule_tenant_created_at_id_idx ON public.allow_rule USING btree (tenant, created_at, id);
 
@@ -578,6 +601,8 @@ CREATE INDEX allow_rule_tenant_template_id_idx ON public.allow_rule USING btree 
 CREATE INDEX approval_agent_id_state_idx ON public.approval USING btree (agent_id, state);
 
 CREATE INDEX approval_expiring ON public.approval USING btree (expires_at) WHERE ((state = 'PENDING'::approval_state) AND (expires_at IS NOT NULL));
+
+CREATE UNIQUE INDEX approval_one_open_host ON public.approval USING btree (agent_id, host, port) WHERE ((state = 'PENDING'::approval_state) AND (host IS NOT NULL));
 
 CREATE UNIQUE INDEX approval_one_pending ON public.approval USING btree (tool_call_id) WHERE (state = 'PENDING'::approval_state);
 
@@ -642,6 +667,12 @@ CREATE INDEX event_permission_required ON public.event USING btree (((payload #>
 CREATE UNIQUE INDEX event_pkey ON public.event USING btree (tenant, "position");
 
 CREATE UNIQUE INDEX event_seq_of_tenant ON public.event USING btree (tenant, seq) WHERE (agent_id IS NULL);
+
+CREATE UNIQUE INDEX host_request_pkey ON public.host_request USING btree (approval_id, tool_call_id, in_background);
+
+CREATE INDEX host_request_tool_call_id_idx ON public.host_request USING btree (tool_call_id);
+
+CREATE INDEX host_request_untold ON public.host_request USING btree (agent_id) WHERE (in_background AND (told_at IS NULL));
 
 CREATE UNIQUE INDEX idempotency_key_pkey ON public.idempotency_key USING btree (tenant, actor_id, operation, key);
 

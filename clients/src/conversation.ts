@@ -91,8 +91,9 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
   }
 }
 
-/** After the end of a turn nothing of it can be decided. */
+/** After the end of a turn nothing of it can be decided. A program in the background may still ask for a host: if not, an event says so. */
 function closed(item: ConversationItem): ConversationItem {
+  if (item.kind === "approval" && item.request.kind === "NETWORK_HOST") return item;
   return item.kind === "approval" && item.decision === null ? { ...item, decision: "closed with the turn" } : item;
 }
 

@@ -3,7 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
-import { Conversation, elsewhereText, type Question } from "./conversation.ts";
+import { Conversation, elsewhereText, hostOf, questionText, type Question } from "./conversation.ts";
 import { askedText } from "../demo/operations.ts";
 import type { ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
@@ -80,7 +80,10 @@ class Chat {
     });
     process.stdin.on("keypress", (key: string) => this.#pressed(key));
     for (const { id, toolCall, viewerCannotDecideReasons: reasons, ...asked } of agent.pendingApprovals)
-      this.#ask({ approvalId: id, tool: toolCall?.name ?? "it", ...asked, inputText: askedText(asked) }, reasons);
+      this.#ask(
+        { approvalId: id, tool: toolCall?.name ?? hostOf(asked.subject) ?? "it", ...asked, inputText: askedText(asked) },
+        reasons,
+      );
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
@@ -126,7 +129,7 @@ class Chat {
       }
       case "PermissionRequired": {
         const { request, approval } = event;
-        const tool = request.call?.name ?? "it";
+        const tool = request.call?.name ?? (request.host === null ? "it" : `${request.host}:${request.port}`);
         this.#tools.set(request.approvalId, tool);
         if (approval?.state === "PENDING")
           this.#ask({ ...request, tool, inputText: askedText(approval) }, approval.viewerCannotDecideReasons);
@@ -148,7 +151,8 @@ class Chat {
         return screen.line(`${event.severity}: ${event.message}`);
       case "Done":
         this.#isWorking = false;
-        this.#questions.clear();
+        // A program in the background may still ask for a host: if not, an event says so.
+        for (const [id, { kind }] of this.#questions) if (kind !== "NETWORK_HOST") this.#questions.delete(id);
         this.#shown = null;
         for (const id of event.messageIds) this.#unanswered.delete(id);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
@@ -173,7 +177,7 @@ class Chat {
     const [question] = this.#questions.values();
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
-    const asked = question.kind === "OUTCOME_UNKNOWN" ? `Shall ${question.tool} run again?` : `May ${question.tool} run?`;
+    const asked = questionText(question);
     this.#screen.line(
       `${asked} (${question.reason ?? "why is no longer known"})\n${question.inputText}\n${question.tool}: [y/n]`,
     );

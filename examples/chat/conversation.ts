@@ -16,13 +16,31 @@ export type Server = { readonly url: string; readonly token: string | undefined 
 /** A question that the agent asks. */
 export type Question = {
   readonly approvalId: string;
-  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? */
+  /** TOOL_CALL: may it run? OUTCOME_UNKNOWN: it may have run; shall it run again? NETWORK_HOST: may it be reached? */
   readonly kind: string;
   readonly inputHash: string | null;
+  /** The tool of the call that is asked about, or the host. */
   readonly tool: string;
   readonly reason: string | null;
   readonly inputText: string;
 };
+
+/** What is asked, in words. */
+export function questionText({ kind, tool }: Pick<Question, "kind" | "tool">): string {
+  switch (kind) {
+    case "OUTCOME_UNKNOWN":
+      return `Shall ${tool} run again?`;
+    case "NETWORK_HOST":
+      return `May ${tool} be reached?`;
+    default:
+      return `May ${tool} run?`;
+  }
+}
+
+/** The host that an approval is about, with its port; null if it is about something else. */
+export function hostOf(subject: { readonly host?: string; readonly port?: number } | null): string | null {
+  return subject?.host === undefined ? null : `${subject.host}:${subject.port ?? ""}`;
+}
 
 /** The words for who may not decide on what is asked. */
 export function elsewhereText({ tool, reason }: Pick<Question, "tool" | "reason">, cannotDecide: readonly string[]): string {

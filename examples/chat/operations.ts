@@ -6,7 +6,7 @@ export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
       id model workspace state cursor
-      pendingApprovals { id kind inputHash reason inputText preview { files { diff } problem } viewerCannotDecideReasons toolCall { name } }
+      pendingApprovals { id kind inputHash reason inputText preview { files { diff } problem } viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } }
     }
   }
 `;
@@ -31,7 +31,7 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId kind inputHash reason call { name } } approval { state inputText preview { files { diff } problem } viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state inputText preview { files { diff } problem } viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
         ... on ErrorRaised { severity message }
@@ -57,6 +57,7 @@ export type ChatAgent = {
     readonly preview: Preview | null;
     readonly viewerCannotDecideReasons: readonly string[];
     readonly toolCall: { readonly name: string } | null;
+    readonly subject: { readonly host?: string; readonly port?: number } | null;
   }[];
 };
 
@@ -77,6 +78,8 @@ export type ChatEvent =
         readonly kind: string;
         readonly inputHash: string | null;
         readonly reason: string | null;
+        readonly host: string | null;
+        readonly port: number | null;
         readonly call: Pick<Call, "name"> | null;
       };
       readonly approval: {

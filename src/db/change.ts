@@ -84,7 +84,7 @@ export type ToolCallAudit = {
 };
 
 /** The row of a new tool call. */
-export type NewToolCall = Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "auditTrail">> & {
+export type NewToolCall = Row<Omit<Prisma.ToolCallUncheckedCreateInput, "approvals" | "hostRequests" | "auditTrail">> & {
   readonly auditTrail: readonly ToolCallAudit[];
 };
 
@@ -114,6 +114,14 @@ type Transitions = {
   readonly approvalTransitions?: readonly ApprovalTransition[];
 };
 
+/** The questions to people. */
+type Questions = {
+  /** Refused if the agent asks for the same already. */
+  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions" | "hostRequests">>[];
+  /** The calls that would reach the hosts of approvals. One that is there already stays. */
+  readonly hostRequests?: readonly Row<Prisma.HostRequestUncheckedCreateInput>[];
+};
+
 /** None of these parts. */
 type Without<Parts> = { readonly [Part in keyof Parts]?: never };
 
@@ -127,7 +135,6 @@ type OwnerParts = {
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
   readonly stepEnd?: { readonly step: number } & StepPatch;
   readonly toolCalls?: readonly NewToolCall[];
-  readonly approvals?: readonly Row<Omit<Prisma.ApprovalUncheckedCreateInput, "decisions">>[];
   /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
   readonly toldNote?: string;
   /** The agent's whole list. */
@@ -140,6 +147,8 @@ type OwnerParts = {
   readonly shellsTold?: readonly string[];
   /** With todos: the call that wrote them. The call keeps them, for forks. */
   readonly todosBy?: string;
+  /** The answers about hosts, by their approvals, that the model is told since programs in the background asked; at a time (ISO 8601). */
+  readonly toldHosts?: { readonly at: string; readonly approvalIds: readonly string[] };
 };
 
 type OutsideParts = {
@@ -181,6 +190,8 @@ type OutsideParts = {
   readonly decision?: Row<Prisma.DecisionUncheckedCreateInput>;
   /** The decisions that the approval must have so far, with `decision`; none if omitted. */
   readonly expectDecisions?: number;
+  /** With `decision`: the rule that it keeps for the agent. Refused if the same rule holds already. */
+  readonly keepRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
 };
 
 /** All that may change of a tenant besides its agents, in one commit with the events that report it. Each part is refused if its row is not as it expects. */
@@ -213,10 +224,10 @@ export type CancelRequest = {
 type Revocation = { readonly revokedAt: Date; readonly revokedBy: string; readonly revokedByKind: ActorKind };
 
 /** All that the owner of an agent may change in one commit, under its lease (invariant 4). Absent parts change nothing. */
-export type OwnerChange = Transitions & OwnerParts & Without<OutsideParts>;
+export type OwnerChange = Transitions & Questions & OwnerParts & Without<OutsideParts>;
 
 /** All that others may change of an agent in one commit: people by commands, and what nobody decided in time. */
-export type OutsideChange = Transitions & OutsideParts & Without<OwnerParts>;
+export type OutsideChange = Transitions & Questions & OutsideParts & Without<OwnerParts>;
 
 /** Changes of one agent by its owner as one, in their order: lists follow each other, the last word on a column counts. */
 export function joinChanges(changes: readonly OwnerChange[]): OwnerChange {
@@ -234,6 +245,7 @@ function joinTwo(one: OwnerChange, other: OwnerChange): OwnerChange {
     toolCalls: [...(one.toolCalls ?? []), ...(other.toolCalls ?? [])],
     transitions: [...(one.transitions ?? []), ...(other.transitions ?? [])],
     approvals: [...(one.approvals ?? []), ...(other.approvals ?? [])],
+    hostRequests: [...(one.hostRequests ?? []), ...(other.hostRequests ?? [])],
     approvalTransitions: [...(one.approvalTransitions ?? []), ...(other.approvalTransitions ?? [])],
     knownFiles: knownAfter([...(one.knownFiles ?? []), ...(other.knownFiles ?? [])]),
   };
@@ -261,8 +273,10 @@ const ROWS = new Set([
   "stepEnd",
   "toolCalls",
   "approvals",
+  "hostRequests",
   "approvalTransitions",
   "decision",
+  "keepRule",
   "todos",
   "knownFiles",
   "shellEnd",

@@ -51,9 +51,23 @@ export function composeCommit(change: OwnerChange): ComposedCommit | null {
 }
 
 function isComposable(change: OwnerChange): boolean {
-  const { agent, joins, approvals, approvalTransitions, todos, toldNote, shellStart, shellsTold, transitions } = change;
-  const isOwn = [joins, approvals, approvalTransitions, shellsTold].every((rows) => rows === undefined || rows.length === 0);
-  const isWhole = todos === undefined && toldNote === undefined && shellStart === undefined && agent?.turn === undefined;
+  const {
+    agent,
+    joins,
+    approvals,
+    hostRequests,
+    approvalTransitions,
+    todos,
+    toldNote,
+    toldHosts,
+    shellStart,
+    shellsTold,
+    transitions,
+  } = change;
+  const own = [joins, approvals, hostRequests, approvalTransitions, shellsTold];
+  const isOwn = own.every((rows) => rows === undefined || rows.length === 0);
+  const parts = [todos, toldNote, toldHosts, shellStart, agent?.turn];
+  const isWhole = parts.every((part) => part === undefined);
   return isOwn && isWhole && transitions?.some(({ by }) => by !== undefined) !== true;
 }
 

@@ -14,6 +14,7 @@ import {
 type Known = {
   readonly columns: Readonly<Record<string, { readonly values: Readonly<Record<string, string>>; readonly nullable?: true }>>;
   readonly lists: Readonly<Record<string, string>>;
+  /** With a `?` at the end if there may be none. */
   readonly rows: Readonly<Record<string, string>>;
 };
 
@@ -33,7 +34,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   Approval: {
     columns: { kind: { values: ApprovalKind }, state: { values: ApprovalState } },
     lists: { decisions: "Decision" },
-    rows: { agent: "Agent", toolCall: "ToolCall" },
+    rows: { agent: "Agent", toolCall: "ToolCall?" },
   },
   Decision: {
     columns: { decision: { values: ApprovalDecision }, actorKind: { values: ActorKind } },
@@ -73,8 +74,10 @@ function conditions(known: Known, args: Query): readonly object[] {
   });
   const read = Object.entries(known.rows).flatMap(([relation, of]) => {
     const asked = askedFor(args, relation);
-    const its = KNOWN[of];
-    return asked === null || its === undefined ? [] : [{ [relation]: { AND: conditions(its, asked) } }];
+    const its = KNOWN[of.replace("?", "")];
+    if (asked === null || its === undefined) return [];
+    const isKnown = { [relation]: { is: { AND: conditions(its, asked) } } };
+    return [of.endsWith("?") ? { OR: [{ [relation]: { is: null } }, isKnown] } : isKnown];
   });
   return [...own, ...read];
 }
@@ -97,7 +100,7 @@ function nested(known: Known, args: Query): Query {
       const row = known.rows[relation];
       if (value === false || (list === undefined && row === undefined)) return [relation, value];
       const below = value === true ? {} : (value as Query);
-      const its = KNOWN[list ?? row ?? ""];
+      const its = KNOWN[list ?? row?.replace("?", "") ?? ""];
       return [relation, list === undefined ? (its === undefined ? value : orTrue(nested(its, below))) : onlyKnown(list, below)];
     });
     return [[part, Object.fromEntries(changed)]];

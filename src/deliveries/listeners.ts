@@ -3,13 +3,17 @@ import type { ApprovalDecision } from "../db/generated/enums.ts";
 import type { TenantEventBody } from "../events/tenant-event.ts";
 import type { BodyOf, EventKind, TimelineEvent } from "../events/event.ts";
 import type { Consumer } from "./consumer.ts";
+import type { Sql } from "../db/sql.ts";
 import type { Json } from "../lib/json.ts";
 import type { Result } from "../lib/result.ts";
 import type { Actor } from "../agent/actors/actor.ts";
 import { callOf } from "../agent/approvals/always-allow.ts";
+import { readApprovals } from "../agent/approvals/approval.ts";
 import { decideApproval } from "../agent/approvals/decide.ts";
 import type { Decided } from "../agent/approvals/decision.ts";
+import { readHostRule } from "../agent/approvals/hosts/always-allow-host.ts";
 import type { CommandRefusal } from "../agent/actors/refusal.ts";
+import { hostRuleAllows, isHostRule } from "../agent/policy/hosts/host-rule.ts";
 import { parseRule, ruleMatches } from "../agent/policy/rule.ts";
 import { hookAnswer } from "../agent/tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../agent/tools/own-code.ts";
@@ -39,7 +43,10 @@ export type ListenerDecision = {
 export type ListenerActions = {
   /** The outcome of it: `{ ok: true }`, or `{ ok: false, refusal: { code, field, message } }`. */
   decide(decision: ListenerDecision): Promise<Result<Decided, CommandRefusal>>;
-  /** True if a rule takes in the call of an approval, as an allow rule would: paths resolved, all of it. Throws if the rule cannot be read. */
+  /**
+   * True if a rule takes in the call of an approval, as an allow rule would: paths resolved, all of it; or, for `network(host:…)`, its
+   * host. Throws if the rule cannot be read.
+   */
   matches(approvalId: string, rule: string): Promise<boolean>;
 };
 
@@ -86,10 +93,18 @@ export function listenerConsumers(listeners: Listeners, services: ServerServices
 }
 
 async function matches({ sql, tools }: AgentServices, approvalId: string, source: string): Promise<boolean> {
+  if (isHostRule(source)) return matchesHost(sql, approvalId, source);
   const rule = parseRule(source, "listener", tools);
   if (!rule.ok) throw new Error(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
   const call = await callOf(sql, approvalId);
   return call !== null && call.values !== null && ruleMatches(rule.value, call.name, call.values, "covers");
+}
+
+async function matchesHost(sql: Sql, approvalId: string, source: string): Promise<boolean> {
+  const rule = readHostRule(source);
+  if (!rule.ok) throw new Error(rule.refusal);
+  const [approval] = await readApprovals(sql, [approvalId]);
+  return approval?.kind === "NETWORK_HOST" && hostRuleAllows(rule.value, approval);
 }
 
 function listened({ body, tenant, agentId, position, seq, at }: TimelineEvent): ListenedEvent {

@@ -72,6 +72,8 @@ export type AgentEventBody =
       readonly missingDecisions: number;
       /** The hash of the input that was allowed; another than the request's if the person changed it. Null for a denial. */
       readonly allowedHash: string | null;
+      /** The rule that the decision keeps for the agent; null for none. */
+      readonly allowRuleId: string | null;
     }
   | {
       readonly kind: "PERMISSION_CLOSED";

@@ -13,7 +13,9 @@ const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
   TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, isEstimated: false, ...payload }),
   PERMISSION_REQUIRED: (payload) => {
     const request = payload["request"];
-    return isJsonObject(request) ? { ...payload, request: { quorum: 1, host: null, meta: null, ...request } } : payload;
+    return isJsonObject(request)
+      ? { ...payload, request: { quorum: 1, host: null, port: null, meta: null, ...request } }
+      : payload;
   },
   PERMISSION_DECIDED: (payload) => {
     const { onBehalfOf = null } = payload;
@@ -21,16 +23,25 @@ const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
       approvalState: payload["decision"] === "ALLOW" ? "ALLOWED" : "DENIED",
       missingDecisions: 0,
       allowedHash: null,
+      allowRuleId: null,
       ...payload,
       onBehalfOf: typeof onBehalfOf === "string" ? { id: onBehalfOf, kind: "USER" } : onBehalfOf,
     };
   },
+  ALLOW_RULE_STORED: withRule,
+  ALLOW_RULE_REVOKED: withRule,
   EXECUTION_STARTED: (payload) => ({ parameters: null, ...named(payload) }),
   EXECUTION_COMPLETED: (payload) => ({ result: null, ...named(payload) }),
   EXECUTION_FAILED: ended,
   EXECUTION_ABORTED: ended,
   TOOL_CUSTOM_EVENT: named,
 };
+
+/** Rules were for templates only. */
+function withRule(payload: JsonObject): JsonObject {
+  const rule = payload["rule"];
+  return isJsonObject(rule) ? { ...payload, rule: { agentId: null, ...rule } } : payload;
+}
 
 /** The tool of a call had another name. */
 function named({ toolName, ...payload }: JsonObject): JsonObject {

@@ -56,6 +56,7 @@ export type ApprovalSnapshot = {
   readonly kind: ApprovalKind;
   readonly call: ToolCallSnapshot | null;
   readonly host: string | null;
+  readonly port: number | null;
   readonly inputHash: string | null;
   readonly reason: string;
   readonly risk: string;

@@ -5,6 +5,8 @@ export type AllowRuleSnapshot = {
   readonly allowRuleId: string;
   readonly rule: string;
   readonly templateId: string;
+  /** The agent for which alone it holds; null for all agents of the template. */
+  readonly agentId: string | null;
   readonly approvalId: string;
   readonly note: string | null;
   readonly createdBy: ActorRef;

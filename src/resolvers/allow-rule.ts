@@ -4,8 +4,8 @@ import {
   proposeRuleTo,
   revokeAllowRule as revoke,
   type AllowAlways,
-  type RuleProposal,
 } from "../agent/approvals/always-allow.ts";
+import type { RuleProposal } from "../agent/approvals/rule-proposal.ts";
 import type { AllowRule, Prisma } from "../db/generated/client.ts";
 import type { Context } from "./context.ts";
 import type { UserError } from "./errors.ts";

@@ -1,7 +1,7 @@
 import { cannotDecide, type CannotDecideReason } from "../agent/approvals/cannot-decide.ts";
 import { decideApproval as decide } from "../agent/approvals/decide.ts";
 import type { DecideApproval } from "../agent/approvals/decision.ts";
-import type { Approval, Prisma } from "../db/generated/client.ts";
+import type { Approval, Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ApprovalKind, ApprovalState } from "../db/generated/enums.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import { formatCursor } from "../events/cursor.ts";
@@ -96,6 +96,22 @@ export async function approvalByRow(
   selection: ApprovalSelection,
 ): Promise<Approval | null> {
   return id === null ? null : prisma.approval.findUnique({ ...selection, where: { id } });
+}
+
+/** A host that an approval is about. */
+export type AskedHost = { readonly approvalId: string; readonly host: string; readonly port: number };
+
+/** The most calls that a question about a host shows. */
+const MOST_CALLS = 20;
+
+/** The calls that would reach the host of an approval, the first first. The approval was read before, by who may see it. */
+export async function callsOfHost(
+  { prisma }: Context,
+  approvalId: string,
+  selection: Pick<Prisma.ToolCallFindManyArgs, "include" | "select">,
+): Promise<ToolCall[]> {
+  const orderBy = [{ createdAt: "asc" }, { id: "asc" }] as Prisma.ToolCallOrderByWithRelationInput[];
+  return prisma.toolCall.findMany({ ...selection, where: { hostRequests: { some: { approvalId } } }, orderBy, take: MOST_CALLS });
 }
 
 /** The decision of a person, as clients send it. */

@@ -1,7 +1,9 @@
 import { explainCall, type CallExplanation } from "../agent/calls/explain.ts";
+import { explainHost } from "../agent/calls/hosts/explain-host.ts";
 import { ISSUES, refusalText, type Refusal } from "../agent/calls/refusal.ts";
 import { templateOf } from "../agent/loop/template.ts";
 import type { OwnPermission } from "../agent/policy/agent-policy.ts";
+import { NETWORK } from "../agent/policy/hosts/host-rule.ts";
 import { readPermission, type PermissionSource } from "../agent/policy/permission-source.ts";
 import { MOST_CALLS, simulate, type CallCursor, type Simulation } from "../agent/policy/simulate.ts";
 import type { Json } from "../lib/json.ts";
@@ -15,7 +17,7 @@ import { visibleAgents, visibleCreator } from "./visibility.ts";
 /** An explanation, or what is wrong with the call. */
 export type ExplanationResult = { readonly explanation: CallExplanation | null; readonly problems: readonly UserError[] };
 
-/** Why a call of this agent would be allowed, asked or denied. */
+/** Why a call of this agent would be allowed, asked or denied; or, with `network` as the tool, a connection. */
 export async function explainPermission(
   context: Context,
   { agentId, tool, input }: { readonly agentId: string; readonly tool: string; readonly input: Json },
@@ -26,6 +28,12 @@ export async function explainPermission(
   const template = templateOf(services, { templateId: row.templateId, hooks: (row.hooks as readonly string[] | null) ?? [] });
   if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
   const permission = row.permission as OwnPermission | null;
+  if (tool === NETWORK) {
+    const host = await explainHost(services, { ...row, permission, template }, input);
+    if (host.ok) return { explanation: host.value, problems: [] };
+    const { field, message } = host.refusal;
+    return { explanation: null, problems: [{ code: "INVALID", field: ["input", field], message }] };
+  }
   const explained = await explainCall(services, { ...row, permission, template }, tool, input);
   return explained.ok
     ? { explanation: explained.value, problems: [] }

@@ -118,7 +118,7 @@ export const ApprovalKind = builder.enumType("ApprovalKind", {
     TOOL_CALL: "May this call run?",
     OUTCOME_UNKNOWN: "The server died while this call ran: what came of it?",
     BUDGET: "May it spend more than its budget? Not asked yet.",
-    NETWORK_HOST: "May it reach this host? Not asked yet.",
+    NETWORK_HOST: "May it reach this host?",
   }),
 });
 

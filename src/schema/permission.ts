@@ -52,7 +52,8 @@ const ExplainPermissionResult = builder.objectRef<ExplanationResult>("ExplainPer
 builder.queryField("explainPermission", (t) =>
   t.field({
     type: ExplainPermissionResult,
-    description: "What would become of a call, and why. Nothing is run or recorded.",
+    description:
+      "What would become of a call, and why; of a connection with the tool `network` and `{ host, port }` as its input. Nothing is run or recorded.",
     args: {
       agentId: t.arg.id({ required: true, description: "Whose call." }),
       tool: t.arg.string({ required: true, description: "Of which tool." }),

@@ -49,7 +49,7 @@ describe("beside a newer version", () => {
     const client = connect(app.url);
     const agent = await client.createAgent();
     const id = rowId("Agent", agent.id) ?? "";
-    await sql.query({ name: "n", text: "UPDATE agent SET needs = 2, runnable_at = now() WHERE id = $1" }, [id]);
+    await sql.query({ name: "n", text: "UPDATE agent SET needs = 1000, runnable_at = now() WHERE id = $1" }, [id]);
     expect(await unownedAgents(sql, 100)).toEqual([]);
     expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
   });

@@ -4,6 +4,7 @@ import { runInThisContext } from "node:vm";
 import { parse, validate } from "graphql";
 import { describe, expect, it } from "vitest";
 import { Type } from "typebox";
+import { isHostRule, parseHostRule } from "../../src/agent/policy/hosts/host-rule.ts";
 import { parseRule } from "../../src/agent/policy/rule.ts";
 import { complete } from "../../src/lib/setting.ts";
 import { PLAIN_SETTINGS } from "../../src/config/templates.ts";
@@ -124,7 +125,8 @@ describe("docs/permissions.md", () => {
     const rules = rows.flatMap((row) => [...(row.split(" | ")[0] ?? "").matchAll(/`([^`]+)`/g)].map(([, rule]) => rule ?? ""));
     expect(rules.length).toBeGreaterThan(8);
     const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
-    for (const rule of rules) expect(parseRule(rule, "docs", tools), rule).toMatchObject({ ok: true });
+    for (const rule of rules)
+      expect(isHostRule(rule) ? parseHostRule(rule, "docs") : parseRule(rule, "docs", tools), rule).toMatchObject({ ok: true });
   });
 
   it("shows the error that a wrong rule gives", async () => {

@@ -21,6 +21,7 @@ export function callView(given: Partial<CallView>): CallView {
     completedAt: null,
     durationMs: null,
     approval: null,
+    hosts: [],
     cancelRequested: null,
     ...given,
   };

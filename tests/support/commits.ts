@@ -5,6 +5,9 @@ import type { AgentEventBody } from "../../src/events/event.ts";
 import type { ReadyCall } from "../../src/agent/calls/judge.ts";
 import type { CallView } from "../../src/agent/calls/call.ts";
 import type { Validated } from "../../src/agent/calls/stages/validation.ts";
+import { NO_HOSTS } from "../../src/agent/calls/hosts/call-hosts.ts";
+import type { HostQuestion } from "../../src/agent/calls/hosts/host-question.ts";
+import { waitsForHosts } from "../../src/agent/loop/commits/hosts-asked.ts";
 import { answered } from "../../src/agent/loop/commits/answered.ts";
 import { callEnded } from "../../src/agent/loop/commits/call-ended.ts";
 import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/commits/calls-judged.ts";
@@ -32,7 +35,17 @@ const TOOL = ownTool("own", () => ({ output: "", details: null }));
 const TOOLS = new Map([[TOOL.name, TOOL]]);
 const AT = new Date("2026-01-01T00:00:00.000Z");
 const RECORD = { approvalQuorum: 1, approvalExpiresMs: 60_000, trace: false } as const;
-const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [], files: [] } as const;
+const OUTCOME = { stages: [passage("execution")], durationMs: 1.5, warnings: [], files: [], refusedHosts: NO_HOSTS } as const;
+const HOSTS = {
+  asked: [
+    { host: "a.example", port: 443 },
+    { host: "a.example", port: 8443 },
+    { host: "b.example", port: 443 },
+  ],
+  allowedSince: [{ host: "c.example", port: 443 }],
+  leftOut: 2,
+} as const;
+const ONE_HOST = { ...HOSTS, asked: [{ host: "b.example", port: 443 }] } as const;
 
 const BROKEN = {
   events: [],
@@ -80,7 +93,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
     return possible;
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
-  if (view.lastMessageKind !== "ASSISTANT" || view.calls.every(isFinal)) {
+  if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && !waitsForHosts(view))) {
     may("step started", () => stepStarted(view, { model: "test" }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }
@@ -98,6 +111,12 @@ function shellStart(view: AgentView, call: CallView): NonNullable<OwnerChange["s
 
 function shellEvent(call: CallView): AgentEventBody {
   return { kind: "SHELL_STARTED", shellId: "shell", callId: call.id, command: "sleep 1" };
+}
+
+/** The view after people have answered, or not, all that is asked about hosts. */
+export function withAnswers(view: AgentView, state: "ALLOWED" | "DENIED" | "EXPIRED"): AgentView {
+  const answered = (question: HostQuestion): HostQuestion => (question.state === "PENDING" ? { ...question, state } : question);
+  return { ...view, openHosts: [], calls: view.calls.map((call) => ({ ...call, hosts: call.hosts.map(answered) })) };
 }
 
 function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit[] {
@@ -160,17 +179,27 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       const recover = (unknownOutcome: "ask" | "seal"): Commit =>
         recovered(view, { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
       return [
-        { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, trace: false }, AT) },
+        { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, template: RECORD }, AT) },
         {
           name: "call completed with files",
-          make: () => callEnded(view, { call, outcome: { ...completed, files: knownBy(call, true) }, isLast, trace: false }, AT),
+          make: () =>
+            callEnded(view, { call, outcome: { ...completed, files: knownBy(call, true) }, isLast, template: RECORD }, AT),
         },
         {
           name: "call failed with files",
-          make: () => callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, trace: false }, AT),
+          make: () =>
+            callEnded(view, { call, outcome: { ...failed, files: knownBy(call, false) }, isLast, template: RECORD }, AT),
         },
         { name: "shell started", make: () => shellStarted(shellStart(view, call), shellEvent(call)) },
-        { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, trace: false }, AT) },
+        {
+          name: "call completed, hosts asked",
+          make: () => callEnded(view, { call, outcome: { ...completed, refusedHosts: HOSTS }, isLast, template: RECORD }, AT),
+        },
+        {
+          name: "call failed, one host asked",
+          make: () => callEnded(view, { call, outcome: { ...failed, refusedHosts: ONE_HOST }, isLast, template: RECORD }, AT),
+        },
+        { name: "call failed", make: () => callEnded(view, { call, outcome: failed, isLast, template: RECORD }, AT) },
         { name: "recovered, calls sealed", make: () => recover("seal") },
         { name: "recovered, people asked", make: () => recover("ask") },
       ];

@@ -43,6 +43,7 @@ export function contextIn(folder: string, more: Partial<ToolContext> = {}): Tool
       logs: async () => null,
       kill: async () => null,
     },
+    mayReach: async () => false,
     ...more,
   };
 }

@@ -20,7 +20,7 @@ export type ApprovalDecision =
 export type ApprovalKind =
   /** May it spend more than its budget? Not asked yet. */
   | 'BUDGET'
-  /** May it reach this host? Not asked yet. */
+  /** May it reach this host? */
   | 'NETWORK_HOST'
   /** The server died while this call ran: what came of it? */
   | 'OUTCOME_UNKNOWN'

@@ -15,7 +15,10 @@ const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: Appro
     { decision: "FAIL", label: "Give up" },
   ],
   BUDGET: [],
-  NETWORK_HOST: [],
+  NETWORK_HOST: [
+    { decision: "ALLOW", label: "Allow" },
+    { decision: "DENY", label: "Deny" },
+  ],
 };
 
 /** What a person can do. */
@@ -115,6 +118,34 @@ export function ConversationScreen({
   );
 }
 
+/** The question of an approval. */
+function Asked({
+  request,
+}: {
+  readonly request: Extract<ConversationItem, { readonly kind: "approval" }>["request"];
+}): ReactNode {
+  switch (request.kind) {
+    case "OUTCOME_UNKNOWN":
+      return (
+        <>
+          What came of <code>{request.call?.name}</code>?
+        </>
+      );
+    case "NETWORK_HOST":
+      return (
+        <>
+          May <code>{request.host}</code> be reached?
+        </>
+      );
+    default:
+      return (
+        <>
+          May <code>{request.call?.name}</code> run?
+        </>
+      );
+  }
+}
+
 function Shown({
   item,
   decide,
@@ -150,9 +181,7 @@ function Shown({
       return (
         <section aria-label="Approval">
           <p>
-            {item.request.kind === "OUTCOME_UNKNOWN" ? "What came of" : "May"}{" "}
-            <code>{item.request.call?.name ?? item.request.host}</code>
-            {item.request.kind === "OUTCOME_UNKNOWN" ? "?" : " run?"} ({item.request.reason}, risk {item.request.risk})
+            <Asked request={item.request} /> ({item.request.reason}, risk {item.request.risk})
           </p>
           <pre>{item.inputText}</pre>
           {item.decision !== null ? (

@@ -9,11 +9,13 @@ import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
 import { agentPolicy } from "../policy/agent-policy.ts";
 import { judge } from "../policy/policy.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
-import { ruleExamples, type RuleExamples } from "./rule-examples.ts";
+import { ruleExamples } from "./rule-examples.ts";
+import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-proposal.ts";
 import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { ApprovalServices } from "./services.ts";
-import { findApproval } from "./approval.ts";
+import { findApproval, type FoundApproval } from "./approval.ts";
+import { hostRuleToStore, proposeHostRule } from "./hosts/always-allow-host.ts";
 import { authorityOf } from "./authority.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
@@ -29,23 +31,6 @@ type StoredAllowRule = Omit<AllowAlways, "rule"> & {
   readonly rule: string;
 };
 
-/** The meaning that a rule would have had for the calls of its template that were recorded lately. */
-export type PastCalls = {
-  /** Calls of the tool that were looked at, the newest first, at most PAST_CALLS of the last PAST_DAYS. */
-  readonly examined: number;
-  /** Those of them that the rule allows. */
-  readonly matched: number;
-  /** Those of them that people were asked for, and that they denied. */
-  readonly asked: number;
-  readonly denied: number;
-};
-
-/** A rule that would let a call run without asking from now on, and what it would have meant in the past. */
-export type RuleProposal = { readonly rule: string; readonly past: PastCalls } & RuleExamples;
-
-const PAST_DAYS = 30;
-const PAST_CALLS = 10_000;
-
 const FIND_CALL: Statement<CallValues, [approvalId: string]> = {
   name: "find_call_values",
   text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, a.tenant, a.template_id AS "templateId" FROM approval p
@@ -60,11 +45,11 @@ const FIND_PAST: Statement<RecentCall, [tenant: string, tool: string, templateId
 };
 const FIND_SAME: Statement<{ id: string }, [tenant: string, templateId: string, rule: string]> = {
   name: "find_same_allow_rule",
-  text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND rule = $3 AND revoked_at IS NULL",
+  text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND rule = $3 AND revoked_at IS NULL",
 };
 const FIND_STORED: Statement<{ rule: AllowRuleSnapshot }, [id: string, tenant: string]> = {
   name: "find_stored_allow_rule",
-  text: `SELECT json_build_object('allowRuleId', r.id, 'rule', r.rule, 'templateId', r.template_id, 'approvalId', r.approval_id, 'note', r.note,
+  text: `SELECT json_build_object('allowRuleId', r.id, 'rule', r.rule, 'templateId', r.template_id, 'agentId', r.agent_id, 'approvalId', r.approval_id, 'note', r.note,
       'createdBy', json_build_object('id', r.created_by, 'kind', r.created_by_kind), 'createdAt', r.created_at) AS rule
     FROM allow_rule r WHERE r.id = $1 AND r.tenant = $2`,
 };
@@ -81,8 +66,8 @@ type CallValues = {
 type JudgedValues = CallValues & { readonly values: RuleValues };
 
 /**
- * The narrowest rule that takes in the call of an approval, for who may decide on it, or the rule that they give, with what
- * it would have meant. Refuses with INVALID if there is none worth keeping.
+ * The narrowest rule that takes in the call of an approval, or its host, for who may decide on it, or the rule that they give,
+ * with what it would have meant. Refuses with INVALID if there is none worth keeping.
  */
 export async function proposeRuleTo(
   services: ApprovalServices,
@@ -94,6 +79,10 @@ export async function proposeRuleTo(
   if (!found.ok) return found;
   const missing = missingAbility(actor, "STORE_ALLOW_RULES");
   if (missing !== null) return refused(missing);
+  if (found.value.kind === "NETWORK_HOST") {
+    const rule = hostRuleToStore(found.value, given);
+    return rule.ok ? accepted(await proposeHostRule(services, found.value, rule.value)) : rule;
+  }
   const call = await callOf(services.sql, approvalId);
   if (given === null) return proposeRule(services, call);
   const checked = checkRule(services, call, given);
@@ -156,7 +145,7 @@ function invalidRule(reason: string): Result<never, CommandRefusal> {
 
 /**
  * Stores a rule that lets calls of the template run without asking, with who said so. It takes in the call of the
- * approval, and speaks of its tool only. Deny rules still hold.
+ * approval, and speaks of its tool only; or it takes in the approval's host. Deny rules still hold.
  */
 export async function allowAlways(
   services: ApprovalServices,
@@ -178,12 +167,24 @@ export async function allowAlways(
     });
   const tooLong = noteProblem(request.note);
   if (tooLong !== null) return refused(tooLong);
+  const rule = await ruleToStore(services, found.value, request);
+  if (!rule.ok) return rule;
+  const { tenant, templateId } = found.value;
+  return store(services, actor, { ...request, tenant, templateId, rule: rule.value });
+}
+
+/** The rule that is given, or else proposed, if it may be stored for what the approval is about. */
+async function ruleToStore(
+  services: ApprovalServices,
+  approval: FoundApproval,
+  request: AllowAlways,
+): Promise<Result<string, CommandRefusal>> {
+  if (approval.kind === "NETWORK_HOST") return hostRuleToStore(approval, request.rule);
   const call = await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;
   const checked = checkRule(services, call, proposed.value.rule);
-  if (!checked.ok) return checked;
-  return store(services, actor, { ...request, ...checked.value.call, rule: proposed.value.rule });
+  return checked.ok ? accepted(proposed.value.rule) : checked;
 }
 
 /** Stores the rule with the event that says so. One that holds already is answered as it is. */
@@ -199,7 +200,16 @@ async function store(
     if (same !== undefined) return accepted({ id: same.id, position: null });
     const id = randomUUIDv7();
     const createdBy = actorRef(actor);
-    const stored = { allowRuleId: id, rule, templateId, approvalId, note: said, createdBy, createdAt: at.toISOString() };
+    const stored = {
+      allowRuleId: id,
+      rule,
+      templateId,
+      agentId: null,
+      approvalId,
+      note: said,
+      createdBy,
+      createdAt: at.toISOString(),
+    };
     const outcome = await services.log.commitTenant(
       tenant,
       [{ at, body: { kind: "ALLOW_RULE_STORED", rule: stored, changedBy: createdBy } }],
@@ -208,6 +218,7 @@ async function store(
           id,
           tenant,
           templateId,
+          agentId: null,
           rule,
           approvalId,
           note: said,

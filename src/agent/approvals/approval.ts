@@ -15,8 +15,21 @@ export type DecisionRow = {
   readonly inputHash: string | null;
 };
 
+/** What an approval is about. */
+type Subject =
+  | { readonly kind: Exclude<ApprovalKind, "NETWORK_HOST">; readonly toolCallId: string }
+  | { readonly kind: "NETWORK_HOST"; readonly toolCallId: null; readonly host: string; readonly port: number };
+
 /** An approval with all that deciding on it depends on. */
-export type FoundApproval = {
+export type FoundApproval = Subject & FoundRow;
+
+/** An approval about a host. */
+export type FoundHost = Extract<FoundApproval, { readonly kind: "NETWORK_HOST" }>;
+
+/** An approval about a call. */
+export type FoundCall = Exclude<FoundApproval, FoundHost>;
+
+type FoundRow = {
   readonly id: string;
   readonly tenant: string;
   readonly agentId: string;
@@ -24,26 +37,24 @@ export type FoundApproval = {
   readonly templateId: string;
   readonly workspace: string;
   readonly permission: OwnPermission | null;
-  readonly toolCallId: string;
-  readonly kind: ApprovalKind;
   readonly state: ApprovalState;
   readonly inputHash: string;
   readonly quorum: number;
   /** ISO 8601. */
   readonly expiresAt: string | null;
   readonly decisions: readonly DecisionRow[];
-  /** The senders of the messages that the call's turn answers: they asked for the call. */
+  /** The senders of the messages that the turns answer whose calls ask: they asked for it. */
   readonly requesters: readonly ActorRef[];
 };
 
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
-      'permission', a.permission, 'toolCallId', p.tool_call_id, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at,
+      'permission', a.permission, 'toolCallId', p.tool_call_id, 'host', p.host, 'port', p.port, 'kind', p.kind, 'state', p.state, 'inputHash', p.input_hash, 'quorum', coalesce(p.quorum, 1), 'expiresAt', p.expires_at,
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
-      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind)), '[]') FROM tool_call t JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL
-        WHERE t.id = p.tool_call_id)) AS found
+      'requesters', (SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind)), '[]') FROM (SELECT p.tool_call_id AS id UNION ALL SELECT r.tool_call_id FROM host_request r WHERE r.approval_id = p.id) c
+        JOIN tool_call t ON t.id = c.id JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL)) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,
 };
 

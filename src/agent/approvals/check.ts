@@ -10,7 +10,7 @@ export function decisionProblem(
 ): CommandRefusal | null {
   const tooLong = noteProblem(note);
   if (tooLong !== null) return tooLong;
-  if (approval.kind === "TOOL_CALL" && decision !== "ALLOW" && decision !== "DENY")
+  if (approval.kind !== "OUTCOME_UNKNOWN" && decision !== "ALLOW" && decision !== "DENY")
     return {
       code: "INVALID",
       field: ["decision"],
@@ -43,6 +43,12 @@ export function decisionProblem(
       code: "HASH_MISMATCH",
       field: ["inputHash"],
       message: "the input is not the one with this hash: look at the approval again and decide on what it shows",
+    };
+  if (input !== null && approval.kind === "NETWORK_HOST")
+    return {
+      code: "INVALID",
+      field: ["input"],
+      message: "a host is allowed or denied as it is asked for: deny it and say in the note which one may be reached",
     };
   if (input !== null && decision !== "ALLOW")
     return {

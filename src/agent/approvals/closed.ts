@@ -26,7 +26,7 @@ export function answerClosed(
   approval: FoundApproval,
   { decision, result }: DecideApproval,
   edit: Result<EditedInput | null, CommandRefusal>,
-  { output }: CallView,
+  output: CallView["output"],
 ): Result<Decided, CommandRefusal> {
   switch (approval.state) {
     case "ALLOWED":
@@ -62,7 +62,7 @@ export function answerClosed(
       return refused({
         code: "EXPIRED",
         field: ["approvalId"],
-        message: "nobody decided in time, and the call was not run: the agent may ask again",
+        message: `nobody decided in time, and ${approval.kind === "NETWORK_HOST" ? "the host stays closed" : "the call was not run"}: the agent may ask again`,
       });
     case "PENDING":
       throw new Error("a pending approval is not closed");

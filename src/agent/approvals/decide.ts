@@ -2,14 +2,15 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Actor } from "../actors/actor.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import { readCall, type CallView } from "../calls/call.ts";
-import { findApproval, type FoundApproval } from "./approval.ts";
+import { findApproval, type FoundApproval, type FoundCall, type FoundHost } from "./approval.ts";
 import { authorityOf, earlierDecision } from "./authority.ts";
 import { decisionProblem } from "./check.ts";
 import { answerClosed, answerRepeated } from "./closed.ts";
-import { decided } from "./decided.ts";
+import { decided, type Decision, type DecisionCommit } from "./decided.ts";
 import type { Decided, DecideApproval } from "./decision.ts";
 import { checkEdit, type EditedInput } from "./edited-input.ts";
 import { expireApproval } from "./expire.ts";
+import { decidedHost } from "./hosts/decided-host.ts";
 import type { ApprovalServices } from "./services.ts";
 
 /** A decision that meets other changes of the same rows so often was not meant to be. */
@@ -45,9 +46,8 @@ async function tryToDecide(
   const problem = decisionProblem(request, approval);
   if (problem !== null) return refused(problem);
 
-  const call = await readCall(services.sql, approval.toolCallId);
-  const edit = await editOf(services, approval, call, request);
-  if (approval.state !== "PENDING") return answerClosed(approval, request, edit, call);
+  const asked = await readAsked(services, approval, request);
+  if (approval.state !== "PENDING") return answerClosed(approval, request, asked.edit, asked.call?.output ?? null);
   const earlier = earlierDecision(actor, approval, authority.value);
   if (earlier !== undefined) return answerRepeated(approval, request, earlier);
   const at = services.clock.now();
@@ -55,16 +55,41 @@ async function tryToDecide(
     await expireApproval(services, approval, at);
     return "somebody was faster";
   }
-  if (!edit.ok) return edit;
-  if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
-
-  const decision = { approval, call, actor, authority: authority.value, request, edit: edit.value, at, template };
-  const { change, events } = decided(decision);
+  if (!asked.edit.ok) return asked.edit;
+  const made = { actor, authority: authority.value, request, at, template };
+  const commit = await commitOf(services, asked, asked.edit.value, made);
+  if (commit === "somebody was faster") return commit;
+  if (!commit.ok) return commit;
+  const { change, events } = commit.value;
   const { agentId, createdBy } = approval;
   const part = { agentId, createdBy, events: events.map((body) => ({ at, body })) };
   const outcome = await services.log.commit(actor.tenant, part, change);
   if (outcome.outcome !== "COMMITTED") return "somebody was faster";
   return accepted({ id: approval.id, position: outcome.position, agentId });
+}
+
+/** What a decision is about, as it stands: a call with the input that the person gives for it, or a host. */
+type Asked =
+  | { readonly approval: FoundCall; readonly call: CallView; readonly edit: Result<EditedInput | null, CommandRefusal> }
+  | { readonly approval: FoundHost; readonly call: null; readonly edit: Result<null, never> };
+
+async function readAsked(services: ApprovalServices, approval: FoundApproval, request: DecideApproval): Promise<Asked> {
+  if (approval.kind === "NETWORK_HOST") return { approval, call: null, edit: accepted(null) };
+  const call = await readCall(services.sql, approval.toolCallId);
+  return { approval, call, edit: await editOf(services, approval, call, request) };
+}
+
+/** The commit of a decision, or why it may not be made. */
+async function commitOf(
+  services: ApprovalServices,
+  asked: Asked,
+  edit: EditedInput | null,
+  made: Omit<Decision, "approval" | "call" | "edit">,
+): Promise<Result<DecisionCommit, CommandRefusal> | "somebody was faster"> {
+  const { approval, call } = asked;
+  if (call === null) return decidedHost(services, { ...made, approval });
+  if (call.state !== "APPROVAL_REQUIRED") return "somebody was faster";
+  return accepted(decided({ ...made, approval, call, edit }));
 }
 
 /** The input that the person gives instead; null if they give none. It is validated, and not denied by the agent's policy. */

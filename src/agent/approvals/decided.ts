@@ -8,7 +8,7 @@ import { endEvents } from "../calls/events.ts";
 import { refusedFacts } from "../calls/refusal.ts";
 import { refusalDetails } from "../calls/refusal-details.ts";
 import { isFinal, callStep, type CallStep } from "../calls/states.ts";
-import type { FoundApproval } from "./approval.ts";
+import type { FoundApproval, FoundCall } from "./approval.ts";
 import type { Authority } from "./authority.ts";
 import type { DecideApproval } from "./decision.ts";
 import type { EditedInput } from "./edited-input.ts";
@@ -16,26 +16,57 @@ import { isOutcomeDecision, settleOutcome } from "./outcome.ts";
 import type { ApprovalTemplate } from "./template.ts";
 
 /** A decision that may be made, by whom, and when. */
-export type Decision = {
+export type DecisionMade = {
   readonly approval: FoundApproval;
-  readonly call: CallView;
   readonly actor: Actor;
   readonly authority: Authority;
   readonly request: DecideApproval;
-  readonly edit: EditedInput | null;
   readonly at: Date;
+};
+
+/** A decision on a call. */
+export type Decision = DecisionMade & {
+  readonly approval: FoundCall;
+  readonly call: CallView;
+  readonly edit: EditedInput | null;
   readonly template: Pick<ApprovalTemplate, "trace"> | undefined;
 };
 
-/** The commit of a decision. One that is not the last of its quorum leaves the call as it is. */
-export function decided(made: Decision): { change: OutsideChange; events: readonly AgentEventBody[] } {
-  const { approval, call, actor, authority, request, edit, at } = made;
-  const { decision } = request;
-  const note = request.note === null ? null : storable(request.note);
-  const missing = decision === "ALLOW" || decision === "RETRY" ? approval.quorum - approval.decisions.length - 1 : 0;
-  const state = missing > 0 ? "PENDING" : STATE_AFTER[decision];
+/** The commit of a decision, of whatever it is about. */
+export type DecisionCommit = { readonly change: OutsideChange; readonly events: readonly AgentEventBody[] };
+
+/** The commit of a decision on a call. One that is not the last of its quorum leaves the call as it is. */
+export function decided(made: Decision): DecisionCommit {
+  const note = storedNote(made.request);
+  const { state } = stateAfter(made);
   const step = state === "PENDING" ? null : stepOf(made, state, note);
   const hasEnded = step !== null && isFinal(step.call.state);
+  const { change, events } = said(made, made.edit);
+  return {
+    change: { ...change, transitions: step === null ? [] : [step.transition] },
+    events: [...events, ...(hasEnded ? endEvents(step.call, made.template) : [])],
+  };
+}
+
+/** The state of an approval after a decision, and how many people must allow it besides. */
+export function stateAfter({ approval, request: { decision } }: DecisionMade): {
+  readonly state: "PENDING" | (typeof STATE_AFTER)[ApprovalDecision];
+  readonly missing: number;
+} {
+  const missing = decision === "ALLOW" || decision === "RETRY" ? approval.quorum - approval.decisions.length - 1 : 0;
+  return { state: missing > 0 ? "PENDING" : STATE_AFTER[decision], missing };
+}
+
+function storedNote({ note }: DecideApproval): string | null {
+  return note === null ? null : storable(note);
+}
+
+/** The part of the commit that every decision has: its row, the approval's next state, and the event that says so. */
+export function said(made: DecisionMade, edit: EditedInput | null, allowRuleId: string | null = null): DecisionCommit {
+  const { approval, actor, authority, request, at } = made;
+  const { decision } = request;
+  const note = storedNote(request);
+  const { state, missing } = stateAfter(made);
   const transition: ApprovalTransition = {
     id: approval.id,
     from: "PENDING",
@@ -60,13 +91,12 @@ export function decided(made: Decision): { change: OutsideChange; events: readon
         inputHash: edit?.inputHash ?? null,
         decidedAt: at,
       },
-      transitions: step === null ? [] : [step.transition],
     },
     events: [
       {
         kind: "PERMISSION_DECIDED",
         approvalId: approval.id,
-        callId: call.id,
+        callId: approval.toolCallId,
         decision,
         decidedBy: actorRef(actor),
         onBehalfOf: authority.onBehalfOf,
@@ -74,8 +104,8 @@ export function decided(made: Decision): { change: OutsideChange; events: readon
         approvalState: state,
         missingDecisions: missing,
         allowedHash: decision === "ALLOW" || decision === "RETRY" ? (edit?.inputHash ?? approval.inputHash) : null,
+        allowRuleId,
       },
-      ...(hasEnded ? endEvents(step.call, made.template) : []),
     ],
   };
 }

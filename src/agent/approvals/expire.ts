@@ -1,5 +1,7 @@
 import { ApprovalKind } from "../../db/generated/enums.ts";
+import type { ToolCallTransition } from "../../db/change.ts";
 import type { Statement } from "../../db/sql.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { endEvents } from "../calls/events.ts";
 import { callStep, type CallStep } from "../calls/states.ts";
 import { closedEvent } from "./closed-event.ts";
@@ -16,7 +18,8 @@ type Expiring = {
   readonly agentId: string;
   readonly createdBy: string;
   readonly templateId: string;
-  readonly toolCallId: string;
+  /** Null for a question about a host. */
+  readonly toolCallId: string | null;
   readonly expiresAt: string | null;
 };
 
@@ -50,30 +53,41 @@ export async function expireApprovals(
 
 /**
  * Closes one approval and denies its call, with a refusal of its own: nobody said no. A call that has run, and of which
- * nobody said what came of it, is sealed. Does nothing if somebody was faster.
+ * nobody said what came of it, is sealed. A host stays closed. Does nothing if somebody was faster.
  */
 export async function expireApproval(services: ApprovalServices, approval: Expiring, at: Date): Promise<void> {
-  const call = await readCall(services.sql, approval.toolCallId);
-  if (call.state !== "APPROVAL_REQUIRED" || call.approval?.id !== approval.id) return;
   const expiredAt = new Date(approval.expiresAt ?? at).toISOString();
+  const end = await endOf(services, approval, expiredAt, at);
+  if (end === null) return;
+  const { agentId, createdBy, id } = approval;
+  const closed = closedEvent(id, approval.toolCallId, "EXPIRED", `nobody decided until ${expiredAt}`);
+  await services.log.commit(
+    approval.tenant,
+    { agentId, createdBy, events: [closed, ...end.events].map((body) => ({ at, body })) },
+    {
+      wake: true,
+      approvalTransitions: [{ id, from: "PENDING", to: "EXPIRED", closedAt: at }],
+      transitions: end.transitions,
+    },
+  );
+}
+
+/** The end of what an approval is about, with the events of it; null if it needs no answer now. */
+async function endOf(
+  services: ApprovalServices,
+  approval: Expiring,
+  expiredAt: string,
+  at: Date,
+): Promise<{ readonly events: readonly AgentEventBody[]; readonly transitions: readonly ToolCallTransition[] } | null> {
+  if (approval.toolCallId === null) return { events: [], transitions: [] };
+  const call = await readCall(services.sql, approval.toolCallId);
+  if (call.state !== "APPROVAL_REQUIRED" || call.approval?.id !== approval.id) return null;
   const expired = { ...call, approval: { ...call.approval, state: "EXPIRED" } } as const;
   const step =
     call.approval.kind === "OUTCOME_UNKNOWN"
       ? sealCall(expired, { note: `nobody said until ${expiredAt} what came of it` }, at)
       : deny(expired, expiredAt, at);
-  const events = [
-    closedEvent(approval.id, call.id, "EXPIRED", `nobody decided until ${expiredAt}`),
-    ...endEvents(step.call, services.templates.get(approval.templateId)),
-  ];
-  await services.log.commit(
-    approval.tenant,
-    { agentId: approval.agentId, createdBy: approval.createdBy, events: events.map((body) => ({ at, body })) },
-    {
-      wake: true,
-      approvalTransitions: [{ id: approval.id, from: "PENDING", to: "EXPIRED", closedAt: at }],
-      transitions: [step.transition],
-    },
-  );
+  return { events: endEvents(step.call, services.templates.get(approval.templateId)), transitions: [step.transition] };
 }
 
 function deny(call: CallView, expiredAt: string, at: Date): CallStep {

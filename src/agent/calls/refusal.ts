@@ -5,7 +5,7 @@ import { marked } from "../../lib/text.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import type { Trail } from "./states.ts";
 import { format } from "./stages/formatting.ts";
-import type { ValidationIssue } from "../tools/tool.ts";
+import type { ValidationIssue } from "../tools/validation-issue.ts";
 
 /** Why a call did not run, or did not end well. */
 export type Refusal =

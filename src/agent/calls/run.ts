@@ -12,6 +12,7 @@ import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-fi
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer } from "./hook-answers.ts";
 import { hookCall, hooksFor } from "./hooks.ts";
+import { CallHosts, HostGate, NO_HOSTS, type RefusedHosts } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import { toolCallError, type Refusal } from "./refusal.ts";
@@ -41,6 +42,8 @@ export type CallOutcome = {
   readonly keptOutputBytes: number | null;
   /** The files that the call has read and written. */
   readonly files: readonly NotedFile[];
+  /** The hosts that it would have reached, and that a person may allow. */
+  readonly refusedHosts: RefusedHosts;
 } & (
   | { readonly kind: "completed"; readonly output: string; readonly details: Json }
   | {
@@ -70,13 +73,14 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const { tool } = ready.confirmed.call;
   const ending = new AbortController();
   const leftOut = { events: 0 };
-  const said: { output: CallOutput | null } = { output: null };
+  const said: { output: CallOutput | null; hosts: CallHosts | null } = { output: null, hosts: null };
   const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
   const known: { files: KnownFiles | null } = { files: null };
   const files = (): KnownFiles => (known.files ??= new KnownFiles(knownFileRows(services.sql, agent.id), services.contents));
   const started = performance.now();
   const end = clock.begin("execution");
   const { createdBy } = agent;
+  const hosts = (): CallHosts => (said.hosts ??= new CallHosts(new HostGate(services, agent, template), ending.signal));
   const executed = await execute(ready.confirmed, {
     timeoutMs: timeLimit(tool, agent, template),
     interrupt,
@@ -91,6 +95,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
       output,
       values: ready.values,
       files,
+      hosts,
     }),
   });
   const soFar = executed.ok ? null : (said.output?.soFar ?? null);
@@ -99,6 +104,8 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const durationMs = msSince(started);
   // What a tool notes after its call has ended is not known.
   const noted = known.files?.noted ?? [];
+  // Nobody is asked for what was interrupted or cancelled.
+  const refusedHosts = said.hosts === null || isAborted(executed) ? NO_HOSTS : await said.hosts.refused();
   const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, soFar, durationMs),
@@ -121,6 +128,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
       warnings: all,
       keptOutputBytes: bytes,
       files: noted,
+      refusedHosts,
     };
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
@@ -133,7 +141,12 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     durationMs,
     warnings: [...warnings, ...hooked.warnings, ...problems],
     files: noted,
+    refusedHosts,
   };
+}
+
+function isAborted(executed: Result<Executed, Refusal>): boolean {
+  return !executed.ok && executed.refusal.type === "aborted";
 }
 
 /** The time that a call has, in ms: the tool's own, but never more than the agent's, or else the template's. */

@@ -8,6 +8,7 @@ import { storedRules } from "../policy/stored-rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { CallingAgent } from "./call.ts";
+import type { CallHosts } from "./hosts/call-hosts.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
@@ -34,12 +35,14 @@ export type RunningCall = {
   readonly values: RuleValues | null;
   /** Is told of the files that the call reads and writes. */
   readonly files: () => KnownFiles;
+  /** The hosts that it tries to reach. */
+  readonly hosts: () => CallHosts;
 };
 
 /** The context of a running tool, by its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
-  { callId, toolName, ended, leftOut, output, values, files }: RunningCall,
+  { callId, toolName, ended, leftOut, output, values, files, hosts }: RunningCall,
 ): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
   const place = (): ProgramPlace => programPlace({ services, template, agent }, workspace);
@@ -75,6 +78,7 @@ export function toolContext(
       logs: (shellId, piece) => services.shells.logs(agent.id, shellId, piece),
       kill: (shellId) => services.shells.kill(agent.id, shellId),
     },
+    mayReach: (host, port) => hosts().mayReach(host, port),
     todos: todoList(services.sql, agent, owner, { callId, ended }),
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();

@@ -18,8 +18,11 @@ export type Lease = {
   readonly isTakeover: boolean;
 };
 
-/** The newest of what an agent's rows may need their owner to know (`agent.needs`): an agent that needs more is left to newer servers. 1: it has background shells. */
-const KNOWN_NEEDS = 1;
+/** What an agent's rows may need their owner to know (`agent.needs`): nothing of late, background shells, or that results wait for answers about hosts. */
+export const NEEDS = { nothing: 0, shells: 1, hosts: 2 } as const;
+
+/** The newest of them: an agent that needs more is left to newer servers. */
+const KNOWN_NEEDS = NEEDS.hosts;
 
 /** The time for which an agent that failed as soon as it was claimed is left alone, in s. */
 const LATER_S = 30;

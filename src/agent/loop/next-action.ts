@@ -1,4 +1,5 @@
 import { isFinal, isToRetry } from "../calls/states.ts";
+import { waitsForHosts } from "./commits/hosts-asked.ts";
 import type { AgentView } from "./view.ts";
 import type { CallView } from "../calls/call.ts";
 
@@ -65,6 +66,7 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
 
   const isAnswering = view.lastMessageKind === "ASSISTANT" && view.calls.length > 0;
   if (isAnswering && view.calls.some((call) => !isFinal(call.state))) return nextOfCalls(view, activity, bounds);
+  if (isAnswering && waitsForHosts(view)) return activity.runningCalls.size > 0 ? { kind: "wait" } : { kind: "park" };
   return view.stepsInTurn >= bounds.maxSteps ? { kind: "end turn", reason: "MAX_STEPS" } : { kind: "start step" };
 }
 

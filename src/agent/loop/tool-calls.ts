@@ -2,6 +2,8 @@ import { someString } from "../../lib/json.ts";
 import type { CallView } from "../calls/call.ts";
 import { CallCancelled } from "../calls/stages/cancelled.ts";
 import { hooksFor } from "../calls/hooks.ts";
+import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
+import { isFinal } from "../calls/states.ts";
 import { judgeCall, type ReadyCall } from "../calls/judge.ts";
 import { runCall, type CallOutcome } from "../calls/run.ts";
 import type { CallScope } from "../calls/scope.ts";
@@ -32,6 +34,9 @@ type RunningCall = { readonly ended: Promise<void>; readonly cancelling: AbortCo
 
 /** The calls that are under way or ready to start are told of these. */
 export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
+
+/** An end that meets other questions of its agent so often was not meant to be. */
+const ENDING_TRIES = 20;
 
 /** The tool calls of one agent that are under way on this server, or ready to start. */
 export class ToolCalls {
@@ -230,9 +235,9 @@ export class ToolCalls {
     const scope = this.#callScope(view, template);
     const outcome = await runCall(ready, scope, AbortSignal.any([interrupt.signal, cancel])).finally(() => permit.release());
     if (owner.lost.aborted) return;
-    const end = (ended: CallOutcome): DeferredCommit => {
-      const facts = { call, outcome: ended, isLast: this.#running.size === 1, trace: template.trace };
-      return { ...callEnded(owner.current(view), facts, this.#now()), onRefused };
+    const end = (ended: CallOutcome, now = view): DeferredCommit => {
+      const facts = { call, outcome: ended, isLast: this.#running.size === 1, template };
+      return { ...callEnded(owner.current(now), facts, this.#now()), onRefused };
     };
     const onRefused = async (problem: string): Promise<void> => {
       const refusal = {
@@ -242,12 +247,29 @@ export class ToolCalls {
         cause: {},
       } as const;
       const { stages, durationMs, warnings, keptOutputBytes } = outcome;
-      await owner.commit(
-        end({ kind: "refused", refusal, said: null, soFar: null, stages, durationMs, warnings, keptOutputBytes, files: [] }),
-      );
+      const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS } as const;
+      await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes }));
     };
-    if (wakeUp.isAwaited) owner.defer(end(outcome));
+    if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, (now) => end(outcome, now));
+    else if (wakeUp.isAwaited) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));
+  }
+
+  /**
+   * Stores the end of a call that asks for hosts, of the rows as they stand: a program in the background may have asked for the
+   * same host meanwhile, and the end is made again then, to join that question.
+   */
+  async #endAsking(callId: string, end: (view: AgentView) => DeferredCommit): Promise<void> {
+    const { owner } = this.#scope;
+    for (let attempt = 0; attempt < ENDING_TRIES; attempt += 1) {
+      await owner.flush();
+      if (owner.lost.aborted) return;
+      const view = await owner.view();
+      const hasEnded = view.calls.some(({ id, state }) => id === callId && isFinal(state));
+      if (owner.lost.aborted || hasEnded) return;
+      await owner.store(() => end(view));
+    }
+    throw new Error(`the end of call ${callId} could not be stored in ${ENDING_TRIES} tries`);
   }
 
   // --- cancelling ---

@@ -4,6 +4,7 @@ import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
+import { OPEN_HOSTS, UNTOLD_HOSTS, type HostQuestion } from "../calls/hosts/host-question.ts";
 
 /** Everything that decides what an agent does next, as its rows stand at one moment. */
 export type AgentView = {
@@ -47,6 +48,10 @@ export type AgentView = {
   readonly shells: readonly ShellView[];
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
+  /** The questions about hosts that are open, by name and port: also those of earlier turns, and of programs in the background. */
+  readonly openHosts: readonly HostQuestion[];
+  /** The answers to what programs in the background asked, of which the model was not told yet. */
+  readonly untoldHosts: readonly HostQuestion[];
 };
 
 /** The agent as hooks of its conversation are told of it. */
@@ -65,7 +70,8 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'turnMessageIds', (SELECT coalesce(json_agg(m.id ORDER BY m.ordinal), '[]') FROM message m WHERE m.agent_id = a.id AND m.turn = a.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL),
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
     'shells', (SELECT ${SHELL_VIEWS} FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told),
-    'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count)
+    'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
+    'openHosts', ${OPEN_HOSTS}, 'untoldHosts', ${UNTOLD_HOSTS}
   ) AS view FROM agent a WHERE a.id = $1`,
 };
 

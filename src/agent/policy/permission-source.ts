@@ -2,7 +2,9 @@ import { Type } from "typebox";
 import { complete, TEXT, TEXTS, withDefault, type Written } from "../../lib/setting.ts";
 import type { Tool } from "../tools/tool.ts";
 import { BUILTIN_MODES, type BuiltinMode, type CustomMode, type Permission, type PermissionMode } from "./permission.ts";
-import { parseRule, type Rule } from "./rule.ts";
+import { isHostRule, parseHostRule, type HostRule } from "./hosts/host-rule.ts";
+import { parseRule, type Rule, type RuleProblem } from "./rule.ts";
+import type { Result } from "../../lib/result.ts";
 
 /** A permission block: rules, lists of tool names, and what happens to the rest. */
 export const PERMISSION_SETTINGS = {
@@ -41,6 +43,8 @@ export type PermissionProblem = { readonly field: readonly string[]; readonly me
 const MOST_RULES = 300;
 const RULE_CHARACTERS = 1_000;
 
+const HOSTS_ARE_ASKED = "a host that no rule in deny or allow names is asked for anyway: leave this rule out";
+
 /** The tools and modes that a permission block may name. */
 export type Vocabulary = {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -59,13 +63,19 @@ export function readPermission(
   const written = settings.deny.length + settings.allow.length + settings.ask.length;
   if (written > MOST_RULES)
     problems.push({ field: [], message: `${written} rules are too many: a block has at most ${MOST_RULES}` });
-  const rules = (list: "deny" | "allow" | "ask"): Rule[] =>
+  type List = "deny" | "allow" | "ask";
+  const read = <Read>(
+    list: List,
+    isMeant: (text: string) => boolean,
+    parse: (text: string, at: string) => Result<Read, RuleProblem>,
+  ): Read[] =>
     settings[list].slice(0, MOST_RULES).flatMap((text, index) => {
+      if (!isMeant(text)) return [];
       if (text.length > RULE_CHARACTERS) {
         problems.push({ field: [list, String(index)], message: `a rule has at most ${RULE_CHARACTERS} characters` });
         return [];
       }
-      const rule = parseRule(text, `${place}.${list}.${index}`, tools);
+      const rule = parse(text, `${place}.${list}.${index}`);
       if (rule.ok) return [rule.value];
       const { character, message } = rule.refusal;
       problems.push({
@@ -74,6 +84,15 @@ export function readPermission(
       });
       return [];
     });
+  const rules = (list: List): Rule[] =>
+    read(
+      list,
+      (text) => !isHostRule(text),
+      (text, at) => parseRule(text, at, tools),
+    );
+  const hosts = (list: "deny" | "allow"): HostRule[] => read(list, isHostRule, parseHostRule);
+  for (const [index, text] of settings.ask.entries())
+    if (isHostRule(text)) problems.push({ field: ["ask", String(index)], message: HOSTS_ARE_ASKED });
   const names = (list: NameList): readonly string[] => {
     for (const [index, name] of (settings[list] ?? []).entries()) {
       if (!tools.has(name))
@@ -96,6 +115,7 @@ export function readPermission(
     deny: rules("deny"),
     allow: rules("allow"),
     ask: rules("ask"),
+    hosts: { deny: hosts("deny"), allow: hosts("allow") },
     allowTools: settings.allowTools === null ? null : names("allowTools"),
     denyTools: names("denyTools"),
     autoAllowTools: names("autoAllowTools"),

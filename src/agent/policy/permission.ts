@@ -1,3 +1,4 @@
+import type { HostRule } from "./hosts/host-rule.ts";
 import type { Rule } from "./rule.ts";
 import type { RuleValues } from "./rule-values.ts";
 
@@ -75,6 +76,8 @@ export type Permission = {
   readonly deny: readonly Rule[];
   readonly allow: readonly Rule[];
   readonly ask: readonly Rule[];
+  /** The rules of its lists that speak of hosts. */
+  readonly hosts: { readonly deny: readonly HostRule[]; readonly allow: readonly HostRule[] };
   /** The only tools that are not denied; null for all. */
   readonly allowTools: readonly string[] | null;
   readonly denyTools: readonly string[];

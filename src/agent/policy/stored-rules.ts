@@ -5,7 +5,7 @@ import type { Tool } from "../tools/tool.ts";
 
 const FIND: Statement<{ id: string; rule: string; createdBy: string }, [tenant: string, templateId: string]> = {
   name: "find_allow_rules",
-  text: `SELECT id, rule, created_by AS "createdBy" FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND revoked_at IS NULL ORDER BY created_at, id`,
+  text: `SELECT id, rule, created_by AS "createdBy" FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND revoked_at IS NULL ORDER BY created_at, id`,
 };
 
 /** The rules that people have stored for the agents of a template. One that speaks of a tool that is gone allows nothing. */

@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
-import { Ajv, type ErrorObject, type JSONSchemaType, type ValidateFunction } from "ajv";
+import { Ajv, type JSONSchemaType, type ValidateFunction } from "ajv";
 import type { TodoList } from "./todo-list.ts";
 import { formCheck } from "../../lib/form.ts";
 import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
@@ -21,6 +21,7 @@ import type { Shells } from "./bash/shells.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
 import type { ToolResult } from "./tool-result.ts";
+import { describe, issueOf, type ValidationIssue } from "./validation-issue.ts";
 
 /** The risk of a call: how much it could change. */
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
@@ -56,14 +57,16 @@ export type ToolContext = {
   /** The agent's background shells: what outlives its call. */
   readonly shells: Shells;
   /**
+   * True if rules `network(host:…)` and people allow a connection now: ask before each. What no rule names is refused, and a person
+   * is asked when the call ends. What a name leads to is not looked up. Rejects if the database does not answer.
+   */
+  mayReach(host: string, port: number): Promise<boolean>;
+  /**
    * Reports something of the tool's own as a TOOL_CUSTOM_EVENT. Resolves when there is room for more: what a tool that does
    * not wait for that emits beyond its agent's share is left out, and an ERROR of severity WARN says how many.
    */
   emit(eventType: string, eventData: Json): Promise<void>;
 };
-
-/** The problem with one parameter: a JSON pointer, what was expected, and the value that came; undefined if none did. */
-export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
 /** A call whose input fits the tool: with defaults applied, and ready to run. */
 export type BoundCall = {
@@ -214,6 +217,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
   const { name, description, readOnly, timeoutMs = null, keeps = "head", preview, run } = definition;
   if (!NAME.test(name))
     throw new ToolDefinitionError(`a tool's name must be 1 to 64 letters, digits, _ or -, not ${JSON.stringify(name)}`);
+  if (name === "network") throw new ToolDefinitionError(`no tool is named ${name}: rules about hosts begin with it`);
   const problems = problemsOf(definition);
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
   const inputSchema = schemaOf(name, definition.inputSchema);
@@ -324,27 +328,4 @@ function checkDefaults(name: string, schema: JsonObject): void {
     throw new ToolDefinitionError(
       `the default of ${problem.instancePath.slice(1).replaceAll("/", ".")} of tool ${name} does not fit: it ${describe(problem)}`,
     );
-}
-
-function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
-  const path = error.instancePath === "" ? "/" : error.instancePath;
-  switch (error.keyword) {
-    case "required":
-      return { path, message: describe(error), value: undefined };
-    case "additionalProperties": {
-      const name: unknown = error.params["additionalProperty"];
-      return { path, message: `has no parameter ${JSON.stringify(name)}`, value: propertyOf(error.data, name) as Json };
-    }
-    default:
-      return { path, message: describe(error), value: (error.data === undefined ? input : error.data) as Json };
-  }
-}
-
-function propertyOf(data: unknown, key: unknown): unknown {
-  return isJsonObject(data) && typeof key === "string" ? data[key] : undefined;
-}
-
-function describe(error: ErrorObject): string {
-  if (error.keyword === "enum") return `must be one of ${JSON.stringify(error.params["allowedValues"])}`;
-  return error.message ?? error.keyword;
 }

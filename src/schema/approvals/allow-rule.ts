@@ -1,5 +1,5 @@
 import { allowAlways, allowRuleByRow, allowRuleProposal, allowRules, revokeAllowRule } from "../../resolvers/allow-rule.ts";
-import type { RuleProposal } from "../../agent/approvals/always-allow.ts";
+import type { RuleProposal } from "../../agent/approvals/rule-proposal.ts";
 import type { RuleProposalResult } from "../../resolvers/allow-rule.ts";
 import { globalId } from "../../lib/global-id.ts";
 import { ActorRef } from "../actor.ts";
@@ -10,10 +10,17 @@ import { UserError } from "../user-error.ts";
 
 export const AllowRule = builder.prismaNode("AllowRule", {
   id: { field: "id", description: "The rule's id." },
-  description: "A rule that a person stored with allowAlways: calls of the template that it takes in run without asking.",
+  description:
+    "A rule that a person stored: with allowAlways, for calls of the template or the hosts that they reach, or with a yes to a host, for one agent.",
   fields: (t) => ({
     rule: t.exposeString("rule", { description: "The rule, as in the configuration." }),
     templateId: t.exposeID("templateId", { description: "For agents of this template." }),
+    agentId: t.id({
+      nullable: true,
+      description: "The agent for which alone it holds; null for all agents of the template.",
+      select: { agentId: true },
+      resolve: ({ agentId }) => (agentId === null ? null : globalId("Agent", agentId)),
+    }),
     approvalId: t.id({
       description: "The approval from which it was made.",
       select: { approvalId: true },
@@ -64,7 +71,7 @@ builder.queryField("allowRules", (t) =>
 
 const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
   description:
-    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000.",
+    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000; for a rule about hosts, for the hosts that were asked for.",
   fields: (t) => ({
     examined: t.exposeInt("examined", { description: "Calls that were looked at." }),
     matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),
@@ -79,11 +86,13 @@ const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").i
     rule: t.exposeString("rule", { description: "The rule." }),
     past: t.expose("past", { type: PastCalls, description: "What it would have meant lately." }),
     matching: t.stringList({
-      description: "Command lines that it takes in, the call's first; at most 3, and none for a tool without command lines.",
+      description:
+        "Command lines or hosts that it takes in, the approval's first; at most 3, and none for a tool without command lines.",
       resolve: ({ matching }) => [...matching],
     }),
     notMatching: t.stringList({
-      description: "Command lines that it does not take in: recorded ones, and some that begin as the call's does; at most 6.",
+      description:
+        "Command lines that it does not take in: recorded ones, and some that begin as the call's does; or hosts that were asked for; at most 6.",
       resolve: ({ notMatching }) => [...notMatching],
     }),
   }),

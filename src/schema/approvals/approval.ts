@@ -1,9 +1,11 @@
 import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
+import type { AskedHost } from "../../resolvers/approval.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
 import {
   approvalByRow,
   approvals,
+  callsOfHost,
   decideApproval,
   decideApprovals,
   type DecideRequest,
@@ -33,7 +35,8 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
     approvalId: t.id({ description: "The approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
     kind: t.expose("kind", { type: ApprovalKind, description: "What is asked." }),
     call: t.expose("call", { type: ToolCallSnapshot, nullable: true, description: "The call that is asked about." }),
-    host: t.exposeString("host", { nullable: true, description: "The host that is asked about." }),
+    host: t.exposeString("host", { nullable: true, description: "The name or address of the host that is asked about." }),
+    port: t.exposeInt("port", { nullable: true, description: "The port of that host." }),
     inputHash: t.exposeString("inputHash", {
       nullable: true,
       description: "Give it back with ALLOW: the decision is bound to this input.",
@@ -55,9 +58,22 @@ export const ApprovalSnapshot = builder.objectRef<Snapshot>("ApprovalSnapshot").
   }),
 });
 
-const NetworkHost = builder.objectRef<{ readonly host: string }>("NetworkHost").implement({
-  description: "A host that an agent would reach.",
-  fields: (t) => ({ host: t.exposeString("host", { description: "Its name, and its port if that is not the usual one." }) }),
+const NetworkHost = builder.objectRef<AskedHost>("NetworkHost").implement({
+  description:
+    "A host that an agent would reach. ALLOW keeps a rule for the agent: `network(host:…)`, which allows the host from then on.",
+  fields: (t) => ({
+    host: t.exposeString("host", {
+      description:
+        "Its name, in lower case and in ASCII: a name with other letters begins with `xn--`. Or its address, IPv6 in brackets.",
+    }),
+    port: t.exposeInt("port", { description: "The port. A rule without one allows 443 and 80." }),
+    toolCalls: t.prismaField({
+      type: [ToolCall],
+      complexity: 10,
+      description: "The calls that would reach it, themselves or by a program in the background: the first first, at most 20.",
+      resolve: (query, { approvalId }, _args, context) => callsOfHost(context, approvalId, query),
+    }),
+  }),
 });
 
 const ApprovalSubject = builder.unionType("ApprovalSubject", {
@@ -100,8 +116,8 @@ export const Approval = builder.prismaNode("Approval", {
       type: ApprovalSubject,
       nullable: true,
       description: "What is asked about; null where that is of a kind that is not described.",
-      select: (_args, _context, nestedSelection) => ({ host: true, toolCall: nestedSelection(true) }),
-      resolve: ({ host, toolCall }) => (host === null ? toolCall : { host }),
+      select: (_args, _context, nestedSelection) => ({ host: true, port: true, toolCall: nestedSelection(true) }),
+      resolve: ({ id, host, port, toolCall }) => (host === null || port === null ? toolCall : { approvalId: id, host, port }),
     }),
     toolCall: t.relation("toolCall", {
       nullable: true,
@@ -205,7 +221,7 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     requestedBy: t.field({
       type: [ActorRef],
-      description: "Who asked for it, each once: the senders of the messages that the call's turn answers.",
+      description: "Who asked for it, each once: the senders of the messages that the turns answer whose calls ask.",
       select: { id: true },
       resolve: async ({ id }, _args, { loaders }) => [...((await loaders.approvals.load(id))?.requesters ?? [])],
     }),
@@ -270,7 +286,7 @@ const DecideApprovalInput = builder.inputType("DecideApprovalInput", {
     }),
     input: t.field({
       type: "JSON",
-      description: "With ALLOW: what shall run instead. It is validated and judged, and both inputs are kept.",
+      description: "With ALLOW of a call: what shall run instead. It is validated and judged, and both inputs are kept.",
     }),
   }),
 });

@@ -9,7 +9,7 @@ import { ApprovalDecision, ApprovalState } from "../enums.ts";
 import { eventType, TimelineEvent } from "./event.ts";
 
 eventType("PERMISSION_REQUIRED").implement({
-  description: "A person must decide whether a call may run.",
+  description: "A person must decide whether a call may run, or whether a host may be reached.",
   interfaces: [TimelineEvent],
   fields: (t) => ({
     request: t.field({ type: ApprovalSnapshot, description: "What is asked.", resolve: ({ body }) => body.request }),
@@ -69,6 +69,11 @@ eventType("PERMISSION_DECIDED").implement({
       nullable: true,
       description: "The hash of the input that was allowed; not the request's if the person changed it.",
       resolve: ({ body }) => body.allowedHash,
+    }),
+    allowRuleId: t.id({
+      nullable: true,
+      description: "The rule that a yes to a host keeps for the agent; null where none is kept.",
+      resolve: ({ body }) => (body.allowRuleId === null ? null : globalId("AllowRule", body.allowRuleId)),
     }),
   }),
 });

@@ -35,6 +35,11 @@ const AllowRuleSnapshot = builder.objectRef<StoredRule>("AllowRuleSnapshot").imp
     allowRuleId: t.id({ description: "The rule.", resolve: ({ allowRuleId }) => globalId("AllowRule", allowRuleId) }),
     rule: t.exposeString("rule", { description: "The rule, as in the configuration." }),
     templateId: t.exposeID("templateId", { description: "For agents of this template." }),
+    agentId: t.id({
+      nullable: true,
+      description: "The agent for which alone it holds; null for all agents of the template.",
+      resolve: ({ agentId }) => (agentId === null ? null : globalId("Agent", agentId)),
+    }),
     approvalId: t.id({
       description: "The approval from which it was made.",
       resolve: ({ approvalId }) => globalId("Approval", approvalId),

@@ -5,10 +5,11 @@ import { TRANSITIONS } from "../../../src/agent/calls/states.ts";
 import type { Commit } from "../../../src/agent/loop/commits/commit.ts";
 import { claim, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
 import { parked } from "../../../src/agent/loop/commits/parked.ts";
+import type { AgentServices } from "../../../src/agent/loop/services.ts";
 import { readView, type AgentView } from "../../../src/agent/loop/view.ts";
 import type { ToolCallState } from "../../../src/db/generated/enums.ts";
 import type { AgentEventBody } from "../../../src/events/event.ts";
-import { possibleCommits, type PossibleCommit } from "../../support/commits.ts";
+import { possibleCommits, withAnswers, type PossibleCommit } from "../../support/commits.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
@@ -47,6 +48,8 @@ const NEW_AGENT: AgentView = {
   lastMessageKind: null,
   shells: [],
   calls: [],
+  openHosts: [],
+  untoldHosts: [],
 };
 
 /** One random run without a database: every commit that is made, with the view that it was made of. */
@@ -60,6 +63,7 @@ function commitsOf(run: readonly { choice: number; arrives: number }[]): { view:
   for (const { choice, arrives } of run) {
     if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) view = withMessage(view);
     if (arrives === 1) view = withEndedShell(view);
+    if (arrives > 1 && view.openHosts.length > 0) view = withAnswers(view, answerOf(choice));
     make(chosen(view, choice).make());
   }
   // The first of all seals the turn.
@@ -86,6 +90,12 @@ function withEndedShell(view: AgentView): AgentView {
 
 function running({ shells }: AgentView): ShellView | undefined {
   return shells.find(({ state }) => state === "RUNNING");
+}
+
+type HostAnswer = Parameters<typeof withAnswers>[1];
+
+function answerOf(choice: number): HostAnswer {
+  return (["ALLOWED", "DENIED", "EXPIRED"] as const)[choice % 3] ?? "ALLOWED";
 }
 
 function withMessage(view: AgentView): AgentView {
@@ -167,6 +177,36 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     );
   });
 
+  it("ask for a host once while it is open, and let results join with an answer to each question of their calls", () => {
+    let asked = 0;
+    fc.assert(
+      fc.property(RUN, (run) => {
+        for (const { view, commit } of commitsOf(run)) {
+          for (const { host, port } of commit.change.approvals ?? []) {
+            if (host === null) continue;
+            expect(view.openHosts.some((question) => question.host === host && question.port === port)).toBe(false);
+            asked += 1;
+          }
+          const told = commit.events.flatMap((body) =>
+            body.kind === "PERMISSION_REQUIRED" && body.request.host !== null ? [body] : [],
+          );
+          expect(told.length).toBe((commit.change.approvals ?? []).filter(({ host }) => host !== null).length);
+          const results = (commit.change.messages ?? []).filter(({ kind }) => kind === "TOOL_RESULTS");
+          if (results.length === 0) continue;
+          const lines =
+            JSON.stringify(results).match(
+              /was refused\. (?:It is allowed now|A person denied|Nobody answered|The turn ended)/g,
+            ) ?? [];
+          const questions = view.calls.reduce((sum, { hosts }) => sum + hosts.length, 0);
+          const unasked = view.calls.filter(({ output }) => output?.includes("c.example")).length;
+          expect(lines.length).toBe(questions + unasked);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(asked).toBeGreaterThan(10);
+  });
+
   it("tell of every change of state and breakpoint from where the agent stood, and end each turn by one DONE", () => {
     fc.assert(
       fc.property(RUN, (run) => {
@@ -189,45 +229,88 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(RUN, async (run) => {
-        const { agentId, send } = await heldAgent(services);
-        const claimed = async (): Promise<AgentView> => {
-          await send("go");
-          await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");
-          return normal(await readView(sql, agentId));
-        };
-        let view = await claimed();
-        const commit = async (name: string, { change, events, after }: Commit): Promise<void> => {
-          const drafts = events.map((body) => ({ at: new Date(), body }));
-          const fence = { owner: "here", epoch: view.leaseEpoch };
-          const part = { agentId, createdBy: view.createdBy, fence, events: drafts };
-          expect((await services.log.commitHeld(view.tenant, part, change)).outcome, name).toBe("COMMITTED");
-          seen.add(name);
-          const rows = normal(await readView(sql, agentId));
-          expect(rows, name).toEqual(normal(after(view)));
-          view = rows;
-        };
+        const rows = await checkedRows(services, seen);
         for (const { choice, arrives } of run) {
-          if (arrives === 0 || (view.state === "READY" && view.waiting.length === 0)) {
-            await commit("parked", parked(view));
-            view = await claimed();
-          }
-          const shell = arrives === 1 ? running(view) : undefined;
-          if (shell !== undefined) {
-            const { tenant, createdBy } = view;
-            const row = { ...shell, tenant, agentId, createdBy, callId: "call", startedAt: new Date() };
-            const end = { endReason: "EXITED", exitCode: 0, signal: null } as const;
-            expect(await commitEnd(services.log, row, end, "here", new Date())).toBe(true);
-            view = normal(await readView(sql, agentId));
-          }
-          const { name, make } = chosen(view, choice);
-          await commit(name, make());
+          if (arrives === 0 || (rows.view.state === "READY" && rows.view.waiting.length === 0)) await rows.claimAgain();
+          if (arrives === 1) await rows.endShell();
+          if (arrives > 1 && rows.view.openHosts.length > 0) await rows.answer(answerOf(choice));
+          await rows.commit(chosen(rows.view, choice));
         }
       }),
       { numRuns: 25 },
     );
     expect(seen.size).toBeGreaterThan(15);
   });
+
+  it.each([
+    [["call started", "call started", "call failed, one host asked", "call completed, hosts asked", "turn sealed"]],
+    [["call started", "call completed, hosts asked", "DENIED", "call refused", "call denied", "step started"]],
+    [["call started", "call failed, one host asked", "EXPIRED", "call started", "call completed, hosts asked", "turn sealed"]],
+  ])("leave the rows as `after` says: %j", async (names) => {
+    const { sql } = await testDatabase();
+    const rows = await checkedRows(testServices(sql, playedModel()), new Set());
+    for (const name of ["turn started", "step started", "answered with 3 calls, tool_use", ...names]) {
+      if (name === "DENIED" || name === "EXPIRED") await rows.answer(name);
+      else {
+        const commit = possibleCommits(rows.view).find((possible) => possible.name === name);
+        if (commit === undefined) throw new Error(`${name} is not possible`);
+        await rows.commit(commit);
+      }
+    }
+  });
 });
+
+/** The rows of an agent that is held, compared with what each commit says of them. */
+async function checkedRows(services: AgentServices, seen: Set<string>) {
+  const { sql, log } = services;
+  const { agentId, send } = await heldAgent(services);
+  const read = async (): Promise<AgentView> => normal(await readView(sql, agentId));
+  const claimed = async (): Promise<AgentView> => {
+    await send("go");
+    await claim(sql, "here", [agentId], LEASE_TIMES, "RUN_OUT");
+    return read();
+  };
+  const rows = {
+    view: await claimed(),
+    commit: async ({ name, make }: PossibleCommit): Promise<void> => {
+      const { change, events, after } = make();
+      const drafts = events.map((body) => ({ at: new Date(), body }));
+      const fence = { owner: "here", epoch: rows.view.leaseEpoch };
+      const part = { agentId, createdBy: rows.view.createdBy, fence, events: drafts };
+      expect((await log.commitHeld(rows.view.tenant, part, change)).outcome, name).toBe("COMMITTED");
+      seen.add(name);
+      const now = await read();
+      expect(now, name).toEqual(normal(after(rows.view)));
+      rows.view = now;
+    },
+    claimAgain: async (): Promise<void> => {
+      await rows.commit({ name: "parked", make: () => parked(rows.view) });
+      rows.view = await claimed();
+    },
+    /** The first of its shells that run ends, if one runs. */
+    endShell: async (): Promise<void> => {
+      const shell = running(rows.view);
+      if (shell === undefined) return;
+      const { tenant, createdBy } = rows.view;
+      const row = { ...shell, tenant, agentId, createdBy, callId: "call", startedAt: new Date() };
+      const end = { endReason: "EXITED", exitCode: 0, signal: null } as const;
+      expect(await commitEnd(log, row, end, "here", new Date())).toBe(true);
+      rows.view = await read();
+    },
+    /** People answer all that is asked about hosts, or nobody does. */
+    answer: async (to: HostAnswer): Promise<void> => {
+      const transitions = rows.view.openHosts.map(
+        ({ approvalId: id }) => ({ id, from: "PENDING", to, closedAt: new Date() }) as const,
+      );
+      const part = { agentId, createdBy: rows.view.createdBy, events: [] };
+      await log.commit(rows.view.tenant, part, { approvalTransitions: transitions });
+      const now = await read();
+      expect(now).toEqual(normal(withAnswers(rows.view, to)));
+      rows.view = now;
+    },
+  };
+  return rows;
+}
 
 /** State and breakpoint after the events, each of which must begin where the one before it ended. */
 function follow(events: readonly AgentEventBody[], { state, breakpoint }: AgentView): object {

@@ -88,7 +88,7 @@ export type DecideApprovalInput = {
   approvalId: string | number;
   /** What is decided. */
   decision: ApprovalDecision;
-  /** With ALLOW: what shall run instead. It is validated and judged, and both inputs are kept. */
+  /** With ALLOW of a call: what shall run instead. It is validated and judged, and both inputs are kept. */
   input?: unknown;
   /** Required for ALLOW and RETRY: the hash of the input that the person saw. */
   inputHash?: string | null | undefined;

@@ -2,7 +2,8 @@ import { mapStrings, someString } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { INPUT_BYTES } from "../../tools/limits.ts";
-import type { BoundCall, ValidationIssue } from "../../tools/tool.ts";
+import type { BoundCall } from "../../tools/tool.ts";
+import type { ValidationIssue } from "../../tools/validation-issue.ts";
 import type { Discovered } from "./discovery.ts";
 import type { Refusal } from "../refusal.ts";
 

@@ -139,6 +139,7 @@ function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedI
     completedAt: null,
     durationMs: null,
     approval: null,
+    hosts: [],
     cancelRequested: null,
   });
 }

@@ -3,6 +3,7 @@ import type { OwnerChange } from "../../../db/change.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { Answer } from "../../conversation/answer.ts";
 import type { StoredBlock } from "../../conversation/images.ts";
+import { answerLine, answersNote, outputWith } from "../../calls/hosts/host-lines.ts";
 import type { AgentView } from "../view.ts";
 import type { Reducer } from "./commit.ts";
 
@@ -29,16 +30,27 @@ export function joined(joins: Joins): Reducer {
   });
 }
 
-/** The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined before. */
+/**
+ * The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined before. What
+ * became of questions about hosts stands behind the output of each call that asked.
+ */
 export function resultsMessage(view: AgentView, at: Date): NewMessages {
   if (view.calls.length === 0 || view.lastMessageKind !== "ASSISTANT") return [];
   const content = view.calls.map((call): StoredBlock => ({
     type: "tool_result",
     tool_use_id: call.providerId,
-    content: call.output ?? "",
+    content: outputWith(
+      call.output ?? "",
+      call.hosts.flatMap((question) => answerLine(question) ?? []),
+    ),
     is_error: call.isError,
   }));
   return [agentMessage(view, "TOOL_RESULTS", content, at)];
+}
+
+/** A note to the model with the answers to what programs in the background asked; none if there are none. */
+export function untoldMessage(view: AgentView, at: Date): NewMessages {
+  return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts), at)];
 }
 
 /** A note to the model on the end of a turn. Nobody sent it: it starts no turn, and is answered by none. */

@@ -1,29 +1,41 @@
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentView } from "../view.ts";
 import { compose, type Commit, type Reducer, move } from "./commit.ts";
+import { needsAfter } from "./hosts-asked.ts";
 import { toldShells } from "./shells.ts";
-import { added, joined, joinWaiting, resultsMessage, transcriptColumns } from "./messages.ts";
+import { added, joined, joinWaiting, resultsMessage, transcriptColumns, untoldMessage } from "./messages.ts";
 
-/** A model call is about to be made: the results of the last step's calls join the transcript, what is told of shells that ended, and what people sent meanwhile. */
+/**
+ * A model call is about to be made: the results of the last step's calls join the transcript, what is told of shells that ended and
+ * of hosts that programs in the background asked for, and what people sent meanwhile.
+ */
 export function stepStarted(view: AgentView, { model }: { readonly model: string }, at: Date): Commit {
   const results = resultsMessage(view, at);
-  const told = toldShells(added(results)(view), at);
-  const messages = [...results, ...told.messages];
+  const ofShells = toldShells(added(results)(view), at);
+  const ofHosts = untoldMessage(added([...results, ...ofShells.messages])(view), at);
+  const messages = [...results, ...ofShells.messages, ...ofHosts];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
-  const after = compose(moved, added(messages), told.after, joined(joins), begun(model));
+  const after = compose(moved, added(messages), ofShells.after, hostsTold, joined(joins), begun(model));
   const now = after(view);
   return {
     change: {
-      agent: { ...patch, stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
+      agent: { ...patch, ...needsAfter(view), stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
       messages,
-      ...told.change,
+      ...ofShells.change,
+      ...(ofHosts.length === 0
+        ? {}
+        : { toldHosts: { at: at.toISOString(), approvalIds: view.untoldHosts.map(({ approvalId }) => approvalId) } }),
       joins,
       stepStart: stepRow(now, model, at),
     },
     events,
     after,
   };
+}
+
+function hostsTold(view: AgentView): AgentView {
+  return { ...view, untoldHosts: [] };
 }
 
 function begun(model: string): Reducer {

@@ -1,6 +1,7 @@
 import type { DoneReason } from "../../../events/event.ts";
 import type { AgentView } from "../view.ts";
 import { compose, interruptEnded, type Commit, move } from "./commit.ts";
+import { needsAfter } from "./hosts-asked.ts";
 import { added, noteMessage, resultsMessage, transcriptColumns } from "./messages.ts";
 
 /** More messages than these are not listed in the DONE of their turn, but read from their rows. */
@@ -27,6 +28,7 @@ export function turnEnded(
       agent: {
         ...calm.change.agent,
         ...patch,
+        ...needsAfter(view),
         ...transcriptColumns(view.transcriptLength + messages.length),
         lastActivityAt: at,
         doneReason: reason,

@@ -5,7 +5,7 @@ import { endEvents } from "../../calls/events.ts";
 import { sealCall } from "../../calls/seal.ts";
 import { isFinal } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
-import { callsChanged, joinCommits, type Commit } from "./commit.ts";
+import { callsChanged, compose, joinCommits, type Commit } from "./commit.ts";
 import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 import { turnEnded } from "./turn-ended.ts";
 
@@ -24,10 +24,15 @@ export type Sealing = {
   readonly trace: boolean;
 };
 
-/** A turn ends with all that is open in it: every call is sealed, every question closed, the model call aborted. */
+/**
+ * A turn ends with all that is open in it: every call is sealed, every question closed, also about hosts, the model call aborted.
+ */
 export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
-  const asked = open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : []));
+  const asked = [
+    ...open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : [])),
+    ...view.openHosts.map(({ approvalId }) => ({ id: approvalId, callId: null })),
+  ];
   const sealed = open.map((call) => sealCall(call, { note }, at));
   const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
@@ -39,9 +44,17 @@ export function turnSealed(view: AgentView, { reason, note, told, broken, events
       ...asked.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
       ...sealed.flatMap(({ call }) => endEvents(call, { trace })),
     ],
-    after: callsChanged(sealed.map(({ call }) => closed(call))),
+    after: compose(callsChanged(sealed.map(({ call }) => closed(call))), hostsClosed),
   };
   return joinCommits(aborted, calls, turnEnded(calls.after(view), { reason, note: open.length === 0 ? told : null }, at));
+}
+
+function hostsClosed(view: AgentView): AgentView {
+  const calls = view.calls.map((call) => ({
+    ...call,
+    hosts: call.hosts.map((question) => (question.state === "PENDING" ? ({ ...question, state: "SEALED" } as const) : question)),
+  }));
+  return { ...view, calls, openHosts: [] };
 }
 
 /** The call with its question closed, as it is read from its rows. */

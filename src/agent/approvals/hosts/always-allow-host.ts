@@ -1,0 +1,66 @@
+import type { ApprovalState } from "../../../db/generated/enums.ts";
+import type { Statement } from "../../../db/sql.ts";
+import { DAY_MS } from "../../../lib/clock.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import type { CommandRefusal } from "../../actors/refusal.ts";
+import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
+import { hostText, type Host } from "../../policy/hosts/host.ts";
+import type { FoundHost } from "../approval.ts";
+import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "../rule-proposal.ts";
+import type { ApprovalServices } from "../services.ts";
+
+const FIND_PAST: Statement<
+  { host: string; port: number; state: ApprovalState },
+  [tenant: string, templateId: string, since: Date, states: readonly ApprovalState[]]
+> = {
+  name: "find_past_hosts",
+  text: `SELECT p.host, p.port, p.state FROM approval p JOIN agent a ON a.id = p.agent_id
+    WHERE p.tenant = $1 AND p.state = ANY ($4::approval_state[]) AND p.requested_at > $3 AND p.host IS NOT NULL AND a.template_id = $2
+    ORDER BY p.requested_at DESC LIMIT ${PAST_CALLS}`,
+};
+
+/** The states of questions that were asked, and of which it is known what became of them. */
+const ANSWERED: readonly ApprovalState[] = ["ALLOWED", "DENIED", "EXPIRED"];
+
+/** The most examples of a rule, of either sort. */
+const EXAMPLES = 3;
+
+/** A rule that takes in the host of an approval, with what it would have meant lately for the hosts that the template's agents asked for. */
+export async function proposeHostRule(services: ApprovalServices, approval: FoundHost, source: string): Promise<RuleProposal> {
+  const { tenant, templateId } = approval;
+  const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
+  const rows = await services.sql.query(FIND_PAST, [tenant, templateId, since, ANSWERED]);
+  const matched = rows.filter((row) => allows(source, row));
+  const denied = matched.filter(({ state }) => state === "DENIED").length;
+  const examples = (hosts: readonly Host[]): readonly string[] => [...new Set(hosts.map(hostText))].slice(0, EXAMPLES);
+  return {
+    rule: source,
+    past: { examined: rows.length, matched: matched.length, asked: matched.length, denied },
+    matching: examples([approval, ...matched]),
+    notMatching: examples(rows.filter((row) => !allows(source, row))),
+  };
+}
+
+function allows(source: string, host: Host): boolean {
+  const rule = parseHostRule(source, "proposal");
+  return rule.ok && hostRuleAllows(rule.value, host);
+}
+
+/** The rule to be stored for the host of an approval: the one that is given, if it takes in the host, or else the narrowest. */
+export function hostRuleToStore(approval: FoundHost, given: string | null): Result<string, CommandRefusal> {
+  if (given === null) return accepted(hostRuleFor(approval));
+  const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
+  if (!isHostRule(given)) return invalid(`the rule must speak of hosts, as in ${hostRuleFor(approval)}`);
+  const rule = readHostRule(given);
+  if (!rule.ok) return invalid(rule.refusal);
+  return hostRuleAllows(rule.value, approval)
+    ? accepted(given)
+    : invalid(`the rule does not take in ${hostText(approval)}, the host of this approval`);
+}
+
+/** A rule about hosts that somebody gives, or in words what is wrong with it. */
+export function readHostRule(source: string): Result<HostRule, string> {
+  const rule = parseHostRule(source, "rule");
+  if (rule.ok) return rule;
+  return refused(`at character ${rule.refusal.character} of ${JSON.stringify(source)}: ${rule.refusal.message}`);
+}

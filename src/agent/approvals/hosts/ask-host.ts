@@ -1,0 +1,75 @@
+import { createHash, randomUUIDv7 } from "node:crypto";
+import canonicalize from "canonicalize";
+import type { OwnerChange } from "../../../db/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import type { HostQuestion } from "../../calls/hosts/host-question.ts";
+import { hostText, type Host } from "../../policy/hosts/host.ts";
+import type { ApprovalTemplate } from "../template.ts";
+
+/** The agent that would reach a host. */
+type AskingAgent = { readonly id: string; readonly tenant: string };
+
+/** A question about a host: its row, the event that asks, and the question as the owner sees it. */
+export type HostRequest = {
+  readonly row: NonNullable<OwnerChange["approvals"]>[number];
+  readonly event: AgentEventBody;
+  readonly question: HostQuestion;
+};
+
+/** The row that says which call a question is asked for. */
+export type AskedFor = NonNullable<OwnerChange["hostRequests"]>[number];
+
+/** Asks a person whether an agent may reach a host, for a call of this tool. */
+export function askHost(
+  agent: AskingAgent,
+  { host, port }: Host,
+  tool: string,
+  { approvalQuorum, approvalExpiresMs }: Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">,
+  at: Date,
+): HostRequest {
+  const id = randomUUIDv7();
+  const expiresAt = approvalExpiresMs === null ? null : new Date(at.getTime() + approvalExpiresMs);
+  const inputHash = hostHash(agent, { host, port });
+  const asked = {
+    kind: "NETWORK_HOST",
+    host,
+    port,
+    inputHash,
+    reason: `${tool} would reach ${hostText({ host, port })}, which no rule allows`,
+    risk: "MEDIUM",
+    meta: null,
+    quorum: approvalQuorum,
+  } as const;
+  return {
+    row: {
+      ...asked,
+      id,
+      tenant: agent.tenant,
+      agentId: agent.id,
+      toolCallId: null,
+      state: "PENDING",
+      input: { host, port },
+      preview: null,
+      requestedAt: at,
+      expiresAt,
+      closedAt: null,
+      erasedAt: null,
+    },
+    event: {
+      kind: "PERMISSION_REQUIRED",
+      request: { ...asked, approvalId: id, call: null, expiresAt: expiresAt?.toISOString() ?? null },
+    },
+    question: { approvalId: id, host, port, state: "PENDING", note: null },
+  };
+}
+
+/** The row by which a call, or a program that outlives it, asks with a question. */
+export function askedFor(agent: AskingAgent, callId: string, approvalId: string, inBackground: boolean): AskedFor {
+  return { approvalId, toolCallId: callId, inBackground, tenant: agent.tenant, agentId: agent.id, toldAt: null };
+}
+
+/** SHA-256 over the RFC 8785 form of all that a yes is bound to. */
+export function hostHash({ id, tenant }: AskingAgent, { host, port }: Host): string {
+  const form = canonicalize({ agent: id, host, port, tenant }) ?? "";
+  return createHash("sha256").update(form).digest("hex");
+}

@@ -1,0 +1,68 @@
+import type { EventLog } from "../../../events/log.ts";
+import type { Sql, Statement } from "../../../db/sql.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { MOST_HOSTS } from "../../calls/hosts/call-hosts.ts";
+import type { AskedInBackground, ProgramOfCall } from "../../calls/hosts/program-hosts.ts";
+import type { Host } from "../../policy/hosts/host.ts";
+import type { ApprovalTemplate } from "../template.ts";
+import { askedFor, askHost } from "./ask-host.ts";
+
+type AskingServices = {
+  readonly sql: Sql;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly templates: ReadonlyMap<string, Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
+};
+
+/** What was asked so far: the agent's open question for the host, and what the program has asked. */
+type Asked = { readonly open: string | null; readonly hasAsked: boolean; readonly hosts: number };
+
+const FIND: Statement<Asked, [agentId: string, callId: string, host: string, port: number]> = {
+  name: "find_asked_in_background",
+  text: `SELECT (SELECT p.id FROM approval p WHERE p.agent_id = $1 AND p.host = $3 AND p.port = $4 AND p.state = 'PENDING') AS open,
+      coalesce(bool_or(p.host = $3 AND p.port = $4), false) AS "hasAsked", count(*)::int AS hosts
+    FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,
+};
+
+/** A question that meets others of its agent so often was not meant to be. */
+const TRIES = 20;
+
+/**
+ * Asks a person about a host that a program would reach which outlives its call. It joins the question that is open for the
+ * host. Nothing waits for the answer: the model is told at the agent's next step. A program asks for a host once, and for
+ * MOST_HOSTS at most. No lease is needed: the row of the agent is locked, and a question that another opened is joined.
+ */
+export async function askInBackground(services: AskingServices, program: ProgramOfCall, host: Host): Promise<AskedInBackground> {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const result = await tryToAsk(services, program, host);
+    if (result !== "somebody was faster") return result;
+  }
+  throw new Error(`${host.host} could not be asked for in ${TRIES} tries`);
+}
+
+async function tryToAsk(
+  { sql, log, clock, templates }: AskingServices,
+  { agent, callId, toolName }: ProgramOfCall,
+  host: Host,
+): Promise<AskedInBackground | "somebody was faster"> {
+  const [asked] = await sql.query(FIND, [agent.id, callId, host.host, host.port]);
+  if (asked === undefined) throw new Error("a query without a GROUP BY answers a row");
+  if (asked.hasAsked) return "asked before";
+  if (asked.hosts >= MOST_HOSTS) return "left out";
+  const template = templates.get(agent.templateId);
+  if (template === undefined) return "left out";
+  const at = clock.now();
+  const part = { agentId: agent.id, createdBy: agent.createdBy };
+  if (asked.open !== null) {
+    const change = { hostRequests: [askedFor(agent, callId, asked.open, true)] };
+    const { outcome } = await log.commit(agent.tenant, { ...part, events: [] }, change);
+    return outcome === "COMMITTED" ? "asked" : "somebody was faster";
+  }
+  const { row, event } = askHost(agent, host, toolName, template, at);
+  const { outcome } = await log.commit(
+    agent.tenant,
+    { ...part, events: [{ at, body: event }] },
+    { approvals: [row], hostRequests: [askedFor(agent, callId, row.id, true)] },
+  );
+  return outcome === "COMMITTED" ? "asked" : "somebody was faster";
+}

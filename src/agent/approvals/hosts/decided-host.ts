@@ -1,0 +1,75 @@
+import { randomUUIDv7 } from "node:crypto";
+import type { OutsideChange } from "../../../db/change.ts";
+import type { Sql, Statement } from "../../../db/sql.ts";
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { storable } from "../../../lib/text.ts";
+import type { CommandRefusal } from "../../actors/refusal.ts";
+import { agentPermissions } from "../../policy/agent-policy.ts";
+import { hostDecision } from "../../policy/hosts/host-decision.ts";
+import { hostRuleFor } from "../../policy/hosts/host-rule.ts";
+import type { FoundHost } from "../approval.ts";
+import { said, stateAfter, type DecisionCommit, type DecisionMade } from "../decided.ts";
+import type { ApprovalServices } from "../services.ts";
+
+/** A decision on a host. */
+export type HostDecided = DecisionMade & { readonly approval: FoundHost };
+
+const FIND_KEPT: Statement<{ id: string }, [tenant: string, templateId: string, agentId: string, rule: string]> = {
+  name: "find_kept_rule",
+  text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id = $3 AND rule = $4 AND revoked_at IS NULL",
+};
+
+/**
+ * The commit of a decision on a host. A yes, or the last of those that it needs, is kept as a rule for the agent, until
+ * somebody revokes the rule. Refuses to allow what a rule of the agent's denies.
+ */
+export async function decidedHost(
+  services: ApprovalServices,
+  made: HostDecided,
+): Promise<Result<DecisionCommit, CommandRefusal>> {
+  const denied = made.request.decision === "ALLOW" ? denial(services, made.approval) : null;
+  if (denied !== null)
+    return refused({ code: "DENIED_BY_POLICY", field: ["decision"], message: `nobody may allow this: ${denied}` });
+  if (stateAfter(made).state !== "ALLOWED") return accepted(said(made, null));
+  const { id, keepRule } = await ruleOf(services.sql, made);
+  const { change, events } = said(made, null, id);
+  return accepted({ change: { ...change, ...(keepRule === null ? {} : { keepRule }) }, events });
+}
+
+/** Why the agent's permission denies a host; null if it does not. */
+function denial(services: ApprovalServices, { templateId, permission, host, port }: FoundHost): string | null {
+  const template = services.templates.get(templateId);
+  if (template === undefined) return null;
+  const { verdict, reason } = hostDecision({ ...agentPermissions(template, permission, services), storedHosts: [] }, host, port);
+  return verdict === "deny" ? reason : null;
+}
+
+/** The rule that allows the host for the agent: one that holds already, or a new one to be kept. */
+async function ruleOf(
+  sql: Sql,
+  { approval, actor, request, at }: HostDecided,
+): Promise<{ readonly id: string; readonly keepRule: NonNullable<OutsideChange["keepRule"]> | null }> {
+  const { tenant, templateId, agentId } = approval;
+  const rule = hostRuleFor(approval);
+  const [kept] = await sql.query(FIND_KEPT, [tenant, templateId, agentId, rule]);
+  if (kept !== undefined) return { id: kept.id, keepRule: null };
+  const id = randomUUIDv7();
+  return {
+    id,
+    keepRule: {
+      id,
+      tenant,
+      templateId,
+      agentId,
+      rule,
+      approvalId: approval.id,
+      note: request.note === null ? null : storable(request.note),
+      createdBy: actor.id,
+      createdByKind: actor.kind,
+      createdAt: at,
+      revokedAt: null,
+      revokedBy: null,
+      revokedByKind: null,
+    },
+  };
+}

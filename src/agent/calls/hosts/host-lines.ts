@@ -1,0 +1,57 @@
+import type { ApprovalState } from "../../../db/generated/enums.ts";
+import { hostText, type Host } from "../../policy/hosts/host.ts";
+import type { RefusedHosts } from "./call-hosts.ts";
+import type { HostQuestion } from "./host-question.ts";
+
+/** An output with lines of the server behind it. */
+export function outputWith(output: string, lines: readonly string[]): string {
+  if (lines.length === 0) return output;
+  return [...(output === "" ? [] : [output.endsWith("\n") ? output : `${output}\n`]), ...lines].join("\n");
+}
+
+/** The line by which the model reads what became of a question; null while it is open. */
+export function answerLine(question: HostQuestion): string | null {
+  const answer = answerOf(question.state, question.note);
+  return answer === null ? null : refusedLine(question, answer);
+}
+
+/** The note by which the model reads answers to what programs in the background asked. */
+export function answersNote(questions: readonly HostQuestion[]): string {
+  return [
+    "[Programs in the background tried to reach hosts.]",
+    ...questions.flatMap((question) => answerLine(question) ?? []),
+  ].join("\n");
+}
+
+/** The lines that the model reads of hosts about which nobody is asked. */
+export function unaskedLines({ allowedSince, leftOut }: RefusedHosts): readonly string[] {
+  return [
+    ...allowedSince.map((host) => refusedLine(host, ALLOWED)),
+    ...(leftOut === 0
+      ? []
+      : [`[Connections to ${leftOut} more hosts were refused. Nobody is asked about them: use fewer hosts in one call.]`]),
+  ];
+}
+
+const ALLOWED = "It is allowed now: run it again.";
+
+function refusedLine(host: Host, answer: string): string {
+  return `[The connection to ${hostText(host)} was refused. ${answer}]`;
+}
+
+function answerOf(state: ApprovalState, note: string | null): string | null {
+  switch (state) {
+    case "PENDING":
+      return null;
+    case "ALLOWED":
+    case "RESOLVED":
+      return ALLOWED;
+    case "DENIED":
+      return note === null ? "A person denied it." : `A person denied it: ${note}`;
+    case "EXPIRED":
+      return "Nobody answered whether it may be reached.";
+    case "SEALED":
+    case "STALE":
+      return "The turn ended before anybody answered whether it may be reached.";
+  }
+}

@@ -1,0 +1,27 @@
+import type { ApprovalState } from "../../../db/generated/enums.ts";
+import type { Host } from "../../policy/hosts/host.ts";
+
+/** The question to a person whether an agent may reach a host, as its row stands. */
+export type HostQuestion = Host & {
+  readonly approvalId: string;
+  readonly state: ApprovalState;
+  /** The note of the last decision; null while it is open, and if nothing was noted. */
+  readonly note: string | null;
+};
+
+/** An approval `p` of a host as a HostQuestion, with its last decision `d`. */
+const QUESTION = `json_build_object('approvalId', p.id, 'host', p.host, 'port', p.port, 'state', p.state,
+      'note', (SELECT d.note FROM decision d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1))`;
+const IN_ORDER = `p.host COLLATE "C", p.port, p.id`;
+
+/** The questions that a tool call `t` waits for, or waited for, as a JSON list of HostQuestions. */
+export const HOSTS_OF_CALL = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM host_request r JOIN approval p ON p.id = r.approval_id
+    WHERE r.tool_call_id = t.id AND NOT r.in_background)`;
+
+/** The questions of an agent `a` that are open, whoever asked. */
+export const OPEN_HOSTS = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM approval p
+    WHERE p.agent_id = a.id AND p.state = 'PENDING' AND p.host IS NOT NULL)`;
+
+/** The answers to what programs in the background of an agent `a` asked, of which the model was not told yet. */
+export const UNTOLD_HOSTS = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM approval p
+    WHERE p.state IN ('ALLOWED', 'DENIED', 'EXPIRED') AND p.id IN (SELECT r.approval_id FROM host_request r WHERE r.agent_id = a.id AND r.in_background AND r.told_at IS NULL))`;

@@ -1,0 +1,45 @@
+import { hostText, readHost, type Host } from "../../policy/hosts/host.ts";
+import type { CallingAgent } from "../call.ts";
+import type { HostGate } from "./call-hosts.ts";
+
+/** A program that outlives the call which started it. */
+export type ProgramOfCall = {
+  readonly agent: Pick<CallingAgent, "id" | "tenant" | "createdBy"> & { readonly templateId: string };
+  readonly callId: string;
+  readonly toolName: string;
+};
+
+/** What came of a question: it is open, the program has asked it before, or the program asks for too many hosts. */
+export type AskedInBackground = "asked" | "asked before" | "left out";
+
+/** Asks people about a host that a program would reach. */
+export type AskInBackground = (program: ProgramOfCall, host: Host) => Promise<AskedInBackground>;
+
+/** The hosts that a program tries to reach which outlives its call. People are asked while it runs, and nothing waits for them. */
+export class ProgramHosts {
+  readonly #gate: HostGate;
+  readonly #program: ProgramOfCall;
+  readonly #ask: AskInBackground;
+  /** What it has tried, and need not be asked for again. */
+  readonly #tried = new Set<string>();
+
+  constructor(gate: HostGate, program: ProgramOfCall, ask: AskInBackground) {
+    this.#gate = gate;
+    this.#program = program;
+    this.#ask = ask;
+  }
+
+  /** True if the program may reach a host now. One that a person may allow is asked for, once. Rejects if the database does not answer. */
+  async mayReach(host: string, port: number): Promise<boolean> {
+    const verdict = await this.#gate.verdict(host, port);
+    const asked = verdict === "ask" ? readHost(host, port) : null;
+    if (asked !== null && !this.#tried.has(hostText(asked)) && this.#tried.size < MOST_TRIED) {
+      this.#tried.add(hostText(asked));
+      await this.#ask(this.#program, asked);
+    }
+    return verdict === "allow";
+  }
+}
+
+/** The most different hosts of a program that are looked at: far more than it may ask for. */
+const MOST_TRIED = 1_000;

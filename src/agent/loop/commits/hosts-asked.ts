@@ -1,0 +1,49 @@
+import { askedFor, askHost } from "../../approvals/hosts/ask-host.ts";
+import type { CallView } from "../../calls/call.ts";
+import type { HostQuestion } from "../../calls/hosts/host-question.ts";
+import { byHost, hostText, type Host } from "../../policy/hosts/host.ts";
+import { NEEDS } from "../lease.ts";
+import type { AgentView } from "../view.ts";
+import type { RecordTemplate } from "./calls-judged.ts";
+import type { Commit } from "./commit.ts";
+
+/** The questions of a call that has ended, and the commit that asks them. */
+export type HostsAsked = { readonly questions: readonly HostQuestion[]; readonly commit: Commit };
+
+/** A call that has ended would have reached hosts: each is asked for, or joins the question that is open for it. */
+export function hostsAsked(
+  view: AgentView,
+  { id, name }: Pick<CallView, "id" | "name">,
+  hosts: readonly Host[],
+  template: Pick<RecordTemplate, "approvalQuorum" | "approvalExpiresMs">,
+  at: Date,
+): HostsAsked {
+  const open = new Map(view.openHosts.map((question) => [hostText(question), question]));
+  const requests = hosts.flatMap((host) => (open.has(hostText(host)) ? [] : [askHost(view, host, name, template, at)]));
+  const asked = requests.map(({ question }) => question);
+  const joined = hosts.flatMap((host) => open.get(hostText(host)) ?? []);
+  const questions = [...asked, ...joined].toSorted(byHost);
+  return {
+    questions,
+    commit: {
+      change: {
+        approvals: requests.map(({ row }) => row),
+        hostRequests: questions.map(({ approvalId }) => askedFor(view, id, approvalId, false)),
+        agent: { needs: NEEDS.hosts, ...(asked.length === 0 ? {} : { lastActivityAt: at }) },
+      },
+      events: requests.map(({ event }) => event),
+      after: (now) => ({ ...now, openHosts: [...now.openHosts, ...asked].toSorted(byHost) }),
+    },
+  };
+}
+
+/** True if the results of the last step's calls wait for an answer about a host. */
+export function waitsForHosts({ calls }: Pick<AgentView, "calls">): boolean {
+  return calls.some(({ hosts }) => hosts.some(({ state }) => state === "PENDING"));
+}
+
+/** The needs of an agent whose results have joined the transcript; nothing changes if they waited for no host. */
+export function needsAfter({ calls, shells }: Pick<AgentView, "calls" | "shells">): { readonly needs?: number } {
+  if (calls.every(({ hosts }) => hosts.length === 0)) return {};
+  return { needs: shells.some(({ state }) => state === "RUNNING") ? NEEDS.shells : NEEDS.nothing };
+}

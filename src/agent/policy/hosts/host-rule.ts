@@ -1,0 +1,110 @@
+import { accepted, refused, type Result } from "../../../lib/result.ts";
+import type { RuleProblem } from "../rule.ts";
+import { hostName, isPort, USUAL_PORTS, type Host } from "./host.ts";
+
+/** The word with which rules about hosts begin. No tool has this name. */
+export const NETWORK = "network";
+
+/** A rule about hosts, parsed: to which of them it speaks. */
+export type HostRule = {
+  readonly source: string;
+  /** The place in the configuration, or `allowRules.ID` for one that is stored. */
+  readonly place: string;
+  /** Every host, one of this name, or all that lie below a name. */
+  readonly hosts: { readonly kind: "every" } | { readonly kind: "named" | "below"; readonly name: string };
+  /** The port that it names, every port, or null if it says nothing of ports. */
+  readonly port: number | "every" | null;
+};
+
+/** True if a rule speaks of hosts, and not of tools. */
+export function isHostRule(source: string): boolean {
+  return source === NETWORK || source.startsWith(`${NETWORK}(`);
+}
+
+/**
+ * A rule of the form `network`, `network(*)` or `network(host:PATTERN)`. The pattern is a name, `*.` and a name, or `*`,
+ * and may end with a port, or with `:*` for every port. `*.example.com` speaks of all that lies below example.com, and not
+ * of example.com itself.
+ *
+ * @example
+ * network(host:example.com)                // example.com
+ * network(host:example.com:8443)           // the same at this port only
+ * network(host:*.example.com)              // a.example.com and a.b.example.com
+ * network(host:"[2001:db8::1]:8080")       // an IPv6 address stands in brackets
+ */
+export function parseHostRule(source: string, place: string): Result<HostRule, RuleProblem> {
+  const problem = (character: number, message: string): Result<never, RuleProblem> => refused({ character, message });
+  if (source === NETWORK) return accepted({ source, place, hosts: { kind: "every" }, port: null });
+  const open = NETWORK.length;
+  if (!source.endsWith(")")) return problem(source.length + 1, `expected ")" at the end`);
+  const inner = source.slice(open + 1, -1);
+  if (/^\s*\*{1,2}\s*$/.test(inner)) return accepted({ source, place, hosts: { kind: "every" }, port: null });
+  const match = /^\s*host\s*:\s*/.exec(inner);
+  if (match === null) return problem(open + 2, "expected host:pattern: of a connection, rules see its host only");
+  const at = open + 2 + match[0].length;
+  const raw = inner.slice(match[0].length).trimEnd();
+  const pattern = raw.startsWith('"') ? unquoted(raw) : raw;
+  if (pattern === null) return problem(at, "a quoted pattern is a JSON string");
+  const { name, port } = splitPort(pattern);
+  if (port === undefined) return problem(at, "a port is a number from 1 to 65535, or * for every port");
+  if (name === "*") return accepted({ source, place, hosts: { kind: "every" }, port });
+  const isBelow = name.startsWith("*.");
+  const bare = isBelow ? name.slice(2) : name;
+  const known = bare.includes("*") ? null : hostName(bare);
+  if (known === null || (isBelow && isAddress(known)))
+    return problem(at, "expected the name of a host, `*.` and a name, or `*`; an IPv6 address stands in brackets");
+  return accepted({ source, place, hosts: { kind: isBelow ? "below" : "named", name: known }, port });
+}
+
+/** The rule that allows exactly this host, and its port if that is not a usual one. */
+export function hostRuleFor({ host, port }: Host): string {
+  const pattern = USUAL_PORTS.includes(port) ? host : `${host}:${port}`;
+  return `${NETWORK}(host:${host.startsWith("[") ? JSON.stringify(pattern) : pattern})`;
+}
+
+/** True if a rule allows a host: one that says nothing of ports allows the usual ones, 443 and 80. */
+export function hostRuleAllows(rule: HostRule, host: Host): boolean {
+  return namesHost(rule, host) && (rule.port === null ? USUAL_PORTS.includes(host.port) : isAtPort(rule.port, host));
+}
+
+/** True if a rule closes a host: one that says nothing of ports closes every port. */
+export function hostRuleDenies(rule: HostRule, host: Host): boolean {
+  return namesHost(rule, host) && (rule.port === null || isAtPort(rule.port, host));
+}
+
+function namesHost({ hosts }: HostRule, { host }: Host): boolean {
+  switch (hosts.kind) {
+    case "every":
+      return true;
+    case "named":
+      return host === hosts.name;
+    case "below":
+      return host.endsWith(`.${hosts.name}`);
+  }
+}
+
+function isAtPort(port: number | "every", host: Host): boolean {
+  return port === "every" || port === host.port;
+}
+
+/** The name of a pattern, and its port: null if it has none, undefined if what stands there is none. */
+function splitPort(pattern: string): { readonly name: string; readonly port: HostRule["port"] | undefined } {
+  const match = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(pattern);
+  const [, name = pattern, port] = match ?? [];
+  if (match === null) return { name: pattern, port: null };
+  if (port === undefined) return { name, port: null };
+  if (port === "*") return { name, port: "every" };
+  return { name, port: /^\d{1,5}$/.test(port) && isPort(Number(port)) ? Number(port) : undefined };
+}
+
+function isAddress(name: string): boolean {
+  return name.startsWith("[") || /^\d+(?:\.\d+){3}$/.test(name);
+}
+
+function unquoted(text: string): string | null {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

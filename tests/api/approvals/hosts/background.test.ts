@@ -1,0 +1,115 @@
+import { expect, it } from "vitest";
+import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-in-background.ts";
+import { HostGate } from "../../../../src/agent/calls/hosts/call-hosts.ts";
+import { ProgramHosts } from "../../../../src/agent/calls/hosts/program-hosts.ts";
+import { InterruptAgentDocument } from "../../../generated/documents.ts";
+import { rowId } from "../../../../src/lib/global-id.ts";
+import type { TestApp } from "../../../support/app.ts";
+import { ofType, type TestClient } from "../../../support/client.ts";
+import { askHosts, openHosts, reachingOffice, resultsOf } from "../../../support/hosts.ts";
+import { approvalOf } from "../../../support/office.ts";
+
+/** An agent with a call that has ended, and a program of the call's that goes on. */
+async function withProgram({ services }: TestApp, client: TestClient) {
+  const { id } = await client.createAgent();
+  await client.turn(id, "reach 10.0.0.1:80");
+  const [call] = (await client.agent(id)).toolCalls.nodes;
+  const agent = { id: rowId("Agent", id) ?? "", tenant: "acme", createdBy: "anna", templateId: "assistant", permission: null };
+  const program = { agent, callId: call?.callId ?? "", toolName: "reach" };
+  const acme = services.of("acme");
+  const template = acme.templates.get("assistant");
+  if (template === undefined) throw new Error("the template is configured");
+  const started = (): ProgramHosts =>
+    new ProgramHosts(new HostGate(acme, agent, template), program, (each, host) => askInBackground(acme, each, host));
+  return { id, agent, program, started };
+}
+
+/** The texts that were said to the model and came from nobody. */
+async function notesTo(client: TestClient, id: string): Promise<readonly string[]> {
+  const { messages } = await client.agent(id);
+  return messages.nodes.flatMap(({ text }) => (text?.startsWith("[Programs in the background") === true ? [text] : []));
+}
+
+it("a program in the background asks once, nothing waits, and the answer is told at the next step, once", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started } = await withProgram(app, as("anna"));
+  const hosts = started();
+  expect(
+    await Promise.all([hosts.mayReach("a.example", 443), hosts.mayReach("A.example", 443), hosts.mayReach("b.example", 80)]),
+  ).toEqual([false, false, false]);
+  expect(await started().mayReach("a.example", 443)).toBe(false);
+  const open = await openHosts(as("paul"));
+  expect(open.map(({ subject, requestedBy }) => [subject, requestedBy])).toMatchObject([
+    [{ host: "a.example", port: 443, toolCalls: [{ name: "reach" }] }, [{ actorId: "anna" }]],
+    [{ host: "b.example", port: 80 }, [{ actorId: "anna" }]],
+  ]);
+  // Nothing waits: the agent goes on, and is told of nothing yet.
+  expect(ofType(await as("anna").turn(id, "hello"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+  expect(await notesTo(as("anna"), id)).toEqual([]);
+
+  await as("paul").decide({ approvalId: open[0]?.id ?? "", inputHash: open[0]?.inputHash ?? "", decision: "ALLOW" });
+  await as("paul").decide({ approvalId: open[1]?.id ?? "", decision: "DENY", note: "not that one" });
+  expect(await hosts.mayReach("a.example", 443)).toBe(true);
+  await as("anna").turn(id, "hello");
+  const note = [
+    "[Programs in the background tried to reach hosts.]",
+    "[The connection to a.example:443 was refused. It is allowed now: run it again.]",
+    "[The connection to b.example:80 was refused. A person denied it: not that one]",
+  ].join("\n");
+  expect(await notesTo(as("anna"), id)).toEqual([note]);
+  await as("anna").turn(id, "hello");
+  expect(await notesTo(as("anna"), id)).toEqual([note]);
+  // What was denied is not asked for again by the same program.
+  expect(await started().mayReach("b.example", 80)).toBe(false);
+  expect(await openHosts(as("paul"))).toEqual([]);
+});
+
+it("a call that asks for the same host joins the program's question, and both are told the answer", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started } = await withProgram(app, as("anna"));
+  await started().mayReach("a.example", 443);
+  const [open] = await openHosts(as("paul"));
+  const { cursor } = await as("anna").agent(id);
+  await as("anna").send(id, "reach a.example:443");
+  for await (const page of as("anna").timeline({ agentId: id, since: cursor }))
+    if (ofType(page.events, "StateChanged").some(({ state }) => state === "PAUSED")) break;
+  expect(await openHosts(as("paul"))).toMatchObject([{ id: open?.id }]);
+  await as("paul").decide({ approvalId: open?.id ?? "", decision: "DENY" });
+  await as("anna").until(id, "DONE", cursor);
+  const line = "[The connection to a.example:443 was refused. A person denied it.]";
+  expect((await resultsOf(as("anna"), id)).at(-1)).toBe(`a.example:443 refused\n\n${line}`);
+  expect(await notesTo(as("anna"), id)).toEqual([`[Programs in the background tried to reach hosts.]\n${line}`]);
+});
+
+it("a call's question that is open is joined by a program, without another event", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started } = await withProgram(app, as("anna"));
+  const { question, cursorBefore } = await askHosts(as("anna"), "reach a.example:443", 1, id);
+  await Promise.all([
+    started().mayReach("a.example", 443),
+    started().mayReach("c.example", 443),
+    started().mayReach("c.example", 443),
+  ]);
+  const required = ofType(await as("anna").events(id), "PermissionRequired").map(({ request }) => [
+    request.approvalId,
+    request.host,
+  ]);
+  expect(required).toEqual([
+    [question.approvalId, "a.example"],
+    [expect.any(String), "c.example"],
+  ]);
+  // An interrupt ends the programs of its agent: their questions are closed with it.
+  await as("anna").get(InterruptAgentDocument, { input: { agentId: id } });
+  await as("anna").until(id, "DONE", cursorBefore);
+  expect(await openHosts(as("paul"))).toEqual([]);
+});
+
+it("a program asks for 20 hosts at most", async () => {
+  const { app, as } = await reachingOffice();
+  const { started } = await withProgram(app, as("anna"));
+  const hosts = started();
+  for (let index = 0; index < 23; index += 1) await hosts.mayReach(`h${index}.example`, 443);
+  expect(await openHosts(as("paul"))).toHaveLength(20);
+  const [first] = await openHosts(as("paul"));
+  expect(await approvalOf(as("paul"), first?.id ?? "")).toMatchObject({ kind: "NETWORK_HOST" });
+});
