@@ -246,12 +246,26 @@ describe("interruptAgent", () => {
       () => calls("slow"),
       () => says("Hello."),
     );
-    const app = await startTestApp({ model, config: { tools: [tool] }, template: { permission: { mode: "auto" } } });
+    const asked = Promise.withResolvers<void>();
+    const app = await startTestApp({
+      model,
+      config: { tools: [tool] },
+      template: { permission: { mode: "auto" } },
+      overrides: {
+        sql: (sql) =>
+          beforeCommit(
+            sql,
+            (change) => goesTo("FAILED", change),
+            () => asked.promise,
+          ),
+      },
+    });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
     await client.until(agent.id, "TOOL_START");
     await Promise.all([interrupt(client, agent.id, "first note"), interrupt(client, agent.id, "second note")]);
+    asked.resolve();
     await client.until(agent.id, "DONE");
     await client.turn(agent.id, "on");
     const read = JSON.stringify(model.calls.at(-1)?.request.messages);
