@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../../../src/agent/calls/states.ts";
+import { askInBackground } from "../../../src/agent/approvals/hosts/ask-in-background.ts";
 import type { Commit } from "../../../src/agent/loop/commits/commit.ts";
 import { claim, LEASE_TIMES } from "../../../src/agent/loop/lease.ts";
 import { parked } from "../../../src/agent/loop/commits/parked.ts";
@@ -246,11 +247,13 @@ describe("the commits of an owner, in whatever order the rows allow", () => {
     [["call started", "call started", "call failed, one host asked", "call completed, hosts asked", "turn sealed"]],
     [["call started", "call completed, hosts asked", "DENIED", "call refused", "call denied", "step started"]],
     [["call started", "call failed, one host asked", "EXPIRED", "call started", "call completed, hosts asked", "turn sealed"]],
+    [["call started", "call completed", "call denied", "call denied", "program asks", "EXPIRED", "step started"]],
   ])("leave the rows as `after` says: %j", async (names) => {
     const { sql } = await testDatabase();
     const rows = await checkedRows(testServices(sql, playedModel()), new Set());
     for (const name of ["turn started", "step started", "answered with 3 calls, tool_use", ...names]) {
       if (name === "DENIED" || name === "EXPIRED") await rows.answer(name);
+      else if (name === "program asks") await rows.askInBackground();
       else {
         const commit = possibleCommits(rows.view).find((possible) => possible.name === name);
         if (commit === undefined) throw new Error(`${name} is not possible`);
@@ -297,6 +300,14 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
       expect(await commitEnd(log, row, end, "here", new Date())).toBe(true);
       rows.view = await read();
     },
+    /** A program that its first call left asks for a host. */
+    askInBackground: async (): Promise<void> => {
+      const { id, tenant, createdBy, templateId, calls } = rows.view;
+      const program = { agent: { id, tenant, createdBy, templateId }, callId: calls[0]?.id ?? "", toolName: "own" };
+      expect(await askInBackground(services, program, { host: "d.example", port: 443 })).toBe("asked");
+      rows.view = await read();
+      expect(rows.view.openHosts).toMatchObject([{ host: "d.example" }]);
+    },
     /** People answer all that is asked about hosts, or nobody does. */
     answer: async (to: HostAnswer): Promise<void> => {
       const transitions = rows.view.openHosts.map(
@@ -305,7 +316,8 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
       const part = { agentId, createdBy: rows.view.createdBy, events: [] };
       await log.commit(rows.view.tenant, part, { approvalTransitions: transitions });
       const now = await read();
-      expect(now).toEqual(normal(withAnswers(rows.view, to)));
+      const { untoldHosts } = now;
+      expect(now).toEqual({ ...normal(withAnswers(rows.view, to)), untoldHosts });
       rows.view = now;
     },
   };
