@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
-import { defineConfig } from "triplane";
+import { defineConfig, sandboxAvailable } from "triplane";
 import { TRIAL_TOKEN } from "../processes.ts";
 
-/** Agents that run what they are told: "run COMMAND" runs a command line, and the answer is what it said. */
+const template = {
+  model: "scripted",
+  systemPrompt: "x",
+  selfApproval: true,
+  toolTimeoutMs: 600_000,
+  permission: { mode: "auto", autoAllowTools: ["bash_run"] },
+};
+
+/** Agents that run what they are told: "run COMMAND", "start COMMAND" in the background, "logs SHELL". */
 export default defineConfig({
   models: {
     scripted: {
@@ -10,7 +18,13 @@ export default defineConfig({
       script: {
         replies: [
           { when: { result: "bash_run" }, say: ["{{result}}"] },
-          { when: { user: "^run (?<command>[\\s\\S]+)$" }, call: [{ tool: "bash_run", input: { command: "{{command}}" } }] },
+          { when: { result: "bash_logs" }, say: ["{{result}}"] },
+          { when: { user: "^run (?<command>.+)$" }, call: [{ tool: "bash_run", input: { command: "{{command}}" } }] },
+          {
+            when: { user: "^start (?<command>.+)$" },
+            call: [{ tool: "bash_run", input: { command: "{{command}}", background: true } }],
+          },
+          { when: { user: "^logs (?<shell>.+)$" }, call: [{ tool: "bash_logs", input: { shell_id: "{{shell}}" } }] },
           { when: {}, say: ["Done."] },
         ],
       },
@@ -19,12 +33,7 @@ export default defineConfig({
   actors: [{ id: "local", tokenHash: createHash("sha256").update(TRIAL_TOKEN).digest("hex"), tenant: "local", roles: ["admin"] }],
   workspaceRoots: [process.env["TRIAL_WORKSPACES"] ?? "."],
   templates: {
-    trial: {
-      model: "scripted",
-      systemPrompt: "x",
-      selfApproval: true,
-      toolTimeoutMs: 600_000,
-      permission: { mode: "auto" },
-    },
+    unboxed: template,
+    ...(sandboxAvailable() ? { boxed: { ...template, sandbox: "required" as const } } : {}),
   },
 });

@@ -1,0 +1,53 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { ask } from "../processes.ts";
+import { send, stateOf, type TrialAgent } from "../agents.ts";
+import { until } from "../trial.ts";
+
+/** Whether programs of an agent run in a box: what the template is called. */
+export type HandsTemplate = "boxed" | "unboxed";
+
+/** A call as the trial looks at it. */
+export type HandsCall = {
+  readonly state: string;
+  readonly output: string | null;
+  readonly keptOutput: { readonly bytes: number } | null;
+};
+
+/** Creates an agent with a workspace of its own. */
+export async function createHands(url: string, templateId: HandsTemplate, workspaces: string, name: string): Promise<TrialAgent> {
+  const folder = join(workspaces, name);
+  await mkdir(folder, { recursive: true });
+  const { createAgent } = await ask<{
+    createAgent: { agent: { id: string } | null; userErrors: readonly { message: string }[] };
+  }>(url, "mutation($input: CreateAgentInput!) { createAgent(input: $input) { agent { id } userErrors { message } } }", {
+    input: { templateId, workspace: await realpath(folder) },
+  });
+  const { agent, userErrors } = createAgent;
+  if (agent === null) throw new Error(userErrors.map(({ message }) => message).join("; "));
+  return {
+    id: agent.id,
+    row: Buffer.from(agent.id, "base64")
+      .toString()
+      .replace(/^Agent:/, ""),
+  };
+}
+
+/** Sends a message, waits for the end of its turn, and gives the newest call of the agent. */
+export async function work(url: string, agent: TrialAgent, text: string, timeoutMs = 60_000): Promise<HandsCall> {
+  const { turn: before } = await stateOf(url, agent);
+  await send(url, agent, text);
+  const isDone = async (): Promise<boolean> => {
+    const { state, turn } = await stateOf(url, agent);
+    return state === "READY" && turn > before;
+  };
+  await until(`"${text.slice(0, 60)}" is done`, isDone, timeoutMs);
+  const { agent: found } = await ask<{ agent: { toolCalls: { nodes: readonly HandsCall[] } } }>(
+    url,
+    "query($id: ID!) { agent(id: $id) { toolCalls(last: 1) { nodes { state output keptOutput { bytes } } } } }",
+    { id: agent.id },
+  );
+  const [call] = found.toolCalls.nodes;
+  if (call === undefined) throw new Error(`the agent made no call for "${text.slice(0, 60)}"`);
+  return call;
+}
