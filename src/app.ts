@@ -14,6 +14,7 @@ import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
 import { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
+import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
 import { HomesSweep } from "./sweeps/homes.ts";
 import { ToolSlots } from "./agent/calls/slots.ts";
@@ -125,7 +126,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
   const { hosts: named } = settings.sandbox;
-  const hosts = named.length === 0 ? null : hostList(named);
+  const hosts = named === null ? null : hostList(named);
   const shells = new ServerShells({ homes, coveredPaths, hosts, serverId, sql, leases, log, clock, logger, outputs, leaseTimes });
   starting.defer(() => shells.close());
   const shared = {
@@ -249,6 +250,7 @@ function servicesByTenant(
   const servicesOf = ({ toolLimits, ...own }: TenantSettings): AgentServices => ({
     ...shared,
     ...own,
+    askInBackground: (program, host) => askInBackground({ ...shared, templates: own.templates }, program, host),
     models: new Map([...own.models, ...(models ?? [])]),
     slots: toolLimits === null ? shared.slots : new ToolSlots(toolLimits, shared.slots),
   });

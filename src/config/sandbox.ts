@@ -14,8 +14,11 @@ export const SANDBOX_SETTINGS = {
   read: withDefault(TEXTS, []),
   /** Paths from a workspace's root that programs may not change, besides those of docs/sandbox.md. None if omitted. */
   protect: withDefault(TEXTS, []),
-  /** Hosts that programs may reach, as `registry.npmjs.org`, `*.example.org` or `example.org:8080`; without a port those of http and https. None if omitted. */
-  hosts: withDefault(TEXTS, []),
+  /**
+   * Hosts that programs reach without asking, as `registry.npmjs.org`, `*.example.org` or `example.org:8080`; without a port those of
+   * http and https. All others are asked for. Without a network if omitted.
+   */
+  hosts: withDefault(TEXTS, null),
 };
 
 /** The settings of boxes, checked: `read` are real paths. */
@@ -31,7 +34,7 @@ export function sandboxOf(
   return {
     read: read.map((place, index) => readable(`${path}: sandbox.read.${index}`, resolve(folder, place), closed)),
     protect: protect.map((place, index) => protectable(`${path}: sandbox.protect.${index}`, place)),
-    hosts: hosts.map((host, index) => listable(`${path}: sandbox.hosts.${index}`, host)),
+    hosts: hosts?.map((host, index) => listable(`${path}: sandbox.hosts.${index}`, host)) ?? null,
   };
 }
 

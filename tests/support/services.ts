@@ -62,6 +62,7 @@ export function testServices(
     sandboxes,
     coveredPaths,
     hosts: null,
+    askInBackground: async () => "left out",
     shells: new ServerShells({ homes, coveredPaths, hosts: null, ...shared, outputs }),
     actorNames: new ActorNames(sql),
     closedFolders: [],

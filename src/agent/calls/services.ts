@@ -6,6 +6,7 @@ import type { ProcessGroups } from "../workspace/process-groups.ts";
 import type { ServerShells } from "./shells/server-shells.ts";
 import type { ProgramServices } from "./programs/programs.ts";
 import type { RecentContents } from "../workspace/recent-contents.ts";
+import type { AskInBackground } from "./hosts/program-hosts.ts";
 import type { Sandboxes } from "../workspace/sandbox/sandbox-for.ts";
 import type { LateResults } from "./late-results.ts";
 import type { ToolOutputs } from "./outputs.ts";
@@ -24,6 +25,8 @@ export type CallServices = JudgeServices &
     readonly contents: RecentContents;
     /** Starts programs of agents, in a box or without one, as their template says. */
     readonly sandboxes: Sandboxes;
+    /** Asks people about a host that a program would reach which outlives its call. */
+    readonly askInBackground: AskInBackground;
     /** The background shells that run on this server. */
     readonly shells: ServerShells;
   };

@@ -8,7 +8,8 @@ import { storedRules } from "../policy/stored-rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { CallingAgent } from "./call.ts";
-import type { CallHosts } from "./hosts/call-hosts.ts";
+import { HostGate, type CallHosts } from "./hosts/call-hosts.ts";
+import { ProgramHosts, type ProgramOfCall } from "./hosts/program-hosts.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
@@ -45,11 +46,18 @@ export function toolContext(
   { callId, toolName, ended, leftOut, output, values, files, hosts }: RunningCall,
 ): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
-  const place = (): ProgramPlace => programPlace({ services, template, agent }, workspace);
+  const place = (mayReach: ProgramPlace["mayReach"]): ProgramPlace => ({
+    ...programPlace({ services, template, agent }, workspace),
+    mayReach,
+  });
+  const mayReach: ProgramPlace["mayReach"] = (host, port) => hosts().mayReach(host, port);
+  const outlives: ProgramOfCall = { agent: { ...agent, templateId: template.id }, callId, toolName };
+  const inBackground = (): ProgramHosts =>
+    new ProgramHosts(new HostGate(services, agent, template), outlives, services.askInBackground);
   let started: CallPrograms | null = null;
-  const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(), ended, output()));
-  const shellCall = (): ShellCall => ({
-    ...place(),
+  const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(mayReach), ended, output()));
+  const shellCall = (background = inBackground()): ShellCall => ({
+    ...place((host, port) => background.mayReach(host, port)),
     tenant: agent.tenant,
     createdBy: agent.createdBy,
     callId,
@@ -78,7 +86,7 @@ export function toolContext(
       logs: (shellId, piece) => services.shells.logs(agent.id, shellId, piece),
       kill: (shellId) => services.shells.kill(agent.id, shellId),
     },
-    mayReach: (host, port) => hosts().mayReach(host, port),
+    mayReach,
     todos: todoList(services.sql, agent, owner, { callId, ended }),
     emit: (eventType, eventData) => {
       if (ended.aborted) return Promise.resolve();
@@ -99,7 +107,10 @@ export function toolContext(
 }
 
 /** Where the programs of an agent run, by its template. */
-function programPlace({ services, template, agent }: Omit<CallScope, "owner">, workspace: Workspace): ProgramPlace {
+function programPlace(
+  { services, template, agent }: Omit<CallScope, "owner">,
+  workspace: Workspace,
+): Omit<ProgramPlace, "mayReach"> {
   return {
     agentId: agent.id,
     workspace,

@@ -24,7 +24,7 @@ export type TenantServices = Pick<CallServices, "tools"> &
  * The services of a server, whatever the tenant, and those by which agents of a tenant are advanced. `slots` has the places
  * of the whole server.
  */
-export type ServerServices = Omit<AgentServices, keyof TenantServices> & {
+export type ServerServices = Omit<AgentServices, keyof TenantServices | "askInBackground"> & {
   readonly of: (tenant: string) => AgentServices;
 };
 

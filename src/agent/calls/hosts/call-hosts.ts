@@ -5,6 +5,7 @@ import { byHost, hostText, readHost, type Host } from "../../policy/hosts/host.t
 import { storedHostRules } from "../../policy/hosts/stored-host-rules.ts";
 import type { Permission } from "../../policy/permission.ts";
 import type { Vocabulary } from "../../policy/permission-source.ts";
+import type { HostDecision } from "../../workspace/network/host-list.ts";
 import type { CallingAgent } from "../call.ts";
 
 /** The hosts that a call would have reached, and that a person is asked about. */
@@ -25,7 +26,8 @@ export const MOST_HOSTS = 20;
 /** The most different hosts that are counted beyond them: a program may try any number. */
 const MOST_COUNTED = 1_000;
 
-type HostServices = Vocabulary & { readonly sql: Sql };
+/** `hosts` are those that programs reach without asking; null if there are none. */
+export type HostServices = Vocabulary & { readonly sql: Sql; readonly hosts: HostDecision | null };
 type HostTemplate = { readonly id: string; readonly permission: Permission };
 type ReachingAgent = Pick<CallingAgent, "id" | "tenant" | "permission">;
 
@@ -47,7 +49,8 @@ export class HostGate {
     const { verdict } = hostDecision({ ...permissions, storedHosts: [] }, host, port);
     if (verdict !== "ask") return verdict;
     const storedHosts = await storedHostRules(this.#services.sql, { ...this.#agent, templateId: this.#template.id });
-    return hostDecision({ ...permissions, storedHosts }, host, port).verdict;
+    const said = hostDecision({ ...permissions, storedHosts }, host, port).verdict;
+    return said === "ask" && (await this.#services.hosts?.(host, port)) === true ? "allow" : said;
   }
 }
 

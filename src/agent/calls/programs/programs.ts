@@ -5,7 +5,7 @@ import type { GroupedProcess, ProcessGroup } from "../../workspace/process-group
 import type { Homes } from "../../workspace/homes.ts";
 import type { HostDecision } from "../../workspace/network/host-list.ts";
 import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-paths.ts";
-import type { Sandbox } from "../../workspace/sandbox/sandbox.ts";
+import type { Program, Sandbox } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
 import { untilEnd } from "./until-end.ts";
@@ -14,7 +14,7 @@ import { untilEnd } from "./until-end.ts";
 export type ProgramServices = {
   readonly homes: Homes;
   readonly coveredPaths: CoveredPaths;
-  /** Says which hosts programs in boxes may reach; null for none. */
+  /** The hosts that programs in boxes reach without asking; null if they have no network. */
   readonly hosts: HostDecision | null;
 };
 
@@ -25,25 +25,27 @@ export type ProgramPlace = {
   readonly sandbox: Sandbox;
   /** Which files of the workspace a box covers. */
   readonly coverRule: () => Promise<CoverRule>;
+  /** True if a program may reach a host now. One that a person may allow is asked for. */
+  readonly mayReach: (host: string, port: number) => Promise<boolean>;
 };
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
   { homes, coveredPaths, hosts }: ProgramServices,
-  { agentId, workspace, sandbox, coverRule }: ProgramPlace,
+  { agentId, workspace, sandbox, coverRule, mayReach }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
   signal: AbortSignal,
 ): Promise<ProcessGroup> {
   const home = await homes.of(agentId);
-  const program = {
+  const program: Program = {
     argv,
     folder: folder === undefined ? workspace.root : workspace.resolve(folder),
     env: { ...inherited(), HOME: home, ...env },
     workspace: workspace.root,
     home,
     covered: sandbox.kind === "none" ? [] : await coveredPaths.find(workspace.root, await coverRule(), signal),
-    network: sandbox.kind === "none" ? null : hosts,
+    network: sandbox.kind === "none" || hosts === null ? null : mayReach,
     isBackground,
   };
   return sandbox.start(program, signal);

@@ -1,5 +1,5 @@
-/** Says whether a program may reach a host at a port. Hosts are names in lower case, or addresses. */
-export type HostDecision = (host: string, port: number) => "allowed" | "refused";
+/** True if a program may reach a host at a port now. Hosts are names in lower case, or addresses. One that fails refuses. */
+export type HostDecision = (host: string, port: number) => boolean | Promise<boolean>;
 
 /** A host with its port; a port of null stands for those of http and https. */
 type ListedHost = { readonly isMatch: (host: string) => boolean; readonly port: number | null };
@@ -18,15 +18,13 @@ export function hostProblem(written: string): string | null {
 }
 
 /**
- * The decision by a list of hosts: `example.org` is that name at the ports 80 and 443, `example.org:8080` at that port, and
+ * A list of hosts: `example.org` is that name at the ports 80 and 443, `example.org:8080` at that port, and
  * `*.example.org` every name below it, but not itself.
  */
-export function hostList(hosts: readonly string[]): HostDecision {
+export function hostList(hosts: readonly string[]): (host: string, port: number) => boolean {
   const listed = hosts.map((host) => listedHost(host.toLowerCase()));
   return (host, port) =>
-    listed.some((each) => each.isMatch(host) && (each.port === null ? WEB_PORTS.has(port) : each.port === port))
-      ? "allowed"
-      : "refused";
+    listed.some((each) => each.isMatch(host) && (each.port === null ? WEB_PORTS.has(port) : each.port === port));
 }
 
 function listedHost(written: string): ListedHost {

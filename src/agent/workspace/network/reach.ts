@@ -45,7 +45,7 @@ export function shown({ host, port }: Target): string {
  */
 export async function reach(target: Target, decide: HostDecision, network: Network): Promise<Reached> {
   const refuse = (reason: string): Reached => ({ kind: "none", isRefused: true, reason });
-  if (decision(target, decide) === "refused")
+  if (!(await mayReach(target, decide)))
     return refuse(`${shown(target)} is not among the hosts that programs of this agent may reach: nothing was sent`);
   let addresses: readonly string[];
   try {
@@ -62,10 +62,10 @@ export async function reach(target: Target, decide: HostDecision, network: Netwo
 }
 
 /** What cannot decide refuses. */
-function decision({ host, port }: Target, decide: HostDecision): "allowed" | "refused" {
+async function mayReach({ host, port }: Target, decide: HostDecision): Promise<boolean> {
   try {
-    return decide(host, port);
+    return await decide(host, port);
   } catch {
-    return "refused";
+    return false;
   }
 }
