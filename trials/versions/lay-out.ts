@@ -61,11 +61,11 @@ const NEXT: readonly { readonly file: string; readonly before: string; readonly 
     before: "    OUTCOME_UNKNOWN:",
     after: `    QUESTION: "As the next version asks.",\n    OUTCOME_UNKNOWN:`,
   },
-  { file: "src/agent/loop/lease.ts", before: "const KNOWN_NEEDS = 0;", after: "const KNOWN_NEEDS = 1;" },
+  { file: "src/agent/loop/lease.ts", before: "const KNOWN_NEEDS = NEEDS.hosts;", after: "const KNOWN_NEEDS = 3;" },
   {
     file: "src/agent/loop/commits/turn-started.ts",
     before: "change: { agent: { ...patch, turn,",
-    after: "change: { agent: { ...patch, needs: 1, turn,",
+    after: "change: { agent: { ...patch, needs: 3, turn,",
   },
   {
     file: "src/agent/loop/commits/turn-ended.ts",

@@ -169,7 +169,7 @@ async function checkNeeds(
   await delay(3_000);
   const rows = (await query(
     url,
-    "SELECT id, lease_owner AS owner FROM agent WHERE needs > 0 AND state = 'WORKING' AND lease_until < clock_timestamp()",
+    "SELECT id, lease_owner AS owner FROM agent WHERE needs > 2 AND state = 'WORKING' AND lease_until < clock_timestamp()",
   )) as readonly { id: string }[];
   if (rows.length === 0) fail("no agent was left that needs more than this version knows");
   const another = await startAnother();
