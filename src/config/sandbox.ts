@@ -15,7 +15,7 @@ export const SANDBOX_SETTINGS = {
   /** Paths from a workspace's root that programs may not change, besides those of docs/sandbox.md. None if omitted. */
   protect: withDefault(TEXTS, []),
   /**
-   * Hosts that programs reach without asking, as `registry.npmjs.org`, `*.example.org` or `example.org:8080`; without a port those of
+   * Hosts that programs reach without asking, as `packages.example.com`, `*.example.org` or `example.org:8080`; without a port those of
    * http and https. All others are asked for. Without a network if omitted.
    */
   hosts: withDefault(TEXTS, null),

@@ -35,8 +35,8 @@ it("what programs may not change besides is named by paths inside of a workspace
 
 it("hosts that programs may reach are named as they are, and never all of them", () => {
   const hosts = (...written: string[]) => sandboxOf("triplane.config.ts", "/", { ...NONE, hosts: written }, []).hosts;
-  expect(hosts("registry.npmjs.org", "*.example.org:8443")).toEqual(["registry.npmjs.org", "*.example.org:8443"]);
-  expect(() => hosts("a.example", "*")).toThrow('sandbox.hosts.1: "*" must be a name such as registry.npmjs.org');
+  expect(hosts("packages.example.com", "*.example.org:8443")).toEqual(["packages.example.com", "*.example.org:8443"]);
+  expect(() => hosts("a.example", "*")).toThrow('sandbox.hosts.1: "*" must be a name such as packages.example.com');
 });
 
 it("a template that requires a box is refused at the start where there is none, with what to install", async () => {

@@ -13,7 +13,7 @@ const LISTED = /^(\*\.)?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::(\d{1,5}))?$/;
 export function hostProblem(written: string): string | null {
   const [, , , port] = LISTED.exec(written.toLowerCase()) ?? [];
   if (!LISTED.test(written.toLowerCase()))
-    return "must be a name such as registry.npmjs.org, *.example.org for all names below one, or one with a port, as example.org:8080";
+    return "must be a name such as packages.example.com, *.example.org for all names below one, or one with a port, as example.org:8080";
   return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535) ? null : "has no such port: ports are 1 to 65535";
 }
 
