@@ -9,7 +9,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 import type { CallingAgent } from "./call.ts";
 import { HostGate, type CallHosts } from "./hosts/call-hosts.ts";
-import { ProgramHosts, type ProgramOfCall } from "./hosts/program-hosts.ts";
+import { ProgramHosts } from "./hosts/program-hosts.ts";
 import type { CallOwner } from "./owner.ts";
 import type { CallOutput } from "./programs/call-output.ts";
 import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
@@ -51,21 +51,23 @@ export function toolContext(
     mayReach,
   });
   const mayReach: ProgramPlace["mayReach"] = (host, port) => hosts().mayReach(host, port);
-  const outlives: ProgramOfCall = { agent: { ...agent, templateId: template.id }, callId, toolName };
-  const inBackground = (): ProgramHosts =>
-    new ProgramHosts(new HostGate(services, agent, template), outlives, services.askInBackground);
   let started: CallPrograms | null = null;
   const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(mayReach), ended, output()));
-  const shellCall = (background = inBackground()): ShellCall => ({
-    ...place((host, port) => background.mayReach(host, port)),
-    tenant: agent.tenant,
-    createdBy: agent.createdBy,
-    callId,
-    ended,
-    most: template.backgroundShells,
-    mostMs: template.backgroundShellMs,
-    commit: (start, event) => owner.commitShell(start, event),
-  });
+  const shellCall = (): ShellCall => {
+    const { id, tenant, createdBy } = agent;
+    const program = { agent: { id, tenant, createdBy, templateId: template.id }, callId, toolName };
+    const outliving = new ProgramHosts(new HostGate(services, agent, template), program, services.askInBackground);
+    return {
+      ...place((host, port) => outliving.mayReach(host, port)),
+      tenant,
+      createdBy,
+      callId,
+      ended,
+      most: template.backgroundShells,
+      mostMs: template.backgroundShellMs,
+      commit: (start, event) => owner.commitShell(start, event),
+    };
+  };
   /** One wait for all that a tool emits meanwhile: one that waits for none of it may emit without end. */
   let room: Promise<void> | null = null;
   return (signal) => ({
