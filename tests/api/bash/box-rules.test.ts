@@ -39,11 +39,11 @@ describe.skipIf(hasNoBox)("bash_run of a template that requires a box", () => {
     expect(left.toSorted()).toEqual([".env", "commands", "home", "made", "open.pem", "private"]);
   });
 
-  it("reaches no host that the configuration does not name, and is told which", async () => {
+  it("reaches no host that a rule denies, whatever the configuration names, and is told which", async () => {
     const command = "exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT evil.example:443 HTTP/1.1\\r\\n\\r\\n' >&3; head -1 <&3";
     const app = await startTestApp({
-      template: { sandbox: "required", permission: { mode: "auto" } },
-      config: { sandbox: { hosts: ["example.org"] } },
+      template: { sandbox: "required", permission: { mode: "auto", deny: ["network(host:evil.example)"] } },
+      config: { sandbox: { hosts: ["evil.example"] } },
       script: script(command),
     });
     const client = connect(app.url);
