@@ -96,5 +96,5 @@ function policyOf25Rules(tools: ReadonlyMap<string, (typeof BUILTIN_TOOLS)[numbe
     { tools, modes: new Map() },
   );
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  return { permission, bounds: [], stored: [], isBoxed: false };
+  return { permission, bounds: [], stored: [], box: null };
 }

@@ -67,7 +67,7 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string):
     await once(spawn("/bin/true", { cwd: workspace, env: {}, stdio: ["pipe", "pipe", "pipe"] }), "exit");
   };
   const boxed = async (): Promise<void> => {
-    const rule = coverRule({ permission, bounds: [], stored: [], isBoxed: true });
+    const rule = coverRule({ permission, bounds: [], stored: [], box: { protectedPaths: [] } });
     const covered = await paths.find(workspace, rule, signal);
     const argv = ["/bin/true"] as const;
     await (

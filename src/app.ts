@@ -39,7 +39,6 @@ import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
-import { hostList } from "./agent/workspace/network/host-list.ts";
 import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
@@ -125,9 +124,20 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const homes = new Homes(join(realFolder(dataFolder), "homes"));
   const sandboxes = { none: unboxed(groups), box };
   const coveredPaths = new CoveredPaths();
-  const { hosts: named } = settings.sandbox;
-  const hosts = named === null ? null : hostList(named);
-  const shells = new ServerShells({ homes, coveredPaths, hosts, serverId, sql, leases, log, clock, logger, outputs, leaseTimes });
+  const { hosts: listedHosts } = settings.sandbox;
+  const shells = new ServerShells({
+    homes,
+    coveredPaths,
+    listedHosts,
+    serverId,
+    sql,
+    leases,
+    log,
+    clock,
+    logger,
+    outputs,
+    leaseTimes,
+  });
   starting.defer(() => shells.close());
   const shared = {
     serverId,
@@ -150,7 +160,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     contents: new RecentContents(),
     sandboxes,
     coveredPaths,
-    hosts,
+    listedHosts,
     shells,
     images,
     transcripts: new Transcripts(images),

@@ -47,7 +47,7 @@ function closeOnSignals(app: App): void {
   }
 }
 
-/** Whether there are boxes, and the programs of which templates run in one. */
+/** The line that says if there are boxes, and the programs of which templates run in one. */
 function sandboxLine(available: Availability, templates: TenantSettings["templates"]): string {
   if (!available.isAvailable) return `none, so programs of agents run as the server's user: ${available.reason}`;
   const { version, followsLinks } = available;

@@ -25,7 +25,7 @@ export type Question = {
   readonly inputText: string;
 };
 
-/** What is asked, in words. */
+/** The question in words. */
 export function questionText({ kind, tool }: Pick<Question, "kind" | "tool">): string {
   switch (kind) {
     case "OUTCOME_UNKNOWN":

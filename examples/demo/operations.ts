@@ -103,10 +103,10 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );
 
-/** What a call would change, for those who decide on it. */
+/** The changes that a call would make, for those who decide on it. */
 export type Preview = { readonly files: readonly { readonly diff: string | null }[]; readonly problem: string | null };
 
-/** What is asked about, as people read it: the input, and what it would change. */
+/** The subject of a question as people read it: the input, and what it would change. */
 export function askedText(asked: { readonly inputText: string | null; readonly preview: Preview | null } | null): string {
   const { files = [], problem = null } = asked?.preview ?? {};
   const changes = [...files.flatMap(({ diff }) => diff ?? []), ...(problem === null ? [] : [`(${problem})`])];

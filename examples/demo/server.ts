@@ -27,7 +27,7 @@ export async function request<Data>(client: Client, query: string, variables: Re
   throw new TerminalError("the server answered nothing");
 }
 
-/** Who one is there, the templates of the server, and the one that is meant if none is named. Throws if one may create no agent. */
+/** The actor that one is there, the templates of the server, and the template that is meant if none is named. Throws if one may create no agent. */
 export async function begin(
   client: Client,
   named: string | undefined,

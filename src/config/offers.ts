@@ -29,6 +29,8 @@ export type OfferSource = {
   readonly environment: Environment;
   readonly hooks: HooksConfig;
   readonly modes: ReadonlyMap<string, CustomMode>;
+  /** Paths that boxes protect besides those that they always do. */
+  readonly protect: readonly string[];
   /** The templates that are everybody's. */
   readonly templates: Readonly<Record<string, TemplateConfig>>;
 };
@@ -39,7 +41,7 @@ export type OfferSource = {
  * `tenants.acme.`. Throws ConfigurationError if something is wrong, or has the name of something that is there already.
  */
 export async function offerOf(
-  { path, folder, environment, hooks, modes, templates }: OfferSource,
+  { path, folder, environment, hooks, modes, protect, templates }: OfferSource,
   place: string,
   written: WrittenOffer,
   shared: Omit<Offer, "templates">,
@@ -53,7 +55,7 @@ export async function offerOf(
   const made = (from: string, configs: Readonly<Record<string, TemplateConfig>>): [string, Template][] =>
     Object.entries(configs).map(([id, config]) => [
       id,
-      templateOf({ path, id, place: `${from}templates.${id}`, config, hooks, models, vocabulary }),
+      templateOf({ path, id, place: `${from}templates.${id}`, config, hooks, protect, models, vocabulary }),
     ]);
   return { templates: new Map([...made("", templates), ...made(place, written.templates)]), models, tools, notes: own.notes };
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { posix, resolve } from "node:path";
 import type { Availability } from "../agent/workspace/sandbox/available.ts";
-import { hostProblem } from "../agent/workspace/network/host-list.ts";
+import { parseListedHost, type HostRule } from "../agent/policy/hosts/host-rule.ts";
 import type { Template } from "../agent/loop/template.ts";
 import { isInside } from "../lib/path-inside.ts";
 import { TEXTS, withDefault, type Complete } from "../lib/setting.ts";
@@ -21,14 +21,16 @@ export const SANDBOX_SETTINGS = {
   hosts: withDefault(TEXTS, null),
 };
 
-/** The settings of boxes, checked: `read` are real paths. */
-export type SandboxSettings = Complete<typeof SANDBOX_SETTINGS>;
+/** The settings of boxes, checked: `read` are real paths, `hosts` parsed. */
+export type SandboxSettings = Omit<WrittenSandbox, "hosts"> & { readonly hosts: readonly HostRule[] | null };
+
+type WrittenSandbox = Complete<typeof SANDBOX_SETTINGS>;
 
 /** The settings of boxes. Throws ConfigurationError if one is wrong, or would open what is the server's own. */
 export function sandboxOf(
   path: string,
   folder: string,
-  { read, protect, hosts }: SandboxSettings,
+  { read, protect, hosts }: WrittenSandbox,
   closed: readonly string[],
 ): SandboxSettings {
   return {
@@ -53,10 +55,10 @@ function readable(field: string, place: string, closed: readonly string[]): stri
   return real;
 }
 
-function listable(field: string, host: string): string {
-  const problem = hostProblem(host);
-  if (problem !== null) throw new ConfigurationError(`${field}: ${JSON.stringify(host)} ${problem}`);
-  return host;
+function listable(field: string, written: string): HostRule {
+  const rule = parseListedHost(written, field);
+  if (!rule.ok) throw new ConfigurationError(`${field}: ${JSON.stringify(written)}: ${rule.refusal}`);
+  return rule.value;
 }
 
 function protectable(field: string, place: string): string {

@@ -95,7 +95,8 @@ export async function makeSettings(environment: Environment, path: string, writt
   const folder = dirname(path);
   const modes = modesOf(path, config.permissionModes);
   const { hooks, templates } = config;
-  const source = { path, folder, environment, hooks, modes, templates };
+  const sandbox = sandboxOf(path, folder, complete(SANDBOX_SETTINGS, config.sandbox), closedFolders(environment));
+  const source = { path, folder, environment, hooks, modes, protect: sandbox.protect, templates };
   const everybodys = await offerOf(source, "", { ...config, templates: {} }, BUILTIN);
   const authentication = authenticationOf(path, config.actors, config.authenticate);
   if (authentication.kind === "local" && !isLoopback(environment.host)) {
@@ -132,7 +133,7 @@ export async function makeSettings(environment: Environment, path: string, writt
       config.trustedDocuments === null ? null : resolve(folder, config.trustedDocuments),
       config.operations,
     ),
-    sandbox: sandboxOf(path, folder, complete(SANDBOX_SETTINGS, config.sandbox), closedFolders(environment)),
+    sandbox,
     available,
     partsOf: configurationParts(written),
     notes: [...everybodys.notes, ...tenants.notes, ...quorumNotes(tenants, authentication)],

@@ -1,3 +1,4 @@
+import { protectedPaths } from "../agent/workspace/sandbox/protected-paths.ts";
 import { Type } from "typebox";
 import { APPROVAL_SETTINGS } from "../agent/approvals/template.ts";
 import { CALL_SETTINGS } from "../agent/calls/template.ts";
@@ -39,12 +40,14 @@ export type TemplateSource = {
   readonly config: TemplateConfig;
   /** The hooks of the whole configuration. */
   readonly hooks: HooksConfig;
+  /** Paths that boxes protect besides those that they always do. */
+  readonly protect: readonly string[];
   readonly models: ReadonlyMap<string, Model>;
   readonly vocabulary: Vocabulary;
 };
 
 /** A template, checked. Throws ConfigurationError with the path of what is wrong. */
-export function templateOf({ path, id, place, config, hooks, models, vocabulary }: TemplateSource): Template {
+export function templateOf({ path, id, place, config, hooks, protect, models, vocabulary }: TemplateSource): Template {
   const field = `${path}: ${place}`;
   for (const role of ["model", "fallbackModel"] as const) {
     const name = config[role];
@@ -54,9 +57,11 @@ export function templateOf({ path, id, place, config, hooks, models, vocabulary 
       );
   }
   checkTools(`${field}.tools`, config.tools, vocabulary.tools);
+  const plain = complete(PLAIN_SETTINGS, config);
   return {
     id,
-    ...complete(PLAIN_SETTINGS, config),
+    ...plain,
+    box: plain.sandbox === "none" ? null : { protectedPaths: protectedPaths(protect) },
     permission: permissionOf(path, `${place}.permission`, config.permission ?? {}, vocabulary),
     hooks: hooksOf(hooks, `${place}.hooks`, config.hooks ?? {}),
   };

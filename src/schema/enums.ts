@@ -49,7 +49,7 @@ export const ToolCallState = builder.enumType("ToolCallState", {
 });
 
 export const ShellState = builder.enumType("ShellState", {
-  description: "Whether a background shell runs.",
+  description: "The state of a background shell.",
   values: described<Running>({
     RUNNING: "It runs on its server, or did when that was last heard of.",
     ENDED: "Final: it has ended.",

@@ -185,7 +185,7 @@ async function fill(workspace: string): Promise<void> {
   for (const [path, target] of Object.entries(links)) await symlink(target, join(workspace, path));
 }
 
-/** What attempts replace: an agent writes no file that it has not read. */
+/** The reads before the attempts: an agent writes no file that it has not read. */
 const READ_FIRST: readonly Attempt[] = ["docs/readme.md", "locked.txt", "secrets/key.txt", ".private"].map((path) => read(path));
 
 /** Lets an agent make all attempts in one turn, and says which of them reached what they tried to reach. */

@@ -18,7 +18,7 @@ async function loseLease(sql: Sql, agentRow: string): Promise<void> {
   await sql.query({ name: "lose_lease", text }, [agentRow]);
 }
 
-/** What a question tells of its call. */
+/** The part of a question that tells of its call. */
 type Asked = { readonly kind: string; readonly call?: { readonly inputPreview: string | null } | null };
 
 /** True for a question whether a call with `n: 2` may run, which a listener decides. */

@@ -35,8 +35,11 @@ it("what programs may not change besides is named by paths inside of a workspace
 
 it("hosts that programs may reach are named as they are, and never all of them", () => {
   const hosts = (...written: string[]) => sandboxOf("triplane.config.ts", "/", { ...NONE, hosts: written }, []).hosts;
-  expect(hosts("packages.example.com", "*.example.org:8443")).toEqual(["packages.example.com", "*.example.org:8443"]);
-  expect(() => hosts("a.example", "*")).toThrow('sandbox.hosts.1: "*" must be a name such as packages.example.com');
+  expect(hosts("packages.example.com", "*.example.org:8443")).toMatchObject([
+    { hosts: { kind: "named", name: "packages.example.com" }, port: null },
+    { hosts: { kind: "below", name: "example.org" }, port: 8443 },
+  ]);
+  expect(() => hosts("a.example", "*")).toThrow('sandbox.hosts.1: "*": expected a name');
 });
 
 it("a template that requires a box is refused at the start where there is none, with what to install", async () => {

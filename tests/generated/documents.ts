@@ -419,7 +419,7 @@ export type PermissionInput = {
   denyTools?: Array<string> | null | undefined;
   /** auto, approval (ask), readonly, deny, default, or one of the configuration's own. */
   mode?: string | null | undefined;
-  /** Whether command lines that are known to only read run without asking. */
+  /** True if command lines that are known to only read run without asking. */
   readOnlyCommands?: boolean | null | undefined;
   /** These tools are asked for, unless they are denied or allowed. */
   requireApprovalTools?: Array<string> | null | undefined;
@@ -518,7 +518,7 @@ export type ShellEndReason =
   /** Its time was up. */
   | 'TIME_UP';
 
-/** Whether a background shell runs. */
+/** The state of a background shell. */
 export type ShellState =
   /** Final: it has ended. */
   | 'ENDED'

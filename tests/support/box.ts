@@ -16,7 +16,7 @@ const available = availability();
 /** True if tests with boxes are left out: this machine makes none, and this is not continuous integration, where it must. */
 export const hasNoBox = !available.isAvailable && process.env["CI"] === undefined;
 
-/** What a program of a box said, and how it ended. */
+/** The output of a program of a box, and its end. */
 export type Said = {
   readonly code: number | null;
   readonly out: string;

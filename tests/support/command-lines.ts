@@ -52,7 +52,7 @@ export async function projectFolder(): Promise<Workspace> {
 export function commandJudge(workspace: Workspace, source: PermissionSource, isBoxed = false) {
   const { permission, problems } = readPermission(source, "test", { tools: TOOLS, modes: new Map() });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  const policy = { permission, bounds: [], stored: [], isBoxed };
+  const policy = { permission, bounds: [], stored: [], box: isBoxed ? { protectedPaths: [] } : null };
   return async (command: string, cwd?: string): Promise<Explanation> => {
     const input = cwd === undefined ? { command } : { command, cwd };
     const validated = validate({

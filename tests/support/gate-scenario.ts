@@ -10,28 +10,28 @@ export const TOOLS = [
 /** One of them. */
 export type ToolName = (typeof TOOLS)[number]["name"];
 
-/** What a model asks for in one call. A hook of the template does what `hook` says of the call. */
+/** The request of a model for one call. A hook of the template does what `hook` says of the call. */
 export type AskedCall = {
   readonly tool: ToolName;
   readonly input: { readonly n: number; readonly hook: "none" | "ask" | "deny" | "input" | "result"; readonly deep?: object };
 };
 
-/** What a person says when they are asked. */
+/** The answers of a person who is asked. */
 export const ANSWERS = ["allow", "edit", "deny", "interrupt"] as const;
 /** One of these. */
 export type PersonsAnswer = (typeof ANSWERS)[number];
 
-/** What happens to one agent. */
+/** The life of one agent. */
 export type Scenario = {
   /** The template, by its place among the generated ones. */
   readonly template: number;
   /** The calls of each step of the model, which go together. */
   readonly steps: readonly (readonly AskedCall[])[];
-  /** What people say, in turn; then they allow. */
+  /** The answers of people, in turn; then they allow. */
   readonly answers: readonly PersonsAnswer[];
   /** The number of the effect in which the server dies; null for none. */
   readonly diesIn: number | null;
-  /** What is done with the agent when its turn has ended. */
+  /** The deed after the agent's turn has ended. */
   readonly after: "nothing" | "retry" | "fork";
 };
 

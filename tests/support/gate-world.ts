@@ -8,7 +8,7 @@ import type { HookCall, PreToolUseAnswer } from "../../src/agent/tools/tool-hook
 import { TOOLS, type AskedCall } from "./gate-scenario.ts";
 import { callsWith, says } from "./models.ts";
 
-/** What is committed of a call, as somebody else reads it while the tool takes effect. */
+/** The committed row of a call, as somebody else reads it while the tool takes effect. */
 type Committed = {
   readonly tenant: string;
   readonly agentId: string;
@@ -151,7 +151,7 @@ function hashOf({ callId, tool, input, committed }: Effect): string {
     .digest("hex");
 }
 
-/** What is wrong with an effect: it was not committed before as what it is, or nobody allowed it. */
+/** The problems of an effect: it was not committed before as what it is, or nobody allowed it. */
 function problemsOf(effect: Effect): string[] {
   const { committed } = effect;
   if (committed === undefined) return ["its call is not committed"];

@@ -14,6 +14,7 @@ export function testTemplate(): Template {
     ...complete(CALL_SETTINGS, {}),
     ...complete(APPROVAL_SETTINGS, { selfApproval: true }),
     permission: readPermission({}, "templates.assistant.permission", { tools: new Map(), modes: new Map() }).permission,
+    box: null,
     hooks: { preToolUse: [], postToolUse: [], around: [], preModel: [], postModel: [], messagesChanged: [] },
   };
 }

@@ -4,7 +4,7 @@ import { ask } from "../processes.ts";
 import { send, stateOf, type TrialAgent } from "../agents.ts";
 import { until } from "../trial.ts";
 
-/** Whether programs of an agent run in a box: what the template is called. */
+/** The name of the template, which says if programs of its agents run in a box. */
 export type HandsTemplate = "boxed" | "unboxed";
 
 /** A call as the trial looks at it. */

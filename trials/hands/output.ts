@@ -27,7 +27,7 @@ export async function printMuch(server: TrialProcess, workspaces: string, { isSh
   return `${megabytes} MB printed, +${grown.toFixed(0)} MB`;
 }
 
-/** What a process holds in memory, in MB. */
+/** The memory that a process holds, in MB. */
 async function residentMegabytes({ child }: TrialProcess): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;

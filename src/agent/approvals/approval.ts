@@ -15,7 +15,7 @@ export type DecisionRow = {
   readonly inputHash: string | null;
 };
 
-/** What an approval is about. */
+/** The subject of an approval. */
 type Subject =
   | { readonly kind: Exclude<ApprovalKind, "NETWORK_HOST">; readonly toolCallId: string }
   | { readonly kind: "NETWORK_HOST"; readonly toolCallId: null; readonly host: string; readonly port: number };

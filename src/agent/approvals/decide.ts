@@ -68,7 +68,7 @@ async function tryToDecide(
   return accepted({ id: approval.id, position: outcome.position, agentId });
 }
 
-/** What a decision is about, as it stands: a call with the input that the person gives for it, or a host. */
+/** The subject of a decision, as it stands: a call with the input that the person gives for it, or a host. */
 type Asked =
   | { readonly approval: FoundCall; readonly call: CallView; readonly edit: Result<EditedInput | null, CommandRefusal> }
   | { readonly approval: FoundHost; readonly call: null; readonly edit: Result<null, never> };

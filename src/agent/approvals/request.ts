@@ -18,7 +18,7 @@ export type Asking = {
   readonly risk: string;
   /** The words of hooks for the people who decide; null for none. */
   readonly meta: JsonObject | null;
-  /** What the call would change as things stand; null if that is not known. */
+  /** The changes that the call would make as things stand; null if they are not known. */
   readonly preview: CallPreview | null;
   readonly quorum: number;
   readonly at: Date;

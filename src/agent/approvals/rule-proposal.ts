@@ -14,6 +14,6 @@ export type PastCalls = {
 /** A rule that would let a call run without asking from now on, and what it would have meant in the past. */
 export type RuleProposal = { readonly rule: string; readonly past: PastCalls } & RuleExamples;
 
-/** How far back a proposal looks, in days, and at how many. */
+/** The time in days, and the number of calls, that a proposal looks back at. */
 export const PAST_DAYS = 30;
 export const PAST_CALLS = 10_000;

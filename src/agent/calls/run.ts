@@ -51,7 +51,7 @@ export type CallOutcome = {
       readonly refusal: Refusal;
       /** The result that hooks put in the place of the usual text, for the model and for programs; null if they do not. */
       readonly said: Omit<Formatted, "whole"> | null;
-      /** What its programs had said until then, as far as the model reads it; null for nothing. */
+      /** The output of its programs until then, as far as the model reads it; null for nothing. */
       readonly soFar: string | null;
     }
 );

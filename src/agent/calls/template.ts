@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { COUNT, milliseconds, TEXTS, withDefault, type Complete } from "../../lib/setting.ts";
-import type { Permission } from "../policy/permission.ts";
+import type { Permission, PolicyBox } from "../policy/permission.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import type { CallHooks } from "./hooks.ts";
 
@@ -26,5 +26,7 @@ export const CALL_SETTINGS = {
 export type CallTemplate = Complete<typeof CALL_SETTINGS> & {
   readonly id: string;
   readonly permission: Permission;
+  /** The box in which its agents' programs run; null without one. */
+  readonly box: PolicyBox | null;
   readonly hooks: CallHooks;
 };

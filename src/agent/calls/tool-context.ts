@@ -108,7 +108,7 @@ export function toolContext(
   });
 }
 
-/** Where the programs of an agent run, by its template. */
+/** The place in which the programs of an agent run, by its template. */
 function programPlace(
   { services, template, agent }: Omit<CallScope, "owner">,
   workspace: Workspace,

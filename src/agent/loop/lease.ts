@@ -18,7 +18,7 @@ export type Lease = {
   readonly isTakeover: boolean;
 };
 
-/** What an agent's rows may need their owner to know (`agent.needs`): nothing of late, background shells, or that results wait for answers about hosts. */
+/** The things that an agent's rows may need their owner to know (`agent.needs`): nothing of late, background shells, or that results wait for answers about hosts. */
 export const NEEDS = { nothing: 0, shells: 1, hosts: 2 } as const;
 
 /** The newest of them: an agent that needs more is left to newer servers. */

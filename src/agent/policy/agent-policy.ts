@@ -1,9 +1,8 @@
 import { dirname } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
-import type { SandboxDemand } from "../workspace/sandbox/sandbox-for.ts";
 import { Workspace } from "../workspace/workspace.ts";
 import { denyingRule } from "./policy.ts";
-import type { Permission, Permissions, Policy, StoredRule } from "./permission.ts";
+import type { Permission, Permissions, Policy, PolicyBox, StoredRule } from "./permission.ts";
 import { judgedFiles, type RuleValues } from "./rule-values.ts";
 import { readPermission, type PermissionSource, type Vocabulary } from "./permission-source.ts";
 
@@ -23,13 +22,13 @@ export function agentPermissions(
 
 /** The policy of an agent: its permissions, and the rules that people have stored, if its template's permission holds. */
 export function agentPolicy(
-  template: { readonly permission: Permission; readonly sandbox: SandboxDemand },
+  template: { readonly permission: Permission; readonly box: PolicyBox | null },
   own: OwnPermission | null,
   stored: readonly StoredRule[],
   vocabulary: Vocabulary,
 ): Policy {
   const rules = own?.scope === "REPLACE" ? [] : stored;
-  return { ...agentPermissions(template, own, vocabulary), stored: rules, isBoxed: template.sandbox === "required" };
+  return { ...agentPermissions(template, own, vocabulary), stored: rules, box: template.box };
 }
 
 /** A bound says nothing of what it does not name. What the configuration no longer knows denies everything. */

@@ -92,9 +92,12 @@ export type Permission = {
 /** An agent's permissions: `bounds` hold besides `permission`, and can only tighten. */
 export type Permissions = { readonly permission: Permission; readonly bounds: readonly Permission[] };
 
+/** A box as policies see it: it keeps denied files from programs, and these paths, from the workspace's root, as they are. */
+export type PolicyBox = { readonly protectedPaths: readonly string[] };
+
 /** All that an agent's calls are judged by: its permissions, and the rules that people have stored for its template. */
 export type Policy = Permissions & {
   readonly stored: readonly StoredRule[];
-  /** True if command lines run in a box, which keeps denied files from them. */
-  readonly isBoxed: boolean;
+  /** The box in which the agent's programs run; null if they run without one. */
+  readonly box: PolicyBox | null;
 };

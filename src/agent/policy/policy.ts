@@ -1,9 +1,7 @@
-import { messageOf } from "../../lib/text.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { Access } from "../workspace/workspace.ts";
 import {
   isStricter,
-  VERDICTS,
   type Consideration,
   type Explanation,
   type Permission,
@@ -17,16 +15,17 @@ import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
 import { withParts } from "./commands/explained-parts.ts";
+import { customVerdict } from "./custom-mode.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
-import { filesIn, linesOf, namesOf, type NamedLine } from "./rule-values.ts";
+import { filesIn, linesOf, type NamedFile, type NamedLine } from "./rule-values.ts";
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
-  const { permission, bounds, stored, isBoxed } = policy;
+  const { permission, bounds, stored, box } = policy;
   const lines = linesOf(call.values);
   return bounds
-    .map((bound) => evaluate({ call, permission: bound, stored: [], isBoxed, lines }))
-    .reduce(stricter, evaluate({ call, permission, stored, isBoxed, lines }));
+    .map((bound) => evaluate({ call, permission: bound, stored: [], box, lines }))
+    .reduce(stricter, evaluate({ call, permission, stored, box, lines }));
 }
 
 /** The stricter of two explanations, with what both considered. */
@@ -45,7 +44,7 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
 }
 
 /**
- * True if a permission asks for calls besides those that name files with secrets. If it does not, the rules that people have
+ * True if a permission asks for calls besides those that name files with secrets, or protected ones. If it does not, the rules that people have
  * stored change no other verdict.
  */
 export function mayAsk({ mode, ask, requireApprovalTools }: Permission): boolean {
@@ -64,8 +63,8 @@ export function denyRules({ permission, bounds }: Permissions): readonly Rule[] 
   return [permission, ...bounds].flatMap(({ deny }) => deny);
 }
 
-/** A call that is judged by one permission, with the rules that people have stored and the parameters that name files with secrets. */
-type Asked = CommandScope & { readonly secrets: readonly string[] };
+/** A call that is judged by one permission, with the rules that people have stored and the parameters that name files about which every template asks. */
+type Asked = CommandScope & { readonly sensitive: readonly string[] };
 
 /** The decision of a layer, still without what was considered before it. */
 type Decision = Omit<Explanation, "considered">;
@@ -85,7 +84,7 @@ const LAYERS: readonly ((asked: Asked) => Said)[] = [
   allowedLines,
   autoAllowTools,
   autoAllowInBox,
-  secretFiles,
+  sensitiveFiles,
   askRules,
   requireApprovalTools,
   readingLines,
@@ -93,7 +92,7 @@ const LAYERS: readonly ((asked: Asked) => Said)[] = [
 ];
 
 function evaluate(scope: CommandScope): Explanation {
-  const asked = { ...scope, secrets: secretParameters(scope) };
+  const asked = { ...scope, sensitive: sensitiveParameters(scope) };
   const considered: Consideration[] = [];
   for (const layer of LAYERS) {
     const { passed, decision } = layer(asked);
@@ -172,19 +171,19 @@ function readingLines(asked: Asked): Said {
     : passed("readOnlyCommands", at);
 }
 
-function allowRules({ call, permission: { allow }, secrets }: Asked): Said {
+function allowRules({ call, permission: { allow }, sensitive }: Asked): Said {
   return firstRule(
     allow,
     "allow",
     call,
-    (rule) => !speaksOfCommands(rule) && mayAllow(rule, secrets) && ruleMatches(rule, call.name, call.values, "covers"),
+    (rule) => !speaksOfCommands(rule) && mayAllow(rule, sensitive) && ruleMatches(rule, call.name, call.values, "covers"),
     (rule) => decided("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`),
   );
 }
 
-function storedRules({ call, stored, secrets }: Asked): Said {
+function storedRules({ call, stored, sensitive }: Asked): Said {
   const rule = stored.find(
-    (each) => !speaksOfCommands(each) && mayAllow(each, secrets) && ruleMatches(each, call.name, call.values, "covers"),
+    (each) => !speaksOfCommands(each) && mayAllow(each, sensitive) && ruleMatches(each, call.name, call.values, "covers"),
   );
   if (rule === undefined) return NOTHING;
   const { source, place, createdBy, id } = rule;
@@ -192,27 +191,37 @@ function storedRules({ call, stored, secrets }: Asked): Said {
   return { passed: [], decision: { ...decision, allowRuleId: id } };
 }
 
-function autoAllowTools({ call: { name }, permission: { place, autoAllowTools: names }, secrets }: Asked): Said {
+function autoAllowTools({ call: { name }, permission: { place, autoAllowTools: names }, sensitive }: Asked): Said {
   const said = named(names, "autoAllowTools", place, name, "allow", `autoAllowTools names ${name}`);
-  return said.decision !== null && secrets.length > 0 ? passed("autoAllowTools", `${place}.autoAllowTools`) : said;
+  return said.decision !== null && sensitive.length > 0 ? passed("autoAllowTools", `${place}.autoAllowTools`) : said;
 }
 
-/** What the box bounds needs no question: nothing for an agent whose programs run without one. */
-function autoAllowInBox({ call: { name }, permission: { place, autoAllowInBox: names }, secrets, isBoxed }: Asked): Said {
-  if (!isBoxed || !names.includes(name)) return NOTHING;
+/** Tools that the box bounds need no question: none for an agent whose programs run without a box. */
+function autoAllowInBox({ call: { name }, permission: { place, autoAllowInBox: names }, sensitive, box }: Asked): Said {
+  if (box === null || !names.includes(name)) return NOTHING;
   const at = `${place}.autoAllowInBox`;
-  if (secrets.length > 0) return passed("autoAllowInBox", at);
+  if (sensitive.length > 0) return passed("autoAllowInBox", at);
   return {
     passed: [],
     decision: decided("allow", "autoAllowInBox", at, `autoAllowInBox names ${name}, and programs run in a box`),
   };
 }
 
-function secretFiles(asked: Asked): Said {
+function sensitiveFiles(asked: Asked): Said {
   const [part] = asked.lines.length === 0 ? [] : sensitiveParts(asked);
   if (part !== undefined)
     return { passed: [], decision: decided("ask", "files with secrets, and out of the workspace", "built in", part.reason) };
-  if (asked.secrets.length === 0) return NOTHING;
+  if (protectedParameters(asked).length > 0)
+    return {
+      passed: [],
+      decision: decided(
+        "ask",
+        "protected files",
+        "built in",
+        "other programs take the file as orders, and no allow rule names it",
+      ),
+    };
+  if (asked.sensitive.length === 0) return NOTHING;
   const reason = "the file mostly holds secrets, and no allow rule names it";
   return { passed: [], decision: decided("ask", "files with secrets", "built in", reason) };
 }
@@ -280,9 +289,9 @@ function commandsReach(rule: Rule, lines: readonly NamedLine[]): boolean {
   return lines.some(({ line }) => line.commands.some((command) => reachesFiles(rule, command)));
 }
 
-/** True if a rule may allow a call: a rule for a file with secrets must name its path. */
-function mayAllow({ conditions }: Rule, secrets: readonly string[]): boolean {
-  return secrets.every((secret) => conditions.some(({ parameter }) => speaksOf(parameter, secret)));
+/** True if a rule may allow a call: a rule for a file with secrets, or for a protected one, must name its path. */
+function mayAllow({ conditions }: Rule, sensitive: readonly string[]): boolean {
+  return sensitive.every((name) => conditions.some(({ parameter }) => speaksOf(parameter, name)));
 }
 
 /** The verdict of a mode on a call, with the reason in words. An own mode that fails, or answers something else, denies. */
@@ -305,32 +314,27 @@ function modeVerdict(call: PolicyCall, mode: PermissionMode): { verdict: Verdict
   }
 }
 
-function customVerdict(
-  call: PolicyCall,
-  { name, judge }: PermissionMode & { kind: "custom" },
-  said: (verdict: Verdict) => { verdict: Verdict; reason: string },
-): { verdict: Verdict; reason: string } {
-  try {
-    const verdict: unknown = judge(structuredClone(call));
-    // An asynchronous mode cannot be waited for, and must not bring the server down with what it throws later.
-    if (verdict instanceof Promise) verdict.catch(() => {});
-    const known = VERDICTS.find((candidate) => candidate === verdict);
-    if (known !== undefined) return said(known);
-    return { verdict: "deny", reason: `mode ${name} answered neither allow, ask nor deny` };
-  } catch (error) {
-    return { verdict: "deny", reason: `mode ${name} failed (${messageOf(error)}), and what it cannot judge does not run` };
-  }
+/**
+ * The parameters by which a call names files that mostly hold secrets, or writes files that a box protects. A search of a tool
+ * leaves files with secrets out by itself; a command does not. In a box it reads empty ones.
+ */
+function sensitiveParameters(scope: CommandScope): string[] {
+  const named = [...parametersOf(scope, ({ names }) => names.some(isSecretPath)), ...protectedParameters(scope)];
+  return scope.lines.length === 0 ? named : [...named, ...new Set(sensitiveParts(scope).map(({ parameter }) => parameter))];
 }
 
-/**
- * The parameters by which a call names files that mostly hold secrets. A search of a tool leaves such files out by itself; a
- * command does not. In a box it reads empty ones.
- */
-function secretParameters(scope: CommandScope): string[] {
-  const named = Object.entries(scope.call.values).flatMap(([parameter, list]) =>
-    list.some((value) => value.kind === "file" && namesOf(value).some(isSecretPath)) ? [parameter] : [],
+/** The parameters by which a call writes files that the agent's box protects from programs. */
+function protectedParameters({ box, ...scope }: CommandScope): string[] {
+  if (box === null) return [];
+  const isProtected = (name: string): boolean => box.protectedPaths.some((path) => name === path || name.startsWith(`${path}/`));
+  return parametersOf({ box, ...scope }, ({ names, access }) => access === "write" && names.some(isProtected));
+}
+
+/** The parameters with a path of such a file. */
+function parametersOf({ call }: CommandScope, isIt: (file: NamedFile) => boolean): string[] {
+  return Object.entries(call.values).flatMap(([parameter, list]) =>
+    list.some((value) => value.kind === "file" && isIt(value)) ? [parameter] : [],
   );
-  return scope.lines.length === 0 ? named : [...named, ...new Set(sensitiveParts(scope).map(({ parameter }) => parameter))];
 }
 
 /** True if the call names a file that the rule closes, through whatever tool. */

@@ -138,7 +138,7 @@ export function linesOf(values: RuleValues): readonly NamedLine[] {
 }
 
 /** A file that a value names: itself, or an operand of one of its commands. */
-type NamedFile = { readonly names: readonly string[]; readonly access: Access };
+export type NamedFile = { readonly names: readonly string[]; readonly access: Access };
 
 /** The files that a value names. */
 export function filesIn(value: RuleValue): readonly NamedFile[] {

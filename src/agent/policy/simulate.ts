@@ -1,11 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { readPiece } from "../../db/reader-limits.ts";
-import type { SandboxDemand } from "../workspace/sandbox/sandbox-for.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { storedRules } from "./stored-rules.ts";
 import { agentPolicy, type OwnPermission } from "./agent-policy.ts";
 import { judge } from "./policy.ts";
-import { isStricter, type Explanation, type Permission, type Policy, type Verdict } from "./permission.ts";
+import { isStricter, type Explanation, type Permission, type Policy, type PolicyBox, type Verdict } from "./permission.ts";
 import type { Vocabulary } from "./permission-source.ts";
 import type { RuleValues } from "./rule-values.ts";
 
@@ -52,7 +51,7 @@ const EXAMPLES = 3;
 /** The services of a server by which a simulation is made: the connections for what people read, and what permissions speak of. */
 type SimulationServices = Vocabulary & {
   readonly reads: Sql;
-  readonly templates: ReadonlyMap<string, { readonly sandbox: SandboxDemand }>;
+  readonly templates: ReadonlyMap<string, { readonly box: PolicyBox | null }>;
 };
 
 type Row = {
@@ -202,8 +201,8 @@ class Policies {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const stored = await storedRules(this.#services.reads, this.#services.tools, { tenant: this.#tenant, templateId });
-    const sandbox = this.#services.templates.get(templateId)?.sandbox ?? "none";
-    const policy = agentPolicy({ permission: this.#proposed, sandbox }, permission, stored, this.#services);
+    const box = this.#services.templates.get(templateId)?.box ?? null;
+    const policy = agentPolicy({ permission: this.#proposed, box }, permission, stored, this.#services);
     this.#known.set(key, policy);
     return policy;
   }

@@ -1,4 +1,4 @@
-/** Where a program starts, and what is added to its environment. */
+/** The folder in which a program starts, and what is added to its environment. */
 export type StartOptions = { readonly folder?: string; readonly env?: Readonly<Record<string, string>> };
 
 /** A program that has ended, by its code or by a signal, with what it said. */
@@ -6,10 +6,10 @@ export type FinishedProgram = {
   readonly code: number | null;
   readonly signal: string | null;
   readonly durationMs: number;
-  /** What it said on both of its streams, as far as a model reads it: the head and the tail of what is longer. */
+  /** Its output on both of its streams, as far as a model reads it: the head and the tail of what is longer. */
   readonly output: string;
   /** The length of all that it said. */
   readonly outputBytes: number;
-  /** What its sandbox did that the model must know: paths that were taken away again. */
+  /** The deeds of its sandbox that the model must know: paths that were taken away again, and hosts that were refused. */
   readonly notes: readonly string[];
 };

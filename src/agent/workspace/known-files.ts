@@ -14,7 +14,7 @@ export type SeenFile = {
   readonly content: Buffer | null;
 };
 
-/** What a call did with a file. */
+/** The use that a call made of a file. */
 export type FileAccess = "READ" | "WRITTEN";
 
 /** A file that an agent knows, as the last of its calls that read or wrote the file found or left it. */
@@ -46,7 +46,7 @@ const READ_KNOWN: Statement<KnownFile, [agentId: string, path: string]> = {
     FROM known_file WHERE agent_id = $1 AND path = $2`,
 };
 
-/** What an agent's rows say of the file of a name; null if it knows none. */
+/** The row of an agent for the file of a name; null if it knows none. */
 export type KnownFileRows = (name: string) => Promise<KnownFile | null>;
 
 /** Reads what the rows of an agent say. */
@@ -69,7 +69,7 @@ export class KnownFiles {
     this.#contents = contents;
   }
 
-  /** What the agent knows of the file of this name; null if it has neither read nor written the file. */
+  /** The agent's knowledge of the file of this name; null if it has neither read nor written the file. */
   async find(name: string): Promise<KnownFile | null> {
     const noted = this.#noted.get(name);
     if (noted !== undefined) return { ...noted, modifiedAt: noted.modifiedAt.toISOString() };

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 /** A program that runs, with its three streams. */
 export type GroupedProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** What was done after the end of a program, in words for the model. */
+/** The deeds after the end of a program, in words for the model. */
 export type ProgramEnd = { readonly notes: readonly string[] };
 
 /**

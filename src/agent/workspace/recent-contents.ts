@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 
-/** What is remembered of all contents together, and of one at most, in bytes. */
+/** The most bytes that are remembered of all contents together, and of one. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
 const CONTENT_BYTES = 256 * 1024;
 

@@ -18,7 +18,7 @@ const FilePreview = builder.objectRef<CallPreview["files"][number]>("FilePreview
   }),
 });
 
-/** What a call would change. */
+/** The changes that a call would make. */
 export const Preview = builder.objectRef<CallPreview>("CallPreview").implement({
   description: "What a call would change, as things stood when it was asked for.",
   fields: (t) => ({

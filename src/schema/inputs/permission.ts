@@ -16,7 +16,7 @@ export const PermissionInput = builder.inputType("PermissionInput", {
       description: "These tools run without asking, unless they are denied, if the agent's programs run in a box.",
     }),
     requireApprovalTools: t.stringList({ description: "These tools are asked for, unless they are denied or allowed." }),
-    readOnlyCommands: t.boolean({ description: "Whether command lines that are known to only read run without asking." }),
+    readOnlyCommands: t.boolean({ description: "True if command lines that are known to only read run without asking." }),
   }),
 });
 

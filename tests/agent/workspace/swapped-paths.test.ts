@@ -44,7 +44,7 @@ async function swapping(target: "outside" | "inside") {
   return { root, elsewhere };
 }
 
-/** What is tried so often that a look at the wrong moment would be found. */
+/** Does some work so often that a look at the wrong moment would be found, and counts what was done and what was refused. */
 async function tried(times: number, work: () => Promise<unknown>): Promise<{ done: number; refused: number }> {
   let [done, refused] = [0, 0];
   for (let time = 0; time < times; time += 1) {

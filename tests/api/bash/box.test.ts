@@ -1,8 +1,10 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { presets } from "../../../src/triplane.ts";
 import { bashApp } from "../../support/bash.ts";
 import { hasNoBox } from "../../support/box.ts";
+import { ofType } from "../../support/client.ts";
 import { ownProgram } from "../../support/tools.ts";
 
 const BOXED = { template: { sandbox: "required" } } as const;
@@ -58,5 +60,23 @@ describe.skipIf(hasNoBox)("bash_run of a template that requires a box", () => {
     });
     const [call] = await turn();
     expect(call?.output).toContain("No such file");
+  });
+
+  it("asks before a tool of files writes a protected path, which programs cannot, also one that the configuration names", async () => {
+    const { client, agentId } = await bashApp(
+      [
+        ["fs_write", { path: ".git/hooks/post-commit", content: "evil" }],
+        ["fs_write", { path: "deploy/run.sh", content: "evil" }],
+      ],
+      { template: { sandbox: "required", permission: presets.workspace }, config: { sandbox: { protect: ["deploy"] } } },
+    );
+    await client.send(agentId, "go");
+    const asked: unknown[] = [];
+    for await (const page of client.timeline({ agentId, since: "0", until: "DONE" }))
+      for (const { request } of ofType(page.events, "PermissionRequired")) {
+        asked.push(request.reason);
+        await client.decide({ approvalId: request.approvalId, decision: "DENY" });
+      }
+    expect(asked).toEqual(Array(2).fill(expect.stringContaining("other programs take the file as orders")));
   });
 });

@@ -255,7 +255,7 @@ describe("a background shell", () => {
   });
 });
 
-/** What another agent's tools are told of a shell by its very id. */
+/** The answers to another agent's tools about a shell, by its very id. */
 async function shellSpy(app: TestApp, shellId: string): Promise<(agentId: string) => Promise<readonly unknown[]>> {
   await mkdir(join(app.workspace, "unused"), { recursive: true });
   const { shells } = app.services;

@@ -14,7 +14,7 @@ type AskingServices = {
   readonly templates: ReadonlyMap<string, Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
 };
 
-/** What was asked so far: the agent's open question for the host, and what the program has asked. */
+/** The questions so far: the agent's open question for the host, and what the program has asked. */
 type Asked = { readonly open: string | null; readonly hasAsked: boolean; readonly hosts: number };
 
 const FIND: Statement<Asked, [agentId: string, callId: string, host: string, port: number]> = {

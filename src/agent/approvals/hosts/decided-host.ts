@@ -40,7 +40,8 @@ export async function decidedHost(
 function denial(services: ApprovalServices, { templateId, permission, host, port }: FoundHost): string | null {
   const template = services.templates.get(templateId);
   if (template === undefined) return null;
-  const { verdict, reason } = hostDecision({ ...agentPermissions(template, permission, services), storedHosts: [] }, host, port);
+  const permissions = agentPermissions(template, permission, services);
+  const { verdict, reason } = hostDecision({ ...permissions, listedHosts: [], storedHosts: [] }, host, port);
   return verdict === "deny" ? reason : null;
 }
 

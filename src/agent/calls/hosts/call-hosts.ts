@@ -1,11 +1,11 @@
 import type { Sql } from "../../../db/sql.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { hostDecision } from "../../policy/hosts/host-decision.ts";
+import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import { byHost, hostText, readHost, type Host } from "../../policy/hosts/host.ts";
 import { storedHostRules } from "../../policy/hosts/stored-host-rules.ts";
 import type { Permission } from "../../policy/permission.ts";
 import type { Vocabulary } from "../../policy/permission-source.ts";
-import type { HostDecision } from "../../workspace/network/host-list.ts";
 import type { CallingAgent } from "../call.ts";
 
 /** The hosts that a call would have reached, and that a person is asked about. */
@@ -26,8 +26,8 @@ export const MOST_HOSTS = 20;
 /** The most different hosts that are counted beyond them: a program may try any number. */
 const MOST_COUNTED = 1_000;
 
-/** `hosts` are those that programs reach without asking; null if there are none. */
-export type HostServices = Vocabulary & { readonly sql: Sql; readonly hosts: HostDecision | null };
+/** `listedHosts` are those that programs reach without asking; null if programs in boxes have no network. */
+export type HostServices = Vocabulary & { readonly sql: Sql; readonly listedHosts: readonly HostRule[] | null };
 type HostTemplate = { readonly id: string; readonly permission: Permission };
 type ReachingAgent = Pick<CallingAgent, "id" | "tenant" | "permission">;
 
@@ -43,14 +43,14 @@ export class HostGate {
     this.#template = template;
   }
 
-  /** Whether a connection may be made now. Rejects if the database does not answer. */
+  /** The verdict on a connection now. Rejects if the database does not answer. */
   async verdict(host: string, port: number): Promise<"allow" | "ask" | "deny"> {
     const permissions = agentPermissions(this.#template, this.#agent.permission, this.#services);
-    const { verdict } = hostDecision({ ...permissions, storedHosts: [] }, host, port);
+    const policy = { ...permissions, listedHosts: this.#services.listedHosts ?? [] };
+    const { verdict } = hostDecision({ ...policy, storedHosts: [] }, host, port);
     if (verdict !== "ask") return verdict;
     const storedHosts = await storedHostRules(this.#services.sql, { ...this.#agent, templateId: this.#template.id });
-    const said = hostDecision({ ...permissions, storedHosts }, host, port).verdict;
-    return said === "ask" && (await this.#services.hosts?.(host, port)) === true ? "allow" : said;
+    return hostDecision({ ...policy, storedHosts }, host, port).verdict;
   }
 }
 

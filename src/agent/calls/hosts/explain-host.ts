@@ -1,20 +1,19 @@
 import { isJsonObject, type Json } from "../../../lib/json.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
-import type { Sql } from "../../../db/sql.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { hostDecision } from "../../policy/hosts/host-decision.ts";
 import { storedHostRules } from "../../policy/hosts/stored-host-rules.ts";
 import type { Permission } from "../../policy/permission.ts";
-import type { Vocabulary } from "../../policy/permission-source.ts";
 import type { CallingAgent } from "../call.ts";
+import type { HostServices } from "./call-hosts.ts";
 import type { CallExplanation } from "../explain.ts";
 
 /** The problem with the input of a connection that nobody has made: in which field, and what. */
 export type ConnectionProblem = { readonly field: string; readonly message: string };
 
-/** Whether an agent may reach a host, and why. The port is 443 if none is given. */
+/** The verdict on a host that an agent would reach, and why. The port is 443 if none is given. */
 export async function explainHost(
-  services: Vocabulary & { readonly sql: Sql },
+  services: HostServices,
   agent: Pick<CallingAgent, "id" | "tenant" | "permission"> & {
     readonly template: { readonly id: string; readonly permission: Permission };
   },
@@ -27,7 +26,8 @@ export async function explainHost(
   if (unknown !== undefined) return refused({ field: unknown, message: "of a connection, only host and port are looked at" });
   const { template, permission } = agent;
   const storedHosts = await storedHostRules(services.sql, { ...agent, templateId: template.id });
-  const explanation = hostDecision({ ...agentPermissions(template, permission, services), storedHosts }, host, port);
+  const permissions = agentPermissions(template, permission, services);
+  const explanation = hostDecision({ ...permissions, listedHosts: services.listedHosts ?? [], storedHosts }, host, port);
   const values = { host: [{ kind: "text", text: host }], port: [{ kind: "text", text: String(port) }] } as const;
   return accepted({ ...explanation, values, hooks: [] });
 }

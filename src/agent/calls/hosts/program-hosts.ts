@@ -9,7 +9,7 @@ export type ProgramOfCall = {
   readonly toolName: string;
 };
 
-/** What came of a question: it is open, the program has asked it before, or the program asks for too many hosts. */
+/** The outcome of a question: it is open, the program has asked it before, or the program asks for too many hosts. */
 export type AskedInBackground = "asked" | "asked before" | "left out";
 
 /** Asks people about a host that a program would reach. */
@@ -20,7 +20,7 @@ export class ProgramHosts {
   readonly #gate: HostGate;
   readonly #program: ProgramOfCall;
   readonly #ask: AskInBackground;
-  /** What it has tried, and need not be asked for again. */
+  /** The hosts that it has tried, which need not be asked for again. */
   readonly #tried = new Set<string>();
 
   constructor(gate: HostGate, program: ProgramOfCall, ask: AskInBackground) {

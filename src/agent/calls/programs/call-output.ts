@@ -8,10 +8,10 @@ const BESIDE = { bytes: 1_024, lines: 8 } as const;
 /** The bytes that are held in memory before the output goes to the disk: most outputs never do. */
 const MEMORY_BYTES = OUTPUT.bytes;
 
-/** What the programs of one call say: what the model reads of each, in memory, and the whole on the disk if that is more. */
+/** The output of one call's programs: in memory what the model reads of each, and the whole on the disk if that is more. */
 export class CallOutput {
   readonly #segments: Segments;
-  /** What has not been written yet; null if all goes to the disk. */
+  /** The chunks that have not been written yet; null if all goes to the disk. */
   #waiting: Buffer[] | null = [];
   #waitingBytes = 0;
   #writing: Promise<void> = Promise.resolve();
@@ -52,7 +52,7 @@ export class CallOutput {
     return this.#segments.bytes > 0;
   }
 
-  /** What the programs that have not ended have said until now; null for nothing. */
+  /** The output until now of the programs that have not ended; null for nothing. */
   get soFar(): string | null {
     const said = [...this.#open].map(({ shown }) => shown.text).filter((text) => text !== "");
     return said.length === 0 ? null : said.join("\n");

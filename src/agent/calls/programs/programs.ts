@@ -3,7 +3,7 @@ import { msSince } from "../../../lib/ms-since.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
 import type { Homes } from "../../workspace/homes.ts";
-import type { HostDecision } from "../../workspace/network/host-list.ts";
+import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-paths.ts";
 import type { Program, Sandbox } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -15,7 +15,7 @@ export type ProgramServices = {
   readonly homes: Homes;
   readonly coveredPaths: CoveredPaths;
   /** The hosts that programs in boxes reach without asking; null if they have no network. */
-  readonly hosts: HostDecision | null;
+  readonly listedHosts: readonly HostRule[] | null;
 };
 
 /** The agent whose program it is, its workspace as its tools are given it, and the sandbox that its template asks for. */
@@ -31,7 +31,7 @@ export type ProgramPlace = {
 
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
-  { homes, coveredPaths, hosts }: ProgramServices,
+  { homes, coveredPaths, listedHosts }: ProgramServices,
   { agentId, workspace, sandbox, coverRule, mayReach }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
@@ -45,7 +45,7 @@ export async function startProgram(
     workspace: workspace.root,
     home,
     covered: sandbox.kind === "none" ? [] : await coveredPaths.find(workspace.root, await coverRule(), signal),
-    network: sandbox.kind === "none" || hosts === null ? null : mayReach,
+    network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
   };
   return sandbox.start(program, signal);

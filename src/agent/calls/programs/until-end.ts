@@ -6,7 +6,7 @@ import type { ProcessGroup, ProgramEnd } from "../../workspace/process-groups.ts
 /** The time for which what a program says is read on after its end, in ms: something else may hold its pipe for ever. */
 const READ_ON_MS = 500;
 
-/** How a program ended: by its code, or by a signal; and what was done after that, in words for the model. */
+/** The end of a program: its code or its signal, and what was done after that, in words for the model. */
 export type EndedProgram = ProgramEnd & { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 /**

@@ -8,7 +8,7 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import { failureOf } from "../failure.ts";
 import type { Validated } from "./validation.ts";
 
-/** What a call would change as things stood when it was asked for, or why that is not known. */
+/** The changes that a call would make as things stood when it was asked for, or why they are not known. */
 export type CallPreview = ToolPreview & { readonly problem: string | null };
 
 /** The most of a preview: its files, the bytes of its diffs, those of its problem, and its time in ms. */

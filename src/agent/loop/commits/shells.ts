@@ -17,7 +17,7 @@ export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, even
   };
 }
 
-/** What the model is told of the shells that ended since it was last told: a note, the change that says so, and the rows after it. */
+/** The news for the model of the shells that ended since it was last told: a note, the change that says so, and the rows after it. */
 export type ToldShells = {
   readonly messages: NewMessages;
   readonly change: Pick<OwnerChange, "shellsTold">;

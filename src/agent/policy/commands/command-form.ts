@@ -26,7 +26,7 @@ export type CommandForm = {
   readonly contents: ReadonlySet<string>;
   /** Options with which links to folders are followed. */
   readonly follows: ReadonlySet<string>;
-  /** What a search of it leaves out. */
+  /** The names that a search of it leaves out. */
   readonly leavesOut: readonly ("hidden" | "ignored" | ".git" | "node_modules")[];
   /** True if options are whole words with one dash, as those of find are. */
   readonly hasLongWords: boolean;

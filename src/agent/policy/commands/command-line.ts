@@ -8,7 +8,7 @@ export type Trouble = Span & { readonly reason: string };
 
 /** A word of a command, without its quotes. */
 export type FoundWord = {
-  /** What the shell makes of the word; as it is written if `isOpen`. */
+  /** The word as the shell reads it; as it is written if `isOpen`. */
   readonly text: string;
   /** True if only the shell knows what the word becomes: it has a substitution, a variable, a wildcard or a `~`. */
   readonly isOpen: boolean;
@@ -30,14 +30,14 @@ export type FoundSearch = Span & {
   readonly access: Access;
   /** True if links to folders are entered. */
   readonly follows: boolean;
-  /** What the command passes over. */
+  /** The names that the command passes over. */
   readonly leavesOut: readonly string[];
-  /** What lies in the folder; null if nobody has looked. */
+  /** The content of the folder; null if nobody has looked. */
   readonly content: FolderContent | null;
 };
 
 /**
- * What lies in a folder that a command reads as a whole. Paths that a deny rule closes are told by the rule, so that the same permission says the same of a recorded call.
+ * The content of a folder that a command reads as a whole. Paths that a deny rule closes are told by the rule, so that the same permission says the same of a recorded call.
  */
 export type FolderContent = {
   /** True if all entries were looked at. */
@@ -58,7 +58,7 @@ export type FoundCommand = Span & {
    * that cannot be read, is not: deny and ask rules speak of it, allow rules do not.
    */
   readonly isWhole: boolean;
-  /** What the table of commands says of it. */
+  /** The entry of the table of commands for it. */
   readonly effect: "reads" | "writes" | "unknown";
   /** Why the table does not prove it; null if it does. */
   readonly trouble: Trouble | null;

@@ -68,7 +68,7 @@ function isNamedBy(wanted: PatternWord & { readonly kind: "word" }, { text, must
 export type Touch = "yes" | "maybe" | "no";
 
 /**
- * What a deny or ask rule says of a command: it is one that begins with the words of the pattern, wherever options stand
+ * The answer of a deny or ask rule to a command: it is one that begins with the words of the pattern, wherever options stand
  * between them. Assignments and the folder of the program do not count. Options that the pattern names may stand
  * anywhere, alone or joined.
  */

@@ -19,7 +19,7 @@ export function withParts(explanation: Explanation, scope: CommandScope): Explan
   return { ...explanation, reason: `${explanation.reason} (${reason})`, parts };
 }
 
-/** What asked: the layers in their order, as far as lines are what they ask about. */
+/** The layers that asked, in their order, as far as lines are what they ask about. */
 function askedParts({ decidedBy }: Explanation, scope: CommandScope): readonly CommandVerdict[] {
   const held = heldBack(scope);
   if (held.length > 0) return held;

@@ -49,7 +49,7 @@ function redirections({ redirects }: SimpleCommand, gathered: Gathered): Trouble
   return first;
 }
 
-/** What a command that the table does not know reads as text may be a program, and so may a pipe if it names no file. */
+/** Text that a command reads which the table does not know may be a program, and so may a pipe if the command names no file. */
 function readsText({ redirects, words, pipedFrom, start, end }: SimpleCommand, known: Known | null): Trouble | null {
   if (known === null && pipedFrom !== null && words.slice(1).every(({ text }) => text.startsWith("-")))
     return { start, end, reason: "what it reads may be a program" };

@@ -15,7 +15,7 @@ const OUTLINES = "--stat --numstat --shortstat --name-only --name-status --summa
 const CONTENTS = "-p -u --patch -U --unified --word-diff --color-words --binary -W --function-context --cc -c -m";
 
 const REVISIONS = ["revision"] as const;
-/** What a search of a repository leaves out: what is mostly not in it. */
+/** The names that a search of a repository leaves out, since they are mostly not in it. */
 const leavesOut = [".git", "node_modules"] as const;
 const plain = (flags: string, text = ""): CommandForm => form({ flags, text, operands: REVISIONS });
 const contents = (flags: string, text = ""): CommandForm =>

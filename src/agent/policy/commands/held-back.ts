@@ -25,13 +25,13 @@ export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
       reason,
       rule,
     });
-    return [...hiddenParts(scope, line, asks), ...(scope.isBoxed ? [] : unprovenParts(scope, line, asks))];
+    return [...hiddenParts(scope, line, asks), ...(scope.box !== null ? [] : unprovenParts(scope, line, asks))];
   });
 }
 
 type Asks = (span: Span, reason: string, rule: Rule | null) => CommandVerdict;
 
-/** What may be, or hide, a command that a deny or ask rule speaks of. */
+/** The parts that may be, or hide, a command that a deny or ask rule speaks of. */
 function hiddenParts(scope: CommandScope, line: CommandLine, asks: Asks): readonly CommandVerdict[] {
   const { call, permission } = scope;
   const rules = [...commandRules(permission.deny, call), ...commandRules(permission.ask, call)];
@@ -46,7 +46,7 @@ function hiddenParts(scope: CommandScope, line: CommandLine, asks: Asks): readon
   return [...hidden, ...maybe];
 }
 
-/** What may open a file that a deny rule closes. */
+/** The parts that may open a file which a deny rule closes. */
 function unprovenParts({ permission: { deny } }: CommandScope, line: CommandLine, asks: Asks): readonly CommandVerdict[] {
   const rules = pathRules(deny);
   const [first] = rules;
@@ -80,8 +80,8 @@ function deniedIn(rules: readonly Rule[], search: FoundSearch): { readonly reaso
 }
 
 /** The parts of a call's lines of which every template asks, unless an allow rule names them: secrets, and paths out of the workspace. */
-export function sensitiveParts({ lines, isBoxed }: CommandScope): readonly CommandVerdict[] {
-  if (isBoxed) return [];
+export function sensitiveParts({ lines, box }: CommandScope): readonly CommandVerdict[] {
+  if (box !== null) return [];
   return lines.flatMap(({ parameter, line }) =>
     line.commands.flatMap(({ files, searches, outside }) => {
       const secret = files.find(isSecretFile);

@@ -10,7 +10,7 @@ import { whyNamed } from "./why-named.ts";
 /** The words of a command, and why the table does not prove it; null if it does. */
 export type JudgedWords = { readonly words: readonly FoundWord[]; readonly trouble: Trouble | null };
 
-/** How a search of a command goes. */
+/** The way in which a command searches. */
 type Search = Pick<FoundSearch, "follows" | "leavesOut">;
 
 /** Judges the words of a command that the table knows, and gathers the files that they name. */

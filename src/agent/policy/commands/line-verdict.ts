@@ -1,5 +1,5 @@
 import { isSecretPath } from "../../workspace/secret-files.ts";
-import type { Permission, PolicyCall, StoredRule, Verdict } from "../permission.ts";
+import type { Permission, PolicyBox, PolicyCall, StoredRule, Verdict } from "../permission.ts";
 import type { NamedLine } from "../rule-values.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
 import type { CommandLine, FoundCommand, FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
@@ -21,8 +21,8 @@ export type CommandScope = {
   readonly call: PolicyCall;
   readonly permission: Permission;
   readonly stored: readonly StoredRule[];
-  /** True if the call runs in a box, which closes files itself. */
-  readonly isBoxed: boolean;
+  /** The box in which the call runs, which closes files itself; null for none. */
+  readonly box: PolicyBox | null;
   /** The command lines of the call. */
   readonly lines: readonly NamedLine[];
 };
@@ -115,7 +115,7 @@ function allowsCommand(scope: CommandScope, rule: Rule, parameter: string, comma
 
 /** True if what a command opens besides its words is allowed, too. */
 function isFreeOtherwise(scope: CommandScope, { files, searches }: FoundCommand): boolean {
-  if (!scope.isBoxed && !searches.every(isOpenSearch)) return false;
+  if (scope.box === null && !searches.every(isOpenSearch)) return false;
   return files.every((file) => !file.isRedirect || (file.access === "read" ? !isSecretFile(file) : mayWrite(scope, file)));
 }
 
@@ -138,7 +138,7 @@ function runsAsReading(scope: CommandScope, command: FoundCommand): boolean {
   );
 }
 
-/** What a rule about command lines says of a command, wherever it stands. */
+/** The answer of a rule about command lines to a command, wherever it stands. */
 export function speaksOfCommand(rule: Rule, { call, lines }: Pick<CommandScope, "call" | "lines">, command: FoundCommand): Touch {
   if (!rule.isForTool(call.name)) return "no";
   if (rule.conditions.length === 0) return "yes";

@@ -38,7 +38,7 @@ export function located({ workspace, folder }: Place, path: string): Located {
   }
 }
 
-/** How a path is used. */
+/** The use of a path. */
 type PathUse = { readonly isRedirect: boolean; readonly search: Pick<FoundSearch, "follows" | "leavesOut"> | null };
 
 /** The files and folders that a command names. */

@@ -20,7 +20,7 @@ const TEXT_BYTES = 256;
 /** Commands that may change the folder of the shell. */
 const MOVING: ReadonlySet<string> = new Set(["cd", "pushd", "popd", "eval", "source", ".", "builtin", "command"]);
 
-/** Where a line runs: in a folder of the workspace, with variables that are set for it, each as `NAME=value`. */
+/** The surroundings of a line: a folder of the workspace, and variables that are set for the line, each as `NAME=value`. */
 export type LineContext = { readonly workspace: Workspace; readonly folder: string; readonly environment: readonly string[] };
 
 /**

@@ -3,9 +3,9 @@ import type { Span } from "./command-line.ts";
 
 /** A word of a simple command, without its quotes. */
 export type ShellWord = Span & {
-  /** What the shell makes of it; as it is written if `open` is not null. */
+  /** The word as the shell reads it; as it is written if `open` is not null. */
   readonly text: string;
-  /** What only the shell can say of it; null for a word that is what is written. */
+  /** The part that only the shell knows; null for a word that is what is written. */
   readonly open: "a wildcard" | "a variable or substitution" | "a ~" | "a brace expansion" | null;
   /** True if the word stands without quotes before its first `=`, as that of an assignment does. */
   readonly assigns: boolean;

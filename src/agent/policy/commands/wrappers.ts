@@ -5,7 +5,7 @@ import type { SimpleCommand } from "./simple-commands.ts";
 export type Wrapped =
   | { readonly kind: "words"; readonly words: readonly ShellWord[] }
   | { readonly kind: "line"; readonly text: string; readonly at: ShellWord }
-  /** What is run is not written in the line. */
+  /** The line does not say what is run. */
   | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string };
 
 /** Commands that run the words behind their options, after so many operands of their own. */

@@ -6,12 +6,15 @@ import { hostRuleAllows, hostRuleDenies, type HostRule } from "./host-rule.ts";
 /** A rule about hosts that a person has stored, for one agent or for all of its template. */
 export type StoredHostRule = HostRule & { readonly id: string; readonly createdBy: string };
 
-/** All by which it is decided which hosts an agent may reach: its permissions, and the rules that people have stored. */
-export type HostPolicy = Permissions & { readonly storedHosts: readonly StoredHostRule[] };
+/** All by which it is decided which hosts an agent may reach: its permissions, the hosts of `sandbox.hosts`, and the rules that people have stored. */
+export type HostPolicy = Permissions & {
+  readonly listedHosts: readonly HostRule[];
+  readonly storedHosts: readonly StoredHostRule[];
+};
 
 /**
- * Whether a host may be reached: denied by what is closed and by deny rules, of the permission and of its bounds; allowed
- * by allow rules and by what people have stored; else asked. A mode says nothing of hosts, but for `deny`, which closes all.
+ * The verdict on a host: denied by what is closed and by deny rules, of the permission and of its bounds; allowed
+ * by allow rules, by `sandbox.hosts` and by what people have stored; else asked. A mode says nothing of hosts, but for `deny`, which closes all.
  */
 export function hostDecision(policy: HostPolicy, host: string, port: number): Explanation {
   const known = readHost(host, port);
@@ -36,12 +39,18 @@ function deniedBy({ mode, place, hosts }: Permission, host: Host, considered: Co
   return denied("mode deny", `${place}.mode`, "mode deny forbids every host", considered);
 }
 
-function allowedBy({ permission, storedHosts }: HostPolicy, host: Host, considered: Consideration[]): Explanation | null {
+function allowedBy(
+  { permission, listedHosts, storedHosts }: HostPolicy,
+  host: Host,
+  considered: Consideration[],
+): Explanation | null {
   for (const rule of permission.hosts.allow) {
     if (hostRuleAllows(rule, host))
       return explained("allow", `allow ${rule.source}`, rule.place, `the rule ${rule.source} allows it`, considered);
     considered.push({ rule: `allow ${rule.source}`, place: rule.place, verdict: "no match" });
   }
+  const listed = listedHosts.find((rule) => hostRuleAllows(rule, host));
+  if (listed !== undefined) return explained("allow", "sandbox.hosts", listed.place, "the configuration names it", considered);
   const stored = storedHosts.find((rule) => hostRuleAllows(rule, host));
   if (stored === undefined) return null;
   const { source, place, id, createdBy } = stored;

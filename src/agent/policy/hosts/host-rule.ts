@@ -56,6 +56,13 @@ export function parseHostRule(source: string, place: string): Result<HostRule, R
   return accepted({ source, place, hosts: { kind: isBelow ? "below" : "named", name: known }, port });
 }
 
+/** The rule of a host as `sandbox.hosts` names it: as a pattern of a rule, but never every host. */
+export function parseListedHost(written: string, place: string): Result<HostRule, string> {
+  const rule = parseHostRule(`${NETWORK}(host:${JSON.stringify(written)})`, place);
+  if (!rule.ok) return refused(rule.refusal.message);
+  return rule.value.hosts.kind === "every" ? refused("expected a name: every host is what a rule allows") : rule;
+}
+
 /** The rule that allows exactly this host, and its port if that is not a usual one. */
 export function hostRuleFor({ host, port }: Host): string {
   const pattern = USUAL_PORTS.includes(port) ? host : `${host}:${port}`;

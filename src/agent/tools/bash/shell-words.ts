@@ -11,7 +11,7 @@ export function noSuchShell(id: string): Error {
   return new Error(`you have no background shell ${JSON.stringify(id)}: bash_run gives the id of one that it starts`);
 }
 
-/** How a shell ended, in words that follow "it has ended:". */
+/** The end of a shell, in words that follow "it has ended:". */
 export function endWords({ endReason, exitCode, signal }: ShellEnd): string {
   const how = signal === null ? (exitCode === null ? "" : `exit code ${exitCode}`) : `by ${signal}`;
   switch (endReason) {

@@ -1,7 +1,7 @@
 import type { ShellEndReason } from "../../../events/snapshots.ts";
 import type { StartOptions } from "../programs.ts";
 
-/** How a background shell ended: why, by which code or signal. */
+/** The end of a background shell: why it ended, by which code or signal. */
 export type ShellEnd = { readonly endReason: ShellEndReason; readonly exitCode: number | null; readonly signal: string | null };
 
 /** A background shell as its row stands: null for `end` while it runs. */

@@ -6,10 +6,10 @@ import type { ToolContext } from "../tool.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { requireSame, unread } from "./freshness.ts";
 
-/** What it takes of a call's context to look at files. */
+/** The part of a call's context that it takes to look at files. */
 export type LookContext = Pick<ToolContext, "workspace" | "signal">;
 
-/** What it takes of a call's context to read and write files. */
+/** The part of a call's context that it takes to read and write files. */
 export type FileContext = LookContext & Pick<ToolContext, "files">;
 
 /** A file that is to be written, as it stands, and what the agent knows of it. */

@@ -9,8 +9,7 @@ import {
 } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { HostDecision } from "./host-list.ts";
-import { INTERNET, reach, shown, targetOf, type Network, type Target } from "./reach.ts";
+import { INTERNET, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
 
 /** The bounds of one call's proxy. Times are in ms. */
 const CONNECTIONS = 64;
@@ -66,7 +65,7 @@ export class CallProxy {
     listener.on("error", () => {});
   }
 
-  /** What was refused, in words for the model: each host once. */
+  /** The refusals, in words for the model: each host once. */
   get notes(): readonly string[] {
     return [...this.#refused.values()];
   }

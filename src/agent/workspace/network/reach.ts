@@ -2,7 +2,6 @@ import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
 import { isPrivateAddress } from "../../../lib/private-address.ts";
 import { messageOf } from "../../../lib/text.ts";
-import type { HostDecision } from "./host-list.ts";
 
 /** The way from the server to the internet. Tests put another one in its place. */
 export type Network = {
@@ -16,6 +15,9 @@ export const INTERNET: Network = {
   lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   connect: (address, port) => connect({ host: address, port }),
 };
+
+/** True if a program may reach a host at a port now. Hosts are names in lower case, or addresses. One that fails refuses. */
+export type HostDecision = (host: string, port: number) => boolean | Promise<boolean>;
 
 /** A host and a port, as a program asked for them. */
 export type Target = { readonly host: string; readonly port: number };
@@ -61,7 +63,7 @@ export async function reach(target: Target, decide: HostDecision, network: Netwo
   return { kind: "address", address };
 }
 
-/** What cannot decide refuses. */
+/** A decision that fails refuses. */
 async function mayReach({ host, port }: Target, decide: HostDecision): Promise<boolean> {
   try {
     return await decide(host, port);

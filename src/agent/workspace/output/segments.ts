@@ -9,7 +9,7 @@ export const KEPT_BYTES = 32 * 1024 * 1024;
 const SEGMENT = { bytes: KEPT_BYTES / 2, first: 2, last: 3 } as const;
 
 /**
- * What a program says, kept on the disk in bounded room: a folder of segments, each named by the place of its first byte in
+ * The output of a program, kept on the disk in bounded room: a folder of segments, each named by the place of its first byte in
  * the whole. Of an output that is longer than all of them the segments of the beginning and of the end stay.
  */
 export class Segments {

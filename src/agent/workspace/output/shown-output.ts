@@ -10,7 +10,7 @@ const HEAD_SHARE = 0.2;
 /** The room of the mark between head and tail, in bytes and in lines. */
 const MARK: ShownLimits = { bytes: 128, lines: 3 };
 
-/** What a program says, as far as it is shown, in bounded memory: the head, and the newest of the rest. */
+/** The output of a program, as far as it is shown, in bounded memory: the head, and the newest of the rest. */
 export class ShownOutput {
   readonly #limits: ShownLimits;
   /** The first bytes: as many as are shown at most, and one, by which it is known that there are more. */
@@ -48,7 +48,7 @@ export class ShownOutput {
     }
   }
 
-  /** What is shown of all that was said until now. */
+  /** The part that is shown of all that was said until now. */
   get shown(): Shown {
     const { bytes, lines } = this.#limits;
     const head = Buffer.concat(this.#head);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { arch, platform } from "node:os";
 
-/** Where bubblewrap may lie. Nothing else is tried: a folder in PATH may be one in which an agent writes. */
+/** The places in which bubblewrap may lie. Nothing else is tried: a folder in PATH may be one in which an agent writes. */
 const PLACES = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 /** A bubblewrap that works. `followsLinks`: it follows links at places that it mounts (CVE-2026-87766; below 0.12). */

@@ -7,7 +7,7 @@ import { findPath, type FoundPath } from "./protected-paths.ts";
 import type { Program } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** What programs of every box of a server see, and what they must not. */
+/** The things that programs of every box of a server see, and those that they must not. */
 export type BoxSurroundings = {
   /** The system's own, `/tmp`, and what the configuration opens. */
   readonly mounts: readonly Mount[];

@@ -8,7 +8,7 @@ import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
 import { argumentBytes, DESCRIPTORS } from "./bubblewrap-arguments.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** What a box is made by. */
+/** The parts by which a box is made. */
 export type BoxParts = {
   readonly bubblewrap: string;
   readonly args: readonly string[];
@@ -16,7 +16,7 @@ export type BoxParts = {
   /** The shell that runs the launcher, with its options, and the launcher. */
   readonly shell: readonly [file: string, ...options: string[]];
   readonly launcher: string;
-  /** What the launcher reads. */
+  /** The file that the launcher reads. */
   readonly startFile: string;
   /** True if the launcher opens the port of a proxy, and hands it to the server. */
   readonly hasNetwork: boolean;
@@ -113,7 +113,7 @@ function killed(pid: number): boolean {
   }
 }
 
-/** How long to wait between two looks, and in all, for a box whose bubblewrap was killed before it; ms. */
+/** The time between two looks, and in all, for a box whose bubblewrap was killed before it; ms. */
 const LOOK_MS = 2;
 const LOOKS = 1_000;
 

@@ -18,7 +18,7 @@ export const START_FILE = "/.start";
 
 /** A box, all but its program. */
 export type Box = {
-  /** What the program sees besides the system's own: `/proc`, `/dev`. Places inside of others come after them, in whatever order they stand here. */
+  /** The mounts that the program sees besides the system's own: `/proc`, `/dev`. Places inside of others come after them, in whatever order they stand here. */
   readonly mounts: readonly Mount[];
   /** A file that is empty. */
   readonly emptyFile: string;

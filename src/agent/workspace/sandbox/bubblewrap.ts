@@ -11,7 +11,7 @@ import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
 import { inheritedDescriptors, launcherShell } from "./inherited.ts";
 import { launcher, startFile } from "./launcher.ts";
 import { limitCommands, ownLimits, type BoxLimits } from "./limits.ts";
-import { PROTECTED_PATHS } from "./protected-paths.ts";
+import { protectedPaths } from "./protected-paths.ts";
 import type { Program, Sandbox } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
@@ -20,7 +20,7 @@ import { systemRoot } from "./system-root.ts";
 import { TakenAway } from "./taken-away.ts";
 import { WorkspaceUses, type WorkspaceUse } from "./workspace-uses.ts";
 
-/** What boxes of a server are made of. */
+/** The settings of which boxes of a server are made. */
 export type BoxSettings = {
   /** A folder of the server's own, for what boxes need. It is made. */
   readonly folder: string;
@@ -159,7 +159,7 @@ export class BubblewrapSandbox implements Sandbox {
     );
   }
 
-  /** What every box sees now. */
+  /** The things that every box sees now. */
   #surroundings(): BoxSurroundings {
     const { read, protect, closed, limits } = this.#settings;
     const mounts: readonly Mount[] = [
@@ -168,7 +168,7 @@ export class BubblewrapSandbox implements Sandbox {
       { kind: "memory", bytes: limits.temporary, target: "/tmp" },
       ...read.map((path): Mount => ({ kind: "read-only", source: path, target: path })),
     ];
-    return { mounts, protected: [...PROTECTED_PATHS, ...protect], closed };
+    return { mounts, protected: protectedPaths(protect), closed };
   }
 }
 

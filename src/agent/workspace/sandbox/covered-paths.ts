@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import { errorCode } from "../../../lib/error-code.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** What becomes of a path in a box: it is covered, open as it is, or, for a folder, looked into. */
+/** The treatment of a path in a box: it is covered, open as it is, or, for a folder, looked into. */
 export type CoverVerdict = "covered" | "open" | "looked into";
 
 /** Says what becomes of a path, relative to the workspace. A file is never looked into. */
@@ -57,7 +57,7 @@ export class CoveredPaths {
   }
 }
 
-/** What a folder has now; null if it is none any more. */
+/** The content of a folder now; null if there is no folder any longer. */
 async function lookInto(real: string, path: string, before: KnownFolder | null, look: Look): Promise<KnownFolder | null> {
   look.folders += 1;
   if (look.folders > MOST_FOLDERS)

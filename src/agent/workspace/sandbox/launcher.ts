@@ -41,7 +41,7 @@ function opensPort(node: string): string {
   return `/usr/bin/env -i ${variables} ${quoted(node)} -e ${quoted(OPENS_PORT)} </dev/null >/dev/null`;
 }
 
-/** What the launcher reads: the variables and words of the program, as the launcher's own arguments. */
+/** The file that the launcher reads: the variables and words of the program, as the launcher's own arguments. */
 export function startFile({ argv, env, folder, network }: Pick<Program, "argv" | "env" | "folder" | "network">): string {
   const variables = Object.entries({
     PWD: folder,

@@ -41,6 +41,11 @@ export const PROTECTED_PATHS: readonly string[] = [
   ".codex",
 ];
 
+/** All paths that boxes protect, with those of the configuration. */
+export function protectedPaths(own: readonly string[]): readonly string[] {
+  return [...PROTECTED_PATHS, ...own];
+}
+
 /**
  * A path below a folder as it stands: there, with the folders between, which a program must not move away either; or not
  * there yet. A file where a folder should be, as `.git` of a linked worktree, stands for all that would lie in it.

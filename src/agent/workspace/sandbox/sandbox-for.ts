@@ -1,7 +1,7 @@
 import type { Sandbox } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
-/** Whether programs of an agent run in a box: never, or always. */
+/** The demand of a template for a box: programs run in one never, or always. */
 export type SandboxDemand = "none" | "required";
 
 /** The sandboxes of a server. `box` is null if this machine makes no boxes. */

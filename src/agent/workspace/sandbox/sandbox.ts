@@ -1,4 +1,4 @@
-import type { HostDecision } from "../network/host-list.ts";
+import type { HostDecision } from "../network/reach.ts";
 import type { ProcessGroup } from "../process-groups.ts";
 
 /** A program that a call starts, and what it may reach. */

@@ -5,7 +5,7 @@ import type { Mount } from "./bubblewrap-arguments.ts";
 /** Folders of the system's programs and libraries. On most systems all but the first are links into it. */
 const PROGRAMS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/** What of the system the programs of every box see, read-only: its programs and libraries, and the Node that runs. */
+/** The part of the system that programs of every box see, read-only: its programs and libraries, and the Node that runs. */
 export function systemRoot(node = process.execPath): readonly Mount[] {
   return [...PROGRAMS.flatMap(programFolder), ...nodeMounts(realpathSync(node))];
 }

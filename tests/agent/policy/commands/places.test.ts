@@ -84,7 +84,7 @@ describe("variables that are set for a line", () => {
     const tools = new Map([[bashRun.name, bashRun]]);
     const verdict = (input: JsonObject, permission: object) => {
       const read = readPermission(permission, "test", { tools, modes: new Map() });
-      const policy = { permission: read.permission, bounds: [], stored: [], isBoxed: false };
+      const policy = { permission: read.permission, bounds: [], stored: [], box: null };
       return judge({ agentId: "a", name: "bash_run", readOnly: false, values: ruleValues(bashRun, input, workspace) }, policy)
         .verdict;
     };
@@ -124,7 +124,7 @@ describe("recorded command lines", () => {
     };
     const again = (values: RuleValues, permission: object) => {
       const read = readPermission(permission, "test", { tools: TOOLS, modes: new Map() });
-      const policy = { permission: read.permission, bounds: [], stored: [], isBoxed: false };
+      const policy = { permission: read.permission, bounds: [], stored: [], box: null };
       return judge({ agentId: "a", name: "shell", readOnly: false, values }, policy).verdict;
     };
     for (const line of lines.slice(0, -1))

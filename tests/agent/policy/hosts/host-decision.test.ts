@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import { hostDecision, type HostPolicy } from "../../../../src/agent/policy/hosts/host-decision.ts";
-import { hostRuleFor, parseHostRule } from "../../../../src/agent/policy/hosts/host-rule.ts";
+import { hostRuleFor, parseHostRule, parseListedHost } from "../../../../src/agent/policy/hosts/host-rule.ts";
 import { ownTool } from "../../../support/tools.ts";
 
 const VOCABULARY = { tools: new Map(), modes: new Map() };
@@ -10,6 +10,7 @@ function policyOf(source: PermissionSource, bound: PermissionSource | null = nul
   return {
     permission: readPermission(source, "test", VOCABULARY).permission,
     bounds: bound === null ? [] : [readPermission(bound, "own", VOCABULARY).permission],
+    listedHosts: [],
     storedHosts: stored.map((rule) => {
       const parsed = parseHostRule(rule, "allowRules.1");
       if (!parsed.ok) throw new Error(parsed.refusal.message);
@@ -177,5 +178,48 @@ describe("rules about hosts are read with the others", () => {
 
   it("no tool has their name", () => {
     expect(() => ownTool("network", () => ({ output: "", details: null }))).toThrow("rules about hosts begin with it");
+  });
+});
+
+describe("sandbox.hosts", () => {
+  const listed = (...written: string[]) =>
+    written.map((host, index) => {
+      const rule = parseListedHost(host, `sandbox.hosts.${index}`);
+      if (!rule.ok) throw new Error(rule.refusal);
+      return rule.value;
+    });
+
+  it("names hosts at the ports of the web, at a port, and all below a name; what it does not name is asked for", () => {
+    const policy = { ...policyOf({}), listedHosts: listed("Example.org", "api.example.org:8443", "*.cdn.example") };
+    const said = ([host, port]: readonly [string, number]): string => hostDecision(policy, host, port).verdict;
+    const named = [
+      ["example.org", 443],
+      ["example.org", 80],
+      ["api.example.org", 8443],
+      ["a.cdn.example", 443],
+      ["a.b.cdn.example", 80],
+    ] as const;
+    const others = [
+      ["example.org", 22],
+      ["api.example.org", 443],
+      ["cdn.example", 443],
+      ["evilcdn.example", 443],
+      ["example.org.evil", 443],
+      ["a.example.org", 443],
+    ] as const;
+    expect(named.map(said)).toEqual(named.map(() => "allow"));
+    expect(others.map(said)).toEqual(others.map(() => "ask"));
+    expect(hostDecision(policy, "example.org", 443)).toMatchObject({ decidedBy: "sandbox.hosts", place: "sandbox.hosts.0" });
+  });
+
+  it("opens nothing that a rule denies, and no private address", () => {
+    const policy = { ...policyOf({ deny: ["network(host:example.org)"] }), listedHosts: listed("example.org", "127.0.0.1:3000") };
+    expect(hostDecision(policy, "example.org", 443).verdict).toBe("deny");
+    expect(hostDecision(policy, "127.0.0.1", 3000).verdict).toBe("deny");
+  });
+
+  it("has no patterns but those, and says what is wrong", () => {
+    for (const host of ["*", "https://example.org", "a/b", "", "a b", "*.*.org", "example.*", "example.org:70000"])
+      expect(parseListedHost(host, "sandbox.hosts.0"), host).toMatchObject({ ok: false });
   });
 });

@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hostList } from "../../../../src/agent/workspace/network/host-list.ts";
 import { hasNoBox, testBox } from "../../../support/box.ts";
 import { publicNetwork } from "../../../support/public-network.ts";
 
@@ -22,7 +21,7 @@ describe.skipIf(hasNoBox)("the network of a box", () => {
     await writeFile(join(workspace, "asks.mjs"), ASKS);
     const env = { PATH: "/usr/bin:/bin", NODE: process.execPath };
     const command = `"$NODE" asks.mjs http://example.org/ http://evil.example/ https://evil.example/ http://127.0.0.1:${port}/; echo $(ls /proc/1/fd); echo $HTTPS_PROXY`;
-    const { out, err, notes } = await run(command, { env, network: hostList(["example.org"]) });
+    const { out, err, notes } = await run(command, { env, network: (host) => host === "example.org" });
     expect(err).toBe("");
     const [allowed, refused, tunnel, direct, descriptors, proxy] = out.split("\n");
     expect(allowed?.trim()).toBe("200");
@@ -42,8 +41,8 @@ describe.skipIf(hasNoBox)("the network of a box", () => {
     const env = { PATH: "/usr/bin:/bin", NODE: process.execPath, http_proxy: "http://127.0.0.1:3128", NODE_USE_ENV_PROXY: "1" };
     const command = `"$NODE" asks.mjs http://a.example/ http://b.example/`;
     const [a, b, none] = await Promise.all([
-      run(command, { env, network: hostList(["a.example"]) }),
-      run(command, { env, network: hostList(["b.example"]) }),
+      run(command, { env, network: (host) => host === "a.example" }),
+      run(command, { env, network: (host) => host === "b.example" }),
       run(command, { env }),
     ]);
     expect(a.out).toMatch(/^200\s*\n403 b.example/);
@@ -60,7 +59,7 @@ describe.skipIf(hasNoBox)("the network of a box", () => {
       `require("node:fs").writeFileSync(${JSON.stringify(join(workspace, "ran"))}, "x")`,
     );
     const env = { PATH: workspace, NODE_OPTIONS: `--require ${join(workspace, "evil.cjs")}`, NODE_CHANNEL_FD: "9" };
-    const { out, code } = await run("", { argv: ["/bin/sh", "-c", "echo *; ls /proc/self/fd"], env, network: hostList([]) });
+    const { out, code } = await run("", { argv: ["/bin/sh", "-c", "echo *; ls /proc/self/fd"], env, network: () => false });
     expect(code).toBe(127);
     expect(out).toBe("evil.cjs\n");
   });

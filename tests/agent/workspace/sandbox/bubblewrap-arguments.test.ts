@@ -8,18 +8,18 @@ import {
 } from "../../../../src/agent/workspace/sandbox/bubblewrap-arguments.ts";
 
 const MOUNTS: readonly Mount[] = [
-  { kind: "writable", source: "/srv/app/data/work", target: "/srv/app/data/work" },
+  { kind: "writable", source: "/srv/app/data/project", target: "/srv/app/data/project" },
   { kind: "empty folder", target: "/srv/app/data" },
   { kind: "read-only", source: "/usr", target: "/usr" },
   { kind: "read-only", source: "/srv/app", target: "/srv/app" },
   { kind: "link", to: "usr/bin", target: "/bin" },
   { kind: "memory", bytes: 10, target: "/tmp" },
-  { kind: "empty file", target: "/srv/app/data/work/.env" },
+  { kind: "empty file", target: "/srv/app/data/project/.env" },
 ];
 
 describe("the arguments of a box", () => {
   const args = bubblewrapArguments(
-    { folder: "/srv/app/data/work/src" },
+    { folder: "/srv/app/data/project/src" },
     { mounts: MOUNTS, emptyFile: "/empty", sharedMemory: 20 },
   );
   const text = args.join(" ");
@@ -37,8 +37,8 @@ describe("the arguments of a box", () => {
     const order = [
       "--ro-bind /srv/app /srv/app",
       "--tmpfs /srv/app/data",
-      "--bind /srv/app/data/work",
-      "--ro-bind /empty /srv/app/data/work/.env",
+      "--bind /srv/app/data/project",
+      "--ro-bind /empty /srv/app/data/project/.env",
       "--remount-ro /srv/app/data",
       "--remount-ro / ",
     ];
@@ -47,7 +47,7 @@ describe("the arguments of a box", () => {
     expect(places).not.toContain(-1);
     expect(text).toContain("--symlink usr/bin /bin");
     expect(text).toContain("--perms 1777 --size 10 --tmpfs /tmp");
-    expect(text).toContain("--chdir /srv/app/data/work/src");
+    expect(text).toContain("--chdir /srv/app/data/project/src");
   });
 
   it("go to bubblewrap in its own form, whatever stands in them", () => {
@@ -57,7 +57,7 @@ describe("the arguments of a box", () => {
   it("show a path if the nearest mount above it does", () => {
     expect(isSeen(MOUNTS, "/srv/app/config.ts")).toBe(true);
     expect(isSeen(MOUNTS, "/srv/app/data/pglite")).toBe(false);
-    expect(isSeen(MOUNTS, "/srv/app/data/work/a")).toBe(true);
+    expect(isSeen(MOUNTS, "/srv/app/data/project/a")).toBe(true);
     expect(isSeen(MOUNTS, "/home/anna")).toBe(false);
   });
 

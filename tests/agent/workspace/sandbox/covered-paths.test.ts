@@ -17,7 +17,12 @@ function ruleOf(source: PermissionSource, bound?: PermissionSource): CoverRule {
     expect(problems).toEqual([]);
     return permission;
   };
-  return coverRule({ permission: read(source), bounds: bound === undefined ? [] : [read(bound)], stored: [], isBoxed: true });
+  return coverRule({
+    permission: read(source),
+    bounds: bound === undefined ? [] : [read(bound)],
+    stored: [],
+    box: { protectedPaths: [] },
+  });
 }
 
 /** Makes empty files in a folder. */

@@ -8,7 +8,7 @@ import { hasNoBox, testBox } from "../../../support/box.ts";
 const ARCHITECTURES = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const I386 = 0x40000003;
 
-/** What the kernel does with a filter, as far as ours goes (linux/bpf_common.h): one system call goes in, an answer comes out. */
+/** The kernel's way with a filter, as far as ours goes (linux/bpf_common.h): one system call goes in, an answer comes out. */
 function answerOf(
   filter: Buffer,
   { number, architecture, args = [] }: { number: number; architecture: number; args?: number[] },
