@@ -1,3 +1,4 @@
+import { newAllowRule } from "./new-allow-rule.ts";
 import { randomUUIDv7 } from "node:crypto";
 import type { Sql, Statement } from "../../db/sql.ts";
 import type { AllowRuleSnapshot } from "../../events/tenant-event.ts";
@@ -213,23 +214,7 @@ async function store(
     const outcome = await services.log.commitTenant(
       tenant,
       [{ at, body: { kind: "ALLOW_RULE_STORED", rule: stored, changedBy: createdBy } }],
-      {
-        storeAllowRule: {
-          id,
-          tenant,
-          templateId,
-          agentId: null,
-          rule,
-          approvalId,
-          note: said,
-          createdBy: actor.id,
-          createdByKind: actor.kind,
-          createdAt: at,
-          revokedAt: null,
-          revokedBy: null,
-          revokedByKind: null,
-        },
-      },
+      { storeAllowRule: newAllowRule({ id, tenant, templateId, agentId: null, rule, approvalId, note: said }, actor, at) },
     );
     if (outcome.outcome === "COMMITTED") return accepted({ id, position: outcome.position });
   }

@@ -1,3 +1,4 @@
+import { newAllowRule } from "../new-allow-rule.ts";
 import { randomUUIDv7 } from "node:crypto";
 import type { OutsideChange } from "../../../db/change.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
@@ -55,22 +56,6 @@ async function ruleOf(
   const [kept] = await sql.query(FIND_KEPT, [tenant, templateId, agentId, rule]);
   if (kept !== undefined) return { id: kept.id, keepRule: null };
   const id = randomUUIDv7();
-  return {
-    id,
-    keepRule: {
-      id,
-      tenant,
-      templateId,
-      agentId,
-      rule,
-      approvalId: approval.id,
-      note: request.note === null ? null : storable(request.note),
-      createdBy: actor.id,
-      createdByKind: actor.kind,
-      createdAt: at,
-      revokedAt: null,
-      revokedBy: null,
-      revokedByKind: null,
-    },
-  };
+  const note = request.note === null ? null : storable(request.note);
+  return { id, keepRule: newAllowRule({ id, tenant, templateId, agentId, rule, approvalId: approval.id, note }, actor, at) };
 }
