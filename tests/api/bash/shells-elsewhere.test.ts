@@ -108,15 +108,16 @@ describe("a background shell whose agent goes on on another server", () => {
         () => callsWith(["fs_read", { path: "file.txt" }], ["bash_run", { command: "echo after" }]),
         () => says("Done."),
       ),
-      { sql: (sql) => blindTo(sql, ["look_at_shells"]) },
+      { sql: (sql) => blindTo(sql, ["look_at_shells"]), leaseTimes: { ...SHORT, ttlMs: 60_000 } },
     );
     await asTwo.send(agentId, "go on");
     const waits = async (): Promise<string | null> =>
       (await asTwo.post<{ agent: { waitingFor: string | null } }>({ query: `{ agent(id: "${agentId}") { waitingFor } }` })).data
         ?.agent.waitingFor ?? null;
     await expect.poll(waits).toBe("a background shell on another server to end");
-    const calls = (await callsOf(asTwo, agentId)).slice(-2);
-    expect(calls.map(({ name, state }) => `${name} ${state}`)).toEqual(["fs_read COMPLETED", "bash_run PENDING"]);
+    const calls = async (): Promise<string[]> =>
+      (await callsOf(asTwo, agentId)).slice(-2).map(({ name, state }) => `${name} ${state}`);
+    await expect.poll(calls).toEqual(["fs_read COMPLETED", "bash_run PENDING"]);
     expect(two.services.shells.size).toBe(0);
   });
 });
