@@ -1,4 +1,4 @@
-import type { Call, Preview, WatchedEvent } from "../demo/operations.ts";
+import { ASKED, type Asked, type Call, type WatchedEvent } from "../demo/operations.ts";
 
 /** The operations that the chat has beyond those of the demo. */
 
@@ -6,9 +6,10 @@ export const AGENT = `
   query Agent($id: ID!) {
     agent(id: $id) {
       id model workspace state cursor
-      pendingApprovals { id kind inputHash reason inputText preview { files { diff } problem } viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } }
+      pendingApprovals { id kind inputHash reason ...Asked viewerCannotDecideReasons toolCall { name } subject { ... on NetworkHost { host port } } }
     }
   }
+  ${ASKED}
 `;
 
 export const INTERRUPT = `
@@ -31,7 +32,7 @@ export const CHAT = `
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state inputText preview { files { diff } problem } viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
         ... on ErrorRaised { severity message }
@@ -39,6 +40,7 @@ export const CHAT = `
       }
     }
   }
+  ${ASKED}
 `;
 
 /** What the chat reads of an agent. */
@@ -48,17 +50,15 @@ export type ChatAgent = {
   readonly workspace: string;
   readonly state: string;
   readonly cursor: string;
-  readonly pendingApprovals: readonly {
+  readonly pendingApprovals: readonly (Asked & {
     readonly id: string;
     readonly kind: string;
     readonly inputHash: string | null;
     readonly reason: string | null;
-    readonly inputText: string | null;
-    readonly preview: Preview | null;
     readonly viewerCannotDecideReasons: readonly string[];
     readonly toolCall: { readonly name: string } | null;
     readonly subject: { readonly host?: string; readonly port?: number } | null;
-  }[];
+  })[];
 };
 
 /** What the chat reads of an event. */
@@ -82,12 +82,7 @@ export type ChatEvent =
         readonly port: number | null;
         readonly call: Pick<Call, "name"> | null;
       };
-      readonly approval: {
-        readonly state: string;
-        readonly inputText: string | null;
-        readonly preview: Preview | null;
-        readonly viewerCannotDecideReasons: readonly string[];
-      } | null;
+      readonly approval: (Asked & { readonly state: string; readonly viewerCannotDecideReasons: readonly string[] }) | null;
     }
   | {
       readonly __typename: "PermissionDecided";

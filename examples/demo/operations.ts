@@ -1,3 +1,5 @@
+import { askedLines, type AskedPart } from "../../clients/src/command-lines.ts";
+
 /** The operations of the demo, as any GraphQL client would send them. */
 
 export const BEGINNING = `
@@ -29,6 +31,16 @@ export const DECIDE = `
   }
 `;
 
+/** What is asked, as a person should see it before they decide. */
+export const ASKED = `
+  fragment Asked on Approval {
+    input
+    inputText
+    commandParts { parameter start end reason }
+    preview { files { diff } problem }
+  }
+`;
+
 export const WATCH = `
   subscription Watch($agentId: ID!, $since: Cursor!) {
     timeline(agentIds: [$agentId], since: $since, until: DONE) {
@@ -38,7 +50,7 @@ export const WATCH = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { inputText preview { files { diff } problem } viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { ...Asked viewerCannotDecideReasons } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
@@ -49,6 +61,7 @@ export const WATCH = `
       }
     }
   }
+  ${ASKED}
 `;
 
 /** Who asks, and what they can make agents of. */
@@ -84,11 +97,7 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
         readonly reason: string | null;
         readonly call: Pick<Call, "name" | "inputPreview">;
       };
-      readonly approval: {
-        readonly inputText: string | null;
-        readonly preview: Preview | null;
-        readonly viewerCannotDecideReasons: readonly string[];
-      } | null;
+      readonly approval: (Asked & { readonly viewerCannotDecideReasons: readonly string[] }) | null;
     }
   | { readonly __typename: "StateChanged"; readonly previousState: string; readonly state: string }
   | { readonly __typename: "BreakpointChanged"; readonly previousBreakpoint: string; readonly breakpoint: string }
@@ -103,12 +112,21 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );
 
-/** The changes that a call would make, for those who decide on it. */
-export type Preview = { readonly files: readonly { readonly diff: string | null }[]; readonly problem: string | null };
+/** What the fragment Asked reads of an approval. */
+export type Asked = {
+  readonly input: unknown;
+  readonly inputText: string | null;
+  readonly commandParts: readonly AskedPart[];
+  /** The changes that a call would make. */
+  readonly preview: { readonly files: readonly { readonly diff: string | null }[]; readonly problem: string | null } | null;
+};
 
-/** The subject of a question as people read it: the input, and what it would change. */
-export function askedText(asked: { readonly inputText: string | null; readonly preview: Preview | null } | null): string {
-  const { files = [], problem = null } = asked?.preview ?? {};
+/** The subject of a question as people read it: the input, the parts of its command lines that ask, and what it would change. */
+export function askedText(asked: Asked | null): string {
+  if (asked === null) return "";
+  const pieces = askedLines(asked.input, asked.commandParts).flatMap((line) => line.pieces);
+  const parts = pieces.flatMap(({ text, reasons }) => (reasons.length === 0 ? [] : `asks: ${text} (${reasons.join("; ")})`));
+  const { files = [], problem = null } = asked.preview ?? {};
   const changes = [...files.flatMap(({ diff }) => diff ?? []), ...(problem === null ? [] : [`(${problem})`])];
-  return [asked?.inputText ?? "", ...changes].join("\n");
+  return [asked.inputText ?? "", ...parts, ...changes].join("\n");
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { presets } from "../../src/triplane.ts";
 import { startTestApp } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
+import { makes } from "../support/bash.ts";
 import { connect } from "../support/client.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
@@ -32,6 +34,19 @@ describe("npm run chat", () => {
     again.child.stdin?.end();
     expect(await again.exited).toBe(0);
   }, 60_000);
+
+  it("shows what an edit would change, and the part of a command line that asks", async () => {
+    const model = makes(
+      ["fs_write", { path: "new.txt", content: "first\nsecond\n" }],
+      ["bash_run", { command: "git status && make build" }],
+    );
+    const app = await startTestApp({ model, template: { permission: presets.readOnly } });
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    chat.child.stdin?.end("go\ny\nn\n");
+    expect(await chat.exited, chat.output()).toBe(0);
+    expect(chat.output()).toMatch(/\n@@ .*\n\+first\n\+second\n[\s\S]*fs_write: \[y\/n\]/);
+    expect(chat.output()).toMatch(/\nasks: make build \(make build is not known to only read\)\nbash_run: \[y\/n\]/);
+  });
 
   // The command that makes a terminal is Linux's.
   it.skipIf(process.platform !== "linux")(

@@ -1,7 +1,12 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { build, preview } from "vite";
-import { temporaryFolder } from "../support/app.ts";
+import { presets } from "../../src/triplane.ts";
+import { startTestApp, temporaryFolder, type TestAppOptions } from "../support/app.ts";
+import { hasNoBox } from "../support/box.ts";
 import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
@@ -19,8 +24,10 @@ async function serve(app: string, url: string): Promise<string> {
   return address;
 }
 
-// Continuous integration installs Chromium: there the test always runs.
-it.skipIf(chromiumPath === null && process.env["CI"] === undefined).for(["react-apollo", "react-urql"])(
+// Continuous integration installs Chromium: there the tests always run.
+const inBrowser = it.skipIf(chromiumPath === null && process.env["CI"] === undefined).for(["react-apollo", "react-urql"]);
+
+inBrowser(
   "examples/%s: send, stream, tools, a reload while an approval waits, approve, and a server that is killed and comes back",
   { timeout: 90_000 },
   async (app) => {
@@ -33,7 +40,7 @@ it.skipIf(chromiumPath === null && process.env["CI"] === undefined).for(["react-
     const conversation = page.getByRole("list", { name: "Conversation" });
     await conversation.getByText("I will look for TODO comments").waitFor();
     await conversation.getByText("fs_grep").waitFor();
-    const allow = page.getByRole("button", { name: "Allow" });
+    const allow = page.getByRole("button", { name: "Allow", exact: true });
     await allow.waitFor();
     await screenshot(page, `${app}-asks`);
 
@@ -60,6 +67,117 @@ it.skipIf(chromiumPath === null && process.env["CI"] === undefined).for(["react-
     const texts = await conversation.getByRole("listitem").allInnerTexts();
     expect(texts.filter((text) => text.includes("The list has 3 todos"))).toHaveLength(1);
     expect(texts.filter((text) => text === "What is on your todo list?")).toHaveLength(1);
+    expect(complaints).toEqual([]);
+  },
+);
+
+/** An engineer in a box: each message makes one call. */
+const ENGINEER: TestAppOptions = {
+  template: { permission: { ...presets.readOnly, allow: ["bash_run(command:node fetch.mjs)"] } },
+  script: {
+    replies: [
+      { when: { user: "^mend" }, call: [{ tool: "fs_read", input: { path: "a.txt" } }] },
+      {
+        when: { result: "fs_read" },
+        call: [{ tool: "fs_edit", input: { path: "a.txt", old_string: "bad", new_string: "good" } }],
+      },
+      { when: { user: "^run (?<line>.*)$" }, call: [{ tool: "bash_run", input: { command: "{{line}}" } }] },
+      { when: { result: "bash_run" }, say: ["It said: {{result}}"] },
+      { when: {}, say: ["Mended."] },
+    ],
+  },
+};
+
+/** Asks for a page through the proxy of the box. */
+const FETCH = `import { get } from "node:http";
+get({ host: "127.0.0.1", port: 3128, path: "http://first.invalid/" }, (answer) =>
+  answer.on("data", (data) => console.log(answer.statusCode + " " + data)));
+`;
+
+/** Opens an app before a server with a workspace of the test's own. */
+async function openEngineer(app: string, options: TestAppOptions) {
+  const server = await startTestApp(options);
+  const folder = join(server.workspace, "examples/workspace");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "a.txt"), "one\nbad\nthree\n");
+  await writeFile(join(folder, "fetch.mjs"), FETCH);
+  const { page, complaints } = await openPage();
+  await page.goto(await serve(app, server.url));
+  return { page, complaints, folder, conversation: page.getByRole("list", { name: "Conversation" }) };
+}
+
+async function send(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message").fill(text);
+  await page.getByRole("button", { name: "Send" }).click();
+}
+
+inBrowser(
+  "examples/%s: the diff of an edit before it is allowed, the part of a command line that asks, and a rule that is changed before it is stored",
+  { timeout: 60_000 },
+  async (app) => {
+    const { page, complaints, folder, conversation } = await openEngineer(app, ENGINEER);
+    const button = (name: string) => page.getByRole("button", { name, exact: true });
+    await send(page, "mend it");
+    const change = page.getByRole("figure", { name: "Change of a.txt" });
+    await change.waitFor();
+    expect(await change.locator(".removed").allInnerTexts()).toEqual(["-bad\n"]);
+    expect(await change.locator(".added").allInnerTexts()).toEqual(["+good\n"]);
+    expect(await readFile(join(folder, "a.txt"), "utf8")).toContain("bad");
+    await screenshot(page, `${app}-change`);
+    await button("Allow").click();
+    await conversation.getByText("Mended.").waitFor();
+    expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("one\ngood\nthree\n");
+
+    await send(page, "run git status && make build");
+    await conversation.locator("mark").waitFor();
+    expect(await conversation.locator("mark").allInnerTexts()).toEqual(["make build"]);
+    expect(await page.getByRole("list", { name: "Why it asks" }).innerText()).toContain("make build is not known to only read");
+    await button("Always …").click();
+    const rule = page.getByLabel("Rule");
+    await expect.poll(() => rule.inputValue()).toBe('bash_run(command:"{git status,make build}")');
+    const matching = page.getByRole("list", { name: "It takes in", exact: true });
+    const notMatching = page.getByRole("list", { name: "It does not take in", exact: true });
+    await matching.waitFor();
+    expect(await matching.innerText()).toBe("git status && make build");
+    expect(await notMatching.innerText()).toContain("make build");
+    await screenshot(page, `${app}-rule`);
+    const store = button("Store the rule, and allow");
+    await rule.fill("bash_run(command:npm *)");
+    await page.getByText("the rule does not take in the call of this approval").waitFor();
+    expect(await store.isDisabled()).toBe(true);
+    await rule.fill('bash_run(command:"{git status,make *}")');
+    await matching.waitFor();
+    await store.click();
+    await conversation.getByText("It said:").waitFor();
+    await send(page, "run make test");
+    await expect.poll(() => conversation.getByText("It said:").count()).toBe(2);
+    expect(await page.getByRole("region", { name: "Approval" }).count()).toBe(2);
+    expect(complaints).toEqual([]);
+  },
+);
+
+inBrowser(
+  "examples/%s: a host that a program in a box asks for, allowed for the agent",
+  { timeout: 60_000, skip: hasNoBox },
+  async (app) => {
+    const { page, complaints, conversation } = await openEngineer(app, {
+      ...ENGINEER,
+      template: { ...ENGINEER.template, sandbox: "required" },
+      config: { sandbox: { hosts: [] } },
+    });
+    await send(page, "run node fetch.mjs");
+    const question = page.getByRole("region", { name: "Approval" });
+    await question.getByText("May first.invalid:80 be reached?").waitFor();
+    expect(await page.getByRole("list", { name: "Calls that would reach it" }).innerText()).toContain("node fetch.mjs");
+    await question.getByRole("button", { name: "Always …" }).click();
+    await expect.poll(() => page.getByLabel("Rule").inputValue()).toBe("network(host:first.invalid)");
+    await screenshot(page, `${app}-host`);
+    await question.getByRole("button", { name: "Allow for this agent" }).click();
+    await conversation.getByText("It said: 403 first.invalid:80").waitFor();
+    await send(page, "run node fetch.mjs");
+    // The name has no address: the proxy tried it.
+    await conversation.getByText("It said: 502 first.invalid has no address").waitFor();
+    expect(await question.count()).toBe(1);
     expect(complaints).toEqual([]);
   },
 );

@@ -112,7 +112,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
-      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
+      | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
       | { __typename: 'ShellEnded', cursor: string }
       | { __typename: 'ShellStarted', cursor: string }
       | { __typename: 'StageCompleted', cursor: string }
@@ -137,4 +137,4 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since channels:[PROGRESS CONTROL]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs}}...on PermissionRequired{request{approvalId kind inputHash reason risk host call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on Done{reason}}}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since channels:[PROGRESS CONTROL]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs}}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on Done{reason}}}}";

@@ -1,8 +1,11 @@
-import { skipToken, useMutation, useQuery } from "@apollo/client/react";
+import { skipToken, useApolloClient, useMutation, useQuery } from "@apollo/client/react";
 import { useState, type ReactNode } from "react";
 import { useTimeline } from "@triplane/client/apollo/react";
 import {
   AgentDocument,
+  AllowAlwaysDocument,
+  askedIn,
+  AskedDocument,
   BeginningDocument,
   ConversationScreen,
   CreateAgentDocument,
@@ -10,8 +13,12 @@ import {
   forgetAgent,
   InterruptAgentDocument,
   knownAgent,
+  ProposalDocument,
   rememberAgent,
   SendMessageDocument,
+  type ApprovalDecision,
+  type Asked,
+  type Proposal,
 } from "@triplane/example-react-shared";
 
 type Refusals = readonly { readonly message: string }[];
@@ -20,6 +27,7 @@ type Refusals = readonly { readonly message: string }[];
 const NO_ANSWER: Refusals = [{ message: "the server answered nothing" }];
 
 export function App(): ReactNode {
+  const client = useApolloClient();
   const [agentId, setAgentId] = useState(knownAgent);
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
@@ -28,6 +36,7 @@ export function App(): ReactNode {
   const [create] = useMutation(CreateAgentDocument);
   const [send] = useMutation(SendMessageDocument);
   const [decide] = useMutation(DecideApprovalDocument);
+  const [allowAlways] = useMutation(AllowAlwaysDocument);
   const [interrupt] = useMutation(InterruptAgentDocument);
 
   /** Refusals come as data. True if there is none. */
@@ -53,6 +62,23 @@ export function App(): ReactNode {
     return sent.data?.sendMessage.userErrors ?? NO_ANSWER;
   };
 
+  const decideAs = async (approvalId: string, decision: ApprovalDecision, inputHash: string | null): Promise<Refusals> => {
+    const decided = await decide({ variables: { input: { approvalId, decision, inputHash } } });
+    return decided.data?.decideApproval.userErrors ?? NO_ANSWER;
+  };
+  const allowFromNowOn = async (approvalId: string, rule: string, inputHash: string | null): Promise<Refusals> => {
+    const stored = (await allowAlways({ variables: { input: { approvalId, rule } } })).data?.allowAlways;
+    const refusals = stored?.userErrors ?? NO_ANSWER;
+    return refusals.length > 0 ? refusals : decideAs(approvalId, "ALLOW", inputHash);
+  };
+  const look = async (approvalId: string): Promise<Asked> =>
+    askedIn((await client.query({ query: AskedDocument, variables: { approvalId }, fetchPolicy: "no-cache" })).data);
+  const propose = async (approvalId: string, rule: string | null): Promise<Proposal> => {
+    const variables = { approvalId, rule };
+    const { data: answer } = await client.query({ query: ProposalDocument, variables, fetchPolicy: "no-cache" });
+    return answer?.allowRuleProposal ?? { proposal: null, problems: [...NO_ANSWER] };
+  };
+
   return (
     <ConversationScreen
       title={`Triplane with Apollo Client${data?.agent ? `: ${data.agent.model}` : ""}`}
@@ -63,12 +89,10 @@ export function App(): ReactNode {
       problem={problem ?? error?.message ?? beginning.error?.message ?? null}
       actions={{
         send: (text, templateId, idempotencyKey) => attempt(sendTo(text, templateId, idempotencyKey)),
-        decide: (approvalId, decision, inputHash) =>
-          void attempt(
-            decide({ variables: { input: { approvalId, decision, inputHash } } }).then(
-              (answer) => answer.data?.decideApproval.userErrors ?? NO_ANSWER,
-            ),
-          ),
+        look,
+        decide: (approvalId, decision, inputHash) => void attempt(decideAs(approvalId, decision, inputHash)),
+        propose,
+        allowAlways: (approvalId, rule, inputHash) => void attempt(allowFromNowOn(approvalId, rule, inputHash)),
         interrupt: () =>
           void attempt(
             interrupt({ variables: { input: { agentId: agentId ?? "" } } }).then(

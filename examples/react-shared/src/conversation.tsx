@@ -1,34 +1,9 @@
 import { useState, type ReactNode } from "react";
 import type { ResumeStatus } from "@triplane/client";
-import type { ApprovalKind, Conversation, ConversationItem } from "@triplane/client/conversation";
-import type { ApprovalDecision, BeginningQuery } from "./generated/documents.ts";
-
-/** What can be said to each kind of question. */
-const CHOICES: Readonly<Record<ApprovalKind, readonly { readonly decision: ApprovalDecision; readonly label: string }[]>> = {
-  TOOL_CALL: [
-    { decision: "ALLOW", label: "Allow" },
-    { decision: "DENY", label: "Deny" },
-  ],
-  OUTCOME_UNKNOWN: [
-    { decision: "DONE", label: "It was done" },
-    { decision: "RETRY", label: "Run again" },
-    { decision: "FAIL", label: "Give up" },
-  ],
-  BUDGET: [],
-  NETWORK_HOST: [
-    { decision: "ALLOW", label: "Allow" },
-    { decision: "DENY", label: "Deny" },
-  ],
-};
-
-/** What a person can do. */
-export type Actions = {
-  /** False if it could not be sent: the text stays. The key is that of the draft: to send it again after a lost answer does it once. */
-  readonly send: (text: string, templateId: string, idempotencyKey: string) => Promise<boolean>;
-  readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string | null) => void;
-  readonly interrupt: () => void;
-  readonly begin: () => void;
-};
+import type { Conversation, ConversationItem } from "@triplane/client/conversation";
+import type { Actions } from "./actions.ts";
+import { Approval } from "./approval.tsx";
+import type { BeginningQuery } from "./generated/documents.ts";
 
 /** A conversation with an agent: it knows nothing of the GraphQL client. */
 export function ConversationScreen({
@@ -56,7 +31,7 @@ export function ConversationScreen({
   const refusal = hasAgent
     ? null
     : (beginning?.viewer.abilities.find(({ action }) => action === "CREATE_AGENTS")?.reason ?? null);
-  const cannotDecide = beginning?.viewer.abilities.find(({ action }) => action === "DECIDE")?.reason ?? null;
+  const canStoreRules = beginning?.viewer.abilities.some(({ action, isAllowed }) => action === "STORE_ALLOW_RULES" && isAllowed);
   const [isSending, setSending] = useState(false);
   return (
     <main>
@@ -72,7 +47,7 @@ export function ConversationScreen({
       <ol aria-label="Conversation">
         {view.items.map((item) => (
           <li key={item.key} className={item.kind}>
-            <Shown item={item} decide={actions.decide} cannotDecide={cannotDecide} />
+            <Shown item={item} actions={actions} canStoreRules={canStoreRules ?? false} />
           </li>
         ))}
       </ol>
@@ -118,43 +93,14 @@ export function ConversationScreen({
   );
 }
 
-/** The question of an approval. */
-function Asked({
-  request,
-}: {
-  readonly request: Extract<ConversationItem, { readonly kind: "approval" }>["request"];
-}): ReactNode {
-  switch (request.kind) {
-    case "OUTCOME_UNKNOWN":
-      return (
-        <>
-          What came of <code>{request.call?.name}</code>?
-        </>
-      );
-    case "NETWORK_HOST":
-      return (
-        <>
-          May <code>{request.host}</code> be reached?
-        </>
-      );
-    default:
-      return (
-        <>
-          May <code>{request.call?.name}</code> run?
-        </>
-      );
-  }
-}
-
 function Shown({
   item,
-  decide,
-  cannotDecide,
+  actions,
+  canStoreRules,
 }: {
   readonly item: ConversationItem;
-  readonly decide: Actions["decide"];
-  /** Why the viewer decides on nothing; null for who may. What somebody asked for themselves, the server refuses. */
-  readonly cannotDecide: string | null;
+  readonly actions: Actions;
+  readonly canStoreRules: boolean;
 }): ReactNode {
   switch (item.kind) {
     case "message":
@@ -178,31 +124,7 @@ function Shown({
         </details>
       );
     case "approval":
-      return (
-        <section aria-label="Approval">
-          <p>
-            <Asked request={item.request} /> ({item.request.reason}, risk {item.request.risk})
-          </p>
-          <pre>{item.inputText}</pre>
-          {item.decision !== null ? (
-            <p>→ {item.decision}</p>
-          ) : cannotDecide !== null ? (
-            <p>Somebody else decides: {cannotDecide}</p>
-          ) : (
-            <>
-              {CHOICES[item.request.kind].map(({ decision, label }) => (
-                <button
-                  key={decision}
-                  type="button"
-                  onClick={() => decide(item.request.approvalId, decision, item.request.inputHash)}
-                >
-                  {label}
-                </button>
-              ))}
-            </>
-          )}
-        </section>
-      );
+      return <Approval item={item} actions={actions} canStoreRules={canStoreRules} />;
     case "end":
       return <p>The turn ended: {item.reason}</p>;
   }

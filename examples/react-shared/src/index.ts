@@ -1,3 +1,4 @@
-export { ConversationScreen, type Actions } from "./conversation.tsx";
+export { askedIn, type Asked, type Proposal } from "./asked.ts";
+export { ConversationScreen } from "./conversation.tsx";
 export { forgetAgent, knownAgent, rememberAgent } from "./remembered.ts";
 export * from "./generated/documents.ts";

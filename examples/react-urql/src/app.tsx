@@ -2,6 +2,9 @@ import { useState, type ReactNode } from "react";
 import { useTimeline } from "@triplane/client/urql/react";
 import {
   AgentDocument,
+  AllowAlwaysDocument,
+  askedIn,
+  AskedDocument,
   BeginningDocument,
   ConversationScreen,
   CreateAgentDocument,
@@ -9,14 +12,22 @@ import {
   forgetAgent,
   InterruptAgentDocument,
   knownAgent,
+  ProposalDocument,
   rememberAgent,
   SendMessageDocument,
+  type ApprovalDecision,
+  type Asked,
+  type Proposal,
 } from "@triplane/example-react-shared";
-import { useMutation, useQuery, type OperationResult } from "urql";
+import { useClient, useMutation, useQuery, type OperationResult } from "urql";
 
 type Refusals = readonly { readonly message: string }[];
 
+/** Asked of the server each time: what stands in the cache may be old. */
+const FRESH = { requestPolicy: "network-only" } as const;
+
 export function App(): ReactNode {
+  const client = useClient();
   const [agentId, setAgentId] = useState(knownAgent);
   const [problem, setProblem] = useState<string | null>(null);
   const { view, status, error } = useTimeline(agentId);
@@ -25,6 +36,7 @@ export function App(): ReactNode {
   const [, create] = useMutation(CreateAgentDocument);
   const [, send] = useMutation(SendMessageDocument);
   const [, decide] = useMutation(DecideApprovalDocument);
+  const [, allowAlways] = useMutation(AllowAlwaysDocument);
   const [, interrupt] = useMutation(InterruptAgentDocument);
 
   /** Refusals come as data. True if there is none. */
@@ -49,6 +61,23 @@ export function App(): ReactNode {
     return attempt(send({ input: { agentId: id, text, idempotencyKey } }), ({ sendMessage }) => sendMessage.userErrors);
   };
 
+  const decideAs = (approvalId: string, decision: ApprovalDecision, inputHash: string | null): Promise<boolean> =>
+    attempt(decide({ input: { approvalId, decision, inputHash } }), ({ decideApproval }) => decideApproval.userErrors);
+  const allowFromNowOn = async (approvalId: string, rule: string, inputHash: string | null): Promise<void> => {
+    const storing = allowAlways({ input: { approvalId, rule } });
+    if (await attempt(storing, ({ allowAlways: stored }) => stored.userErrors)) await decideAs(approvalId, "ALLOW", inputHash);
+  };
+  const look = async (approvalId: string): Promise<Asked> => {
+    const { data: answer, error: failure } = await client.query(AskedDocument, { approvalId }, FRESH);
+    if (failure !== undefined) throw failure;
+    return askedIn(answer);
+  };
+  const propose = async (approvalId: string, rule: string | null): Promise<Proposal> => {
+    const { data: answer, error: failure } = await client.query(ProposalDocument, { approvalId, rule }, FRESH);
+    if (answer === undefined) throw failure ?? new Error("the server answered nothing");
+    return answer.allowRuleProposal;
+  };
+
   return (
     <ConversationScreen
       title={`Triplane with urql${data?.agent ? `: ${data.agent.model}` : ""}`}
@@ -59,8 +88,10 @@ export function App(): ReactNode {
       problem={problem ?? error?.message ?? beginning.error?.message ?? null}
       actions={{
         send: sendTo,
-        decide: (approvalId, decision, inputHash) =>
-          void attempt(decide({ input: { approvalId, decision, inputHash } }), ({ decideApproval }) => decideApproval.userErrors),
+        look,
+        decide: (approvalId, decision, inputHash) => void decideAs(approvalId, decision, inputHash),
+        propose,
+        allowAlways: (approvalId, rule, inputHash) => void allowFromNowOn(approvalId, rule, inputHash),
         interrupt: () =>
           void attempt(interrupt({ input: { agentId: agentId ?? "" } }), ({ interruptAgent }) => interruptAgent.userErrors),
         begin: () => {

@@ -1,0 +1,200 @@
+import { visible } from "@triplane/client/command-lines";
+import { useEffect, useState, type ReactNode } from "react";
+import type { ApprovalKind, ConversationItem } from "@triplane/client/conversation";
+import type { Actions } from "./actions.ts";
+import { AlwaysAllow } from "./always-allow.tsx";
+import type { Asked } from "./asked.ts";
+import { Change, CommandLines } from "./change.tsx";
+import type { ApprovalDecision } from "./generated/documents.ts";
+
+type ApprovalItem = Extract<ConversationItem, { readonly kind: "approval" }>;
+
+/** What can be said to a kind of question, and whether a rule can be stored for what it asks. */
+type Answers = {
+  readonly choices: readonly { readonly decision: ApprovalDecision; readonly label: string }[];
+  readonly isRuled: boolean;
+};
+
+const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
+  TOOL_CALL: {
+    choices: [
+      { decision: "ALLOW", label: "Allow" },
+      { decision: "DENY", label: "Deny" },
+    ],
+    isRuled: true,
+  },
+  OUTCOME_UNKNOWN: {
+    choices: [
+      { decision: "DONE", label: "It was done" },
+      { decision: "RETRY", label: "Run again" },
+      { decision: "FAIL", label: "Give up" },
+    ],
+    isRuled: false,
+  },
+  BUDGET: { choices: [], isRuled: false },
+  NETWORK_HOST: {
+    choices: [
+      { decision: "ALLOW", label: "Allow for this agent" },
+      { decision: "DENY", label: "Deny" },
+    ],
+    isRuled: true,
+  },
+};
+
+/** How far it is known what an approval asks. */
+type Look =
+  | { readonly kind: "looking" }
+  | { readonly kind: "seen"; readonly asked: Asked }
+  | { readonly kind: "failed"; readonly problem: string };
+
+/** A question to a person. It can be answered once what would change is shown. */
+export function Approval({
+  item: { request, inputText, decision },
+  actions,
+  canStoreRules,
+}: {
+  readonly item: ApprovalItem;
+  readonly actions: Actions;
+  readonly canStoreRules: boolean;
+}): ReactNode {
+  const { approvalId, kind, inputHash } = request;
+  const isOpen = decision === null;
+  const [look, setLook] = useState<Look>({ kind: "looking" });
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    if (!isOpen) return;
+    let isCurrent = true;
+    const seen = (next: Look): void => void (isCurrent ? setLook(next) : null);
+    actions.look(approvalId).then(
+      (asked) => seen({ kind: "seen", asked }),
+      (failure: unknown) => seen({ kind: "failed", problem: String(failure) }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [approvalId, isOpen, tries]);
+  return (
+    <section aria-label="Approval">
+      <p>
+        <Question request={request} /> ({visible(request.reason ?? "why is no longer known")}, risk {request.risk})
+      </p>
+      {look.kind === "seen" ? <Shown asked={look.asked} /> : null}
+      {inputText === "" ? null : <pre tabIndex={0}>{inputText}</pre>}
+      {decision === null ? (
+        <Answer
+          look={look}
+          kind={kind}
+          canStoreRules={canStoreRules}
+          decide={(said) => actions.decide(approvalId, said, inputHash)}
+          propose={(rule) => actions.propose(approvalId, rule)}
+          store={(rule) => actions.allowAlways(approvalId, rule, inputHash)}
+          lookAgain={() => {
+            setLook({ kind: "looking" });
+            setTries(tries + 1);
+          }}
+        />
+      ) : (
+        <p>→ {decision}</p>
+      )}
+    </section>
+  );
+}
+
+function Question({ request: { kind, call, host, port } }: Pick<ApprovalItem, "request">): ReactNode {
+  switch (kind) {
+    case "OUTCOME_UNKNOWN":
+      return (
+        <>
+          What came of <code>{call?.name}</code>?
+        </>
+      );
+    case "NETWORK_HOST":
+      return (
+        <>
+          May{" "}
+          <code>
+            {host}:{port}
+          </code>{" "}
+          be reached?
+        </>
+      );
+    default:
+      return (
+        <>
+          May <code>{call?.name}</code> run?
+        </>
+      );
+  }
+}
+
+function Shown({ asked }: { readonly asked: Asked }): ReactNode {
+  const calls = asked.subject !== null && "toolCalls" in asked.subject ? asked.subject.toolCalls : [];
+  return (
+    <>
+      {calls.length === 0 ? null : (
+        <ul aria-label="Calls that would reach it">
+          {calls.map(({ id, name, inputPreview }) => (
+            <li key={id}>
+              <code>{name}</code> {visible(inputPreview ?? "")}
+            </li>
+          ))}
+        </ul>
+      )}
+      <CommandLines asked={asked} />
+      <Change preview={asked.preview} />
+    </>
+  );
+}
+
+function Answer({
+  look,
+  kind,
+  canStoreRules,
+  decide,
+  propose,
+  store,
+  lookAgain,
+}: {
+  readonly look: Look;
+  readonly kind: ApprovalKind;
+  readonly canStoreRules: boolean;
+  readonly decide: (decision: ApprovalDecision) => void;
+  readonly propose: Parameters<typeof AlwaysAllow>[0]["propose"];
+  readonly store: (rule: string) => void;
+  readonly lookAgain: () => void;
+}): ReactNode {
+  const [isRuling, setRuling] = useState(false);
+  switch (look.kind) {
+    case "looking":
+      return <p>Looking what it would change …</p>;
+    case "failed":
+      return (
+        <>
+          <p>What it would change cannot be shown: {look.problem}</p>
+          <button type="button" onClick={lookAgain}>
+            Look again
+          </button>
+        </>
+      );
+    case "seen": {
+      const reasons = look.asked.viewerCannotDecideReasons;
+      if (reasons.length > 0) return <p>Somebody else decides: {reasons.join(", ")}</p>;
+      const { choices, isRuled } = ANSWERS[kind];
+      return (
+        <>
+          {choices.map(({ decision, label }) => (
+            <button key={decision} type="button" onClick={() => decide(decision)}>
+              {label}
+            </button>
+          ))}
+          {isRuled && canStoreRules && !isRuling ? (
+            <button type="button" onClick={() => setRuling(true)}>
+              Always …
+            </button>
+          ) : null}
+          {isRuling ? <AlwaysAllow propose={propose} store={store} /> : null}
+        </>
+      );
+    }
+  }
+}
