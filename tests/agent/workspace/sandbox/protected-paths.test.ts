@@ -91,6 +91,24 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(await readdir(workspace)).toEqual([]);
   });
 
+  it("are mounted only as they were when the workspace was entered, while a program beside makes and removes them", async () => {
+    const { workspace, start } = await testBox({}, { followsLinks: true });
+    const swaps = await start("echo up; while :; do mkdir .vscode; rmdir .vscode; done 2>/dev/null", { isBackground: true });
+    await once(swaps.process.stdout, "data");
+    const outcomes = { beside: 0, refused: 0 };
+    for (let round = 0; round < 60; round += 1) {
+      const program = await start("grep -c '/.vscode ' /proc/self/mountinfo", {}, AbortSignal.timeout(150)).catch(() => null);
+      if (program === null) outcomes.refused += 1;
+      else if ((await ended(program)).out === "0\n") outcomes.beside += 1;
+      else expect.fail(`round ${round}: a box mounts a path beside a program that swaps it`);
+    }
+    expect(outcomes.beside).toBeGreaterThan(0);
+    expect(outcomes.refused).toBeGreaterThan(0);
+    swaps.end();
+    await swaps.ended;
+    expect(await readdir(workspace)).toHaveLength(0);
+  });
+
   it("let no program run in the background with a bubblewrap that follows links, and any with one that does not", async () => {
     const old = await testBox({}, { followsLinks: true });
     const without = await old.start("echo up; read", { isBackground: true });
