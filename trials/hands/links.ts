@@ -70,7 +70,7 @@ export async function swapLinks(
   folder: string,
   { isShort, isPlanted, fail }: TrialRun,
 ): Promise<string> {
-  const turns = isShort && !isPlanted ? 10 : 100;
+  const turns = isShort && !isPlanted ? 15 : 100;
   const outside = await layOutOutside(join(folder, "outside-of-swaps"));
   const before = await listing(outside);
   const workspaces = join(folder, "workspaces");
@@ -111,7 +111,7 @@ async function layOutOutside(outside: string): Promise<string> {
 function swaps(outside: string): string {
   const at = (path: string, to: string): string => `ln -s ${to} ${path}; sleep 0.005; rm -rf ${path}`;
   const steps = [
-    "mkdir -p .git/hooks notes; echo x > .git/config",
+    "rm -rf .git .husky notes away; mkdir -p .git/hooks notes; echo x > .git/config",
     "mv notes away",
     at("notes", outside),
     "mv away notes; rm -rf .git",
@@ -119,7 +119,8 @@ function swaps(outside: string): string {
     at(".git", `${WHILE_MADE}${outside}`),
     `mkdir .git; ${at(".git/hooks", join(outside, "hooks"))}`,
     at(".git/config", `${WHILE_MADE}${outside}/new`),
-    "rm -rf .git",
+    // A program may start beside the shell while there is no protected path.
+    "rm -rf .git; sleep 0.05",
     at(".husky", `${WHILE_MADE}${outside}/new`),
   ];
   return `while [ -e go ]; do { ${steps.join("; ")}; } 2>/dev/null; done`;
