@@ -68,11 +68,11 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string):
   };
   const boxed = async (): Promise<void> => {
     const rule = coverRule({ permission, bounds: [], stored: [], box: { protectedPaths: [] } });
-    const covered = await paths.find(workspace, rule, signal);
+    const found = await paths.find(workspace, rule, signal);
     const argv = ["/bin/true"] as const;
     await (
       await boxes.start(
-        { argv, folder: workspace, env: {}, workspace, home, covered, network: null, isBackground: false },
+        { argv, folder: workspace, env: {}, workspace, home, ...found, network: null, isBackground: false },
         signal,
       )
     ).ended;

@@ -33,6 +33,7 @@ import { Tails } from "./events/following/tails.ts";
 import { serverMetrics } from "./metrics.ts";
 import { systemClock, type Clock } from "./lib/clock.ts";
 import { consoleLogger, type Logger } from "./lib/log.ts";
+import type { Network } from "./agent/workspace/network/reach.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
 import { Homes } from "./agent/workspace/homes.ts";
 import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
@@ -70,6 +71,8 @@ export type Overrides = {
   readonly waitingLimits?: WaitingLimits;
   readonly requests?: RequestRoom;
   readonly models?: ReadonlyMap<string, Model>;
+  /** The way of programs of boxes to the internet. */
+  readonly network?: Network;
 };
 
 /** A running server. */
@@ -114,7 +117,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   // The agents.
   const groups = new ProcessGroups();
   starting.defer(() => groups.close());
-  const box = boxOf(settings, groups);
+  const box = boxOf(settings, groups, overrides.network);
   starting.defer(() => box?.close());
   for (const note of (await box?.recover()) ?? []) logger.warn(note);
   const images = new Images();
@@ -245,10 +248,15 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 }
 
 /** The boxes of this server; null if this machine makes none. */
-function boxOf({ available, sandbox, environment }: Settings, groups: ProcessGroups): BubblewrapSandbox | null {
+function boxOf(
+  { available, sandbox, environment }: Settings,
+  groups: ProcessGroups,
+  network?: Network,
+): BubblewrapSandbox | null {
   if (!available.isAvailable) return null;
   const folder = join(environment.dataFolder, "sandbox");
-  return new BubblewrapSandbox(groups, available, { folder, ...sandbox, closed: closedFolders(environment), limits: BOX_LIMITS });
+  const settings = { folder, ...sandbox, closed: closedFolders(environment), limits: BOX_LIMITS };
+  return new BubblewrapSandbox(groups, available, settings, network);
 }
 
 /** The services of each tenant: what is configured for it, and what it shares with the others of this server. */

@@ -58,6 +58,7 @@ it("a template that requires a box is refused at the start where there is none, 
     workspace: "/",
     home: "/",
     covered: [],
+    repositories: [],
     network: null,
     isBackground: false,
   };

@@ -44,6 +44,7 @@ it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run
     workspace: app.workspace,
     home,
     covered: [],
+    repositories: [],
     network: null,
     isBackground: false,
   };

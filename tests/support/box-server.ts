@@ -22,6 +22,7 @@ export async function boxServer(folder: string, command: string): Promise<string
     home: workspace,
     env: { PATH: "/usr/bin:/bin" },
     covered: [],
+    repositories: [],
     network: null,
     isBackground: false,
   };

@@ -67,6 +67,7 @@ export async function testBox(
         workspace,
         home,
         covered: [],
+        repositories: [],
         network: null,
         isBackground: false,
         ...program,

@@ -10,7 +10,16 @@ const template = {
   permission: { mode: "auto", autoAllowTools: ["bash_run"] },
 };
 
-/** Agents that run what they are told: "run COMMAND", "start COMMAND" in the background, "logs SHELL". */
+const boxed = {
+  ...template,
+  sandbox: "required" as const,
+  permission: { ...template.permission, deny: ["fs_read(path:/denied)"], allow: ["fs_write(path:/.git/hooks)"] },
+};
+
+/** The port that names of the trial's own network are asked at. */
+const port = process.env["TRIAL_PORT"] ?? "80";
+
+/** Agents that do what they are told: "run COMMAND", "start COMMAND" in the background, "logs SHELL", "try COMMAND" with the file tools beside. */
 export default defineConfig({
   models: {
     scripted: {
@@ -25,6 +34,16 @@ export default defineConfig({
             call: [{ tool: "bash_run", input: { command: "{{command}}", background: true } }],
           },
           { when: { user: "^logs (?<shell>.+)$" }, call: [{ tool: "bash_logs", input: { shell_id: "{{shell}}" } }] },
+          {
+            when: { user: "^try (?<command>.+)$" },
+            call: [
+              { tool: "bash_run", input: { command: "{{command}}" } },
+              { tool: "fs_write", input: { path: ".git/hooks/pre-commit", content: "written" } },
+              { tool: "fs_read", input: { path: ".git/hooks/pre-commit" } },
+              { tool: "fs_write", input: { path: "notes/today.txt", content: "written" } },
+              { tool: "fs_read", input: { path: "notes/today.txt" } },
+            ],
+          },
           { when: {}, say: ["Done."] },
         ],
       },
@@ -34,6 +53,7 @@ export default defineConfig({
   workspaceRoots: [process.env["TRIAL_WORKSPACES"] ?? "."],
   templates: {
     unboxed: template,
-    ...(sandboxAvailable() ? { boxed: { ...template, sandbox: "required" as const } } : {}),
+    ...(sandboxAvailable() ? { boxed } : {}),
   },
+  sandbox: { hosts: [`*.example:${port}`] },
 });

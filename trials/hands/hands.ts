@@ -7,43 +7,63 @@ import { start } from "../processes.ts";
 import { SERVER_READY } from "../run-server.ts";
 import { trialInFolder, type TrialRun } from "../trial.ts";
 import type { HandsTemplate } from "./agents.ts";
-import { CANARY, findCanaries, layOutCanaries } from "./canaries.ts";
+import { canary, configurationIn, findCanaries, layOutCanaries } from "./canaries.ts";
+import { plantLinks, swapLinks } from "./links.ts";
+import { askForNames, startNamed } from "./names.ts";
 import { printMuch } from "./output.ts";
 import { tryPaths } from "./paths.ts";
 import { killBeside } from "./shells.ts";
 
 /**
  * `npm run trial:hands`: what agents do with files and programs stays inside of their boundary. 100,000 generated paths and links
- * against the file tools; canaries that a program in a box looks for; a build that prints 1 GB; a server that is killed while 50
- * background shells of 20 agents run. With --planted a tool opens what a path says, and programs run without a box: each of these
- * faults must be seen.
+ * against the file tools; canaries that a program in a box looks for; links at protected paths, planted and swapped in by a
+ * background shell; names that lead into the machine's own network; a build that prints 1 GB; a server that is killed while 50
+ * background shells of 20 agents run. With --planted a tool opens what a path says, programs run without a box, and the
+ * proxy connects to what a name stands for at the last moment: each of these faults must be seen.
  */
 await trialInFolder("hands", runHands);
 
 async function runHands(run: TrialRun, folder: string): Promise<string> {
   const workspaces = join(folder, "workspaces");
   await mkdir(workspaces);
-  await layOutCanaries(folder);
+  await layOutCanaries(folder, fileURLToPath(new URL("hands.config.ts", import.meta.url)));
   const postgres = await startPostgres();
+  const named = await startNamed();
   const server = await start("trials/hands/server.ts", SERVER_READY, {
     DATABASE_URL: postgres.url,
-    TRIPLANE_CONFIG: fileURLToPath(new URL("hands.config.ts", import.meta.url)),
+    TRIPLANE_CONFIG: configurationIn(folder),
     TRIPLANE_DATA_DIR: join(folder, "data"),
     TRIAL_WORKSPACES: workspaces,
+    TRIAL_PORT: String(named.privatePort),
+    TRIAL_PUBLIC_PORT: String(named.publicPort),
+    TRIAL_FAULT: run.isPlanted ? "network" : "none",
     HOME: join(folder, "home"),
-    TRIAL_SECRET: CANARY,
+    TRIAL_SECRET: canary("environment"),
   });
-  const template: HandsTemplate = sandboxAvailable() && !run.isPlanted ? "boxed" : "unboxed";
+  const url = server.said;
+  const hasBoxes = sandboxAvailable();
+  const template: HandsTemplate = hasBoxes && !run.isPlanted ? "boxed" : "unboxed";
   // Without a box there is no boundary that programs could be held to.
   const hasBoundary = template === "boxed" || run.isPlanted;
   const parts: readonly ((part: TrialRun) => Promise<string>)[] = [
     (part) => tryPaths(part, join(folder, "paths")),
-    ...(hasBoundary ? [(part: TrialRun) => findCanaries(server.said, template, folder, part)] : []),
+    ...(hasBoundary
+      ? [
+          (part: TrialRun) => findCanaries(url, template, folder, part),
+          (part: TrialRun) => plantLinks(url, template, folder, part),
+          (part: TrialRun) => swapLinks(url, template, folder, part),
+        ]
+      : []),
+    ...(hasBoxes ? [(part: TrialRun) => askForNames(url, folder, named, part)] : []),
     ...(run.isPlanted ? [] : [(part: TrialRun) => printMuch(server, workspaces, part)]),
     (part) => killBeside(server, template, workspaces, part),
   ];
   const counts: string[] = [];
-  for (const part of parts) counts.push(run.isPlanted ? await seen(part, run) : await part(run));
+  for (const part of parts) {
+    const began = performance.now();
+    const count = run.isPlanted ? await seen(part, run) : await part(run);
+    counts.push(`${count} (${((performance.now() - began) / 1_000).toFixed(1)} s)`);
+  }
   if (run.isPlanted) run.fail(counts.join("; "));
   return counts.join("; ");
 }

@@ -1,8 +1,9 @@
-import { lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Json } from "../../src/lib/json.ts";
 import { runTool } from "../../tests/support/run-tool.ts";
 import type { TrialRun } from "../trial.ts";
+import { listing } from "./listing.ts";
 import { Random } from "./random.ts";
 
 /** The words of every file outside of the workspace: nothing that a tool answers may have them. */
@@ -157,18 +158,4 @@ async function answer(workspace: string, tool: string, input: Json): Promise<str
 /** The fault of the trial: a tool that opens what its path says. */
 async function leaks(workspace: string, { path }: { readonly [name: string]: Json }): Promise<string> {
   return typeof path === "string" ? readFile(join(workspace, path), "utf8").catch(String) : "";
-}
-
-/** All that lies in a folder, with what is in it. */
-async function listing(folder: string): Promise<string> {
-  const names = (await readdir(folder, { recursive: true })).toSorted();
-  const lines = await Promise.all(
-    names.map(async (name) => {
-      const path = join(folder, name);
-      const found = await lstat(path);
-      if (found.isSymbolicLink()) return `${name} -> ${await readlink(path)}`;
-      return found.isDirectory() ? `${name}/` : `${name}: ${await readFile(path, "utf8")}`;
-    }),
-  );
-  return lines.join("\n");
 }

@@ -1,3 +1,4 @@
+import { protects } from "../workspace/sandbox/protected-paths.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { Access } from "../workspace/workspace.ts";
 import {
@@ -326,8 +327,7 @@ function sensitiveParameters(scope: CommandScope): string[] {
 /** The parameters by which a call writes files that the agent's box protects from programs. */
 function protectedParameters({ box, ...scope }: CommandScope): string[] {
   if (box === null) return [];
-  const isProtected = (name: string): boolean => box.protectedPaths.some((path) => name === path || name.startsWith(`${path}/`));
-  return parametersOf({ box, ...scope }, ({ names, access }) => access === "write" && names.some(isProtected));
+  return parametersOf({ box, ...scope }, ({ names, access }) => access === "write" && protects(box.protectedPaths, names));
 }
 
 /** The parameters with a path of such a file. */

@@ -45,6 +45,10 @@ describe("a path that boxes protect", () => {
     for (const path of ["Makefile", ".git/hooks/post-commit", ".git/hooks"])
       for (const source of [presets.workspace, { mode: "auto" }, { allow: ["fs_write"] }, { autoAllowTools: ["fs_write"] }])
         expect(verdict(source, "fs_write", "required", at(path, "write")), path).toBe("ask by protected files");
+    for (const path of ["vendor/a/.git/hooks/x", "vendor/a/.git/config", ".git/modules/a/config", "vendor/a/.git", ".git"])
+      expect(verdict(presets.workspace, "fs_write", "required", at(path, "write")), path).toBe("ask by protected files");
+    for (const path of ["vendor/a/.git/info/exclude", "vendor/hooks/x", "a.git/hooks/x", ".gitignore"])
+      expect(verdict(presets.workspace, "fs_write", "required", at(path, "write")), path).toContain("allow");
     expect(verdict({ allow: ["fs_write(path:Makefile)"] }, "fs_write", "required", at("Makefile", "write"))).toContain("allow");
     expect(verdict(presets.workspace, "fs_write", "required", at("src/Makefile", "write"))).toContain("allow");
     expect(verdict(presets.workspace, "fs_read", "required", at("Makefile", "read"))).toContain("allow");

@@ -4,7 +4,7 @@ import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
 import type { Homes } from "../../workspace/homes.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
-import type { CoveredPaths, CoverRule } from "../../workspace/sandbox/covered-paths.ts";
+import type { CoveredPaths, CoverRule, FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
 import type { Program, Sandbox } from "../../workspace/sandbox/sandbox.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
@@ -29,6 +29,9 @@ export type ProgramPlace = {
   readonly mayReach: (host: string, port: number) => Promise<boolean>;
 };
 
+/** Nobody looks through the workspace of a program that runs without a box. */
+const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
+
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
   { homes, coveredPaths, listedHosts }: ProgramServices,
@@ -44,7 +47,7 @@ export async function startProgram(
     env: { ...inherited(), HOME: home, ...env },
     workspace: workspace.root,
     home,
-    covered: sandbox.kind === "none" ? [] : await coveredPaths.find(workspace.root, await coverRule(), signal),
+    ...(sandbox.kind === "none" ? NOTHING_FOUND : await coveredPaths.find(workspace.root, await coverRule(), signal)),
     network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
   };

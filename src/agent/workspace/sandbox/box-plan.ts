@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { isInside } from "../../../lib/path-inside.ts";
 import { isSecretPath } from "../secret-files.ts";
 import { isSeen, type Mount } from "./bubblewrap-arguments.ts";
-import { findPath, type FoundPath } from "./protected-paths.ts";
+import { findPath, repositoryPaths, type FoundPath } from "./protected-paths.ts";
 import type { Program } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
@@ -30,8 +30,11 @@ export type BoxPlan = {
 const MOST_PLACES = 300;
 
 /** The mounts for a program, as its workspace is now. Throws SandboxRefused if they cannot hold it. */
-export function boxPlan(program: Pick<Program, "workspace" | "home" | "covered">, surroundings: BoxSurroundings): BoxPlan {
-  const { workspace, home, covered } = program;
+export function boxPlan(
+  program: Pick<Program, "workspace" | "home" | "covered" | "repositories">,
+  surroundings: BoxSurroundings,
+): BoxPlan {
+  const { workspace, home, covered, repositories } = program;
   const mounts: readonly Mount[] = [
     ...surroundings.mounts,
     { kind: "writable", source: home, target: home },
@@ -41,11 +44,14 @@ export function boxPlan(program: Pick<Program, "workspace" | "home" | "covered">
   const elsewhere = surroundings.closed.filter((path) => !isInside(workspace, path) && isSeen(mounts, path) && existsSync(path));
   const find = (path: string): Found => ({ path, found: findPath(workspace, relative(workspace, path)) });
   const hidden = [...own, ...covered].map(find);
-  const guarded = surroundings.protected.map((path) => ({ path, found: findPath(workspace, path) }));
+  const guarded = [...surroundings.protected, ...repositories.flatMap(repositoryPaths)].map((path) => ({
+    path,
+    found: findPath(workspace, path),
+  }));
   const places = placesOf(hidden, guarded, new Set([workspace, home]));
   if (places.size > MOST_PLACES)
     throw new SandboxRefused(
-      `${places.size} files of the workspace would have to be covered or protected, and ${MOST_PLACES} can be: put denied files in one folder, and deny the folder`,
+      `${places.size} files of the workspace would have to be covered or protected, and ${MOST_PLACES} can be: put denied files in one folder, and deny the folder; of ${repositories.length} repositories below the workspace's root, let the agent work in one`,
     );
   const absent = [...hidden.filter(({ path }) => own.includes(path)), ...guarded].filter(({ found }) => found.kind === "absent");
   return {

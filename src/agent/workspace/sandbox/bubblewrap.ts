@@ -18,7 +18,7 @@ import { systemCallFilter } from "./system-call-filter.ts";
 import { SystemNames } from "./system-names.ts";
 import { systemRoot } from "./system-root.ts";
 import { TakenAway } from "./taken-away.ts";
-import { WorkspaceUses, type WorkspaceUse } from "./workspace-uses.ts";
+import { WorkspaceUses, type EnteredWorkspace, type WorkspaceUse } from "./workspace-uses.ts";
 
 /** The settings of which boxes of a server are made. */
 export type BoxSettings = {
@@ -74,12 +74,11 @@ export class BubblewrapSandbox implements Sandbox {
 
   async start(program: Program, signal: AbortSignal): Promise<ProcessGroup> {
     const surroundings = this.#surroundings();
-    const plan = (): BoxPlan => boxPlan(program, surroundings);
-    const use = await this.#enter(program, plan, signal);
+    const use = await this.#enter(program, () => boxPlan(program, surroundings), signal);
     let takeAway: () => Promise<readonly string[]> = async () => [];
     try {
-      // Nothing is awaited between this look at the workspace and the start.
-      const { mounts, absent, places } = plan();
+      // The box is made of what was seen when the workspace was entered: a place that appeared since was not waited for.
+      const { mounts, absent, places } = use.seen;
       this.#refuseInBackground(program, places);
       takeAway = this.#takenAway.watch({ workspace: program.workspace, absent });
       const { limits } = this.#settings;
@@ -138,12 +137,12 @@ export class BubblewrapSandbox implements Sandbox {
     await Promise.all([...this.#running].map(({ ended }) => ended));
   }
 
-  /** Waits until a box may be made in the workspace. */
-  async #enter(program: Program, plan: () => BoxPlan, signal: AbortSignal): Promise<WorkspaceUse> {
+  /** Waits until a box may be made in the workspace, and gives its plan. */
+  async #enter(program: Program, plan: () => BoxPlan, signal: AbortSignal): Promise<EnteredWorkspace<BoxPlan>> {
     const { followsLinks, version } = this.#bubblewrap;
-    if (!followsLinks) return FREE;
+    if (!followsLinks) return { ...FREE, seen: plan() };
     this.#refuseInBackground(program, plan().places);
-    const use = await this.#uses.enter(program.workspace, () => plan().places.length > 0, signal);
+    const use = await this.#uses.enter(program.workspace, plan, ({ places }) => places.length > 0, signal);
     if (use !== null) return use;
     throw new SandboxRefused(
       `another program runs in the workspace, and bubblewrap ${version} makes no box beside it, since it follows links at protected paths: end the other program, or install bubblewrap 0.12 or later`,

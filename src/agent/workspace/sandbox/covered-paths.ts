@@ -30,14 +30,29 @@ type KnownFolder = {
   /** False if the folder may have changed after it was read without a later time of its change. */
   readonly isSettled: boolean;
   readonly covered: readonly string[];
+  readonly isRepository: boolean;
   readonly folders: ReadonlyMap<string, KnownFolder | null>;
 };
 
+/** The things in a workspace of which its boxes are made. */
+export type FoundInWorkspace = {
+  /** Real paths of what is covered. */
+  readonly covered: readonly string[];
+  /** Folders below the root in which repositories lie, as paths from the root. */
+  readonly repositories: readonly string[];
+};
+
 /** A look through a workspace: what was found, and how many folders were looked at. */
-type Look = { readonly rule: CoverRule; readonly covered: string[]; folders: number; readonly signal: AbortSignal };
+type Look = {
+  readonly rule: CoverRule;
+  readonly covered: string[];
+  readonly repositories: string[];
+  folders: number;
+  readonly signal: AbortSignal;
+};
 
 /**
- * Finds what is covered in workspaces. What was found is remembered by folder: a folder whose inode and time of change
+ * Finds what is covered in workspaces, and the repositories that lie in them. What was found is remembered by folder: a folder whose inode and time of change
  * (ctime, which no program can set back) are those of before has the same entries, so the second look is one question a
  * folder. Links are not followed: what they lead to is found where it lies.
  */
@@ -47,13 +62,13 @@ export class CoveredPaths {
     sizeCalculation: ({ folders }) => Math.max(1, folders),
   });
 
-  /** Real paths of what is covered in a workspace. Throws SandboxRefused if it has too many folders to be looked through. */
-  async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<readonly string[]> {
+  /** Looks through a workspace. Throws SandboxRefused if it has too many folders to be looked through. */
+  async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<FoundInWorkspace> {
     const key = `${workspace}\0${rule.key}`;
-    const look: Look = { rule, covered: [], folders: 0, signal };
+    const look: Look = { rule, covered: [], repositories: [], folders: 0, signal };
     const root = await lookInto(workspace, "", this.#known.get(key)?.root ?? null, look);
     if (root !== null) this.#known.set(key, { root, folders: look.folders });
-    return look.covered.map((path) => join(workspace, path));
+    return { covered: look.covered.map((path) => join(workspace, path)), repositories: look.repositories };
   }
 }
 
@@ -71,6 +86,7 @@ async function lookInto(real: string, path: string, before: KnownFolder | null, 
   const now = before !== null && isUnchanged(real, before) ? before : read(real, path, before, look.rule);
   if (now === null) return null;
   for (const name of now.covered) look.covered.push(within(path, name));
+  if (now.isRepository) look.repositories.push(path);
   if (now.folders.size === 0) return now;
   const folders = new Map<string, KnownFolder | null>();
   for (const [name, known] of now.folders) folders.set(name, await lookInto(join(real, name), within(path, name), known, look));
@@ -88,14 +104,16 @@ function read(real: string, path: string, before: KnownFolder | null, { verdict 
   if (found === undefined || !found.isDirectory()) return null;
   const covered: string[] = [];
   const folders = new Map<string, KnownFolder | null>();
+  let isRepository = false;
   for (const entry of entriesOf(real)) {
     if (entry.isSymbolicLink()) continue;
+    if (entry.name === ".git" && path !== "") isRepository = true;
     const said = verdict(within(path, entry.name), entry.isDirectory());
     if (said === "covered") covered.push(entry.name);
     else if (said === "looked into") folders.set(entry.name, before?.folders.get(entry.name) ?? null);
   }
   const isSettled = Date.now() - Number(found.ctimeMs) > TICK_MS;
-  return { inode: found.ino, changedAt: found.ctimeNs, isSettled, covered, folders };
+  return { inode: found.ino, changedAt: found.ctimeNs, isSettled, covered, isRepository, folders };
 }
 
 function entriesOf(real: string) {

@@ -2,16 +2,21 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
+/** The parts of a repository that git runs, or that tell git what to run; those of its submodules lie in `modules`. */
+const REPOSITORY_PARTS = ["hooks", "config", "config.worktree", "modules"];
+
+/** The paths of a repository that boxes protect. `folder` is where the repository lies, as a path from the workspace's root. */
+export function repositoryPaths(folder: string): readonly string[] {
+  return REPOSITORY_PARTS.map((part) => `${folder === "" ? "" : `${folder}/`}.git/${part}`);
+}
+
 /**
  * Paths, from a workspace's root, that programs of a box may read and not change: files that other programs, outside of
  * any box, take as orders of the person who starts them. `sandbox.protect` of the configuration adds to them.
  */
 export const PROTECTED_PATHS: readonly string[] = [
   // What git runs, and what tells git what to run.
-  ".git/hooks",
-  ".git/config",
-  ".git/config.worktree",
-  ".git/modules",
+  ...repositoryPaths(""),
   ".gitconfig",
   ".gitmodules",
   ".husky",
@@ -44,6 +49,22 @@ export const PROTECTED_PATHS: readonly string[] = [
 /** All paths that boxes protect, with those of the configuration. */
 export function protectedPaths(own: readonly string[]): readonly string[] {
   return [...PROTECTED_PATHS, ...own];
+}
+
+/**
+ * True if a file of these names is protected: it is one of the paths, or lies in one; or, wherever a repository lies, it is of its
+ * protected parts, or a file `.git`, which says where they lie.
+ */
+export function protects(paths: readonly string[], names: readonly string[]): boolean {
+  return names.some((name) => isOfRepository(name) || paths.some((path) => name === path || name.startsWith(`${path}/`)));
+}
+
+function isOfRepository(name: string): boolean {
+  const parts = name.split("/");
+  return parts.some((part, index) => {
+    const next = parts[index + 1];
+    return part === ".git" && (next === undefined || REPOSITORY_PARTS.includes(next));
+  });
 }
 
 /**

@@ -15,6 +15,8 @@ export type Program = {
   readonly home: string;
   /** Real paths of files in the workspace that the agent may not read: a box covers them. */
   readonly covered: readonly string[];
+  /** Folders of the workspace, as paths from its root, in which repositories lie: a box protects their hooks and configurations. */
+  readonly repositories: readonly string[];
   /** Says which hosts it may reach; null for none. Asked at each connection. Without a box it reaches all. */
   readonly network: HostDecision | null;
   /** True if the program outlives its call. */

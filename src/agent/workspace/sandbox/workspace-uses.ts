@@ -3,6 +3,9 @@ import { isInside } from "../../../lib/path-inside.ts";
 /** A program's stay in a workspace. `settled` says that its box is made, `leave` that nothing of it runs. */
 export type WorkspaceUse = { settled(): void; leave(): void };
 
+/** The same, with what was seen of the workspace when it was entered. */
+export type EnteredWorkspace<Seen> = WorkspaceUse & { readonly seen: Seen };
+
 type Use = { readonly workspace: string; isSettled: boolean };
 
 /**
@@ -15,17 +18,25 @@ export class WorkspaceUses {
   readonly #waiting = new Set<() => void>();
 
   /**
-   * Enters a workspace as soon as it may be entered: `isAlone` says at each look whether nobody else may be there. Null if
-   * `signal` aborts first.
+   * Enters a workspace as soon as it may be entered. `look` looks at the workspace, and `isAlone` says of what was seen that
+   * nobody else may be there. Gives what the last look saw, by which alone it was decided. Null if `signal` aborts first.
    */
-  async enter(workspace: string, isAlone: () => boolean, signal: AbortSignal): Promise<WorkspaceUse | null> {
-    while (!this.#mayEnter(workspace, isAlone())) {
+  async enter<Seen>(
+    workspace: string,
+    look: () => Seen,
+    isAlone: (seen: Seen) => boolean,
+    signal: AbortSignal,
+  ): Promise<EnteredWorkspace<Seen> | null> {
+    let seen = look();
+    while (!this.#mayEnter(workspace, isAlone(seen))) {
       if (signal.aborted) return null;
       await this.#change(signal);
+      seen = look();
     }
     const use: Use = { workspace, isSettled: false };
     this.#uses.add(use);
     return {
+      seen,
       settled: () => {
         use.isSettled = true;
         this.#tell();

@@ -67,7 +67,10 @@ describe("the arguments of a box", () => {
       protected: [],
       closed: ["/usr/bin", "/etc", "/usr/no/such"],
     };
-    const { mounts, places, absent } = boxPlan({ workspace: "/no/workspace", home: "/no/home", covered: [] }, surroundings);
+    const { mounts, places, absent } = boxPlan(
+      { workspace: "/no/workspace", home: "/no/home", covered: [], repositories: [] },
+      surroundings,
+    );
     expect(mounts.filter(({ kind }) => kind === "empty folder").map(({ target }) => target)).toEqual(["/usr/bin"]);
     expect([places, absent]).toEqual([[], []]);
   });

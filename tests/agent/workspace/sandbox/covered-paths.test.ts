@@ -35,7 +35,7 @@ async function files(folder: string, paths: readonly string[]): Promise<void> {
 
 /** Looks for what is covered, as paths from the workspace's root. */
 async function covered(workspace: string, rule: CoverRule, paths = new CoveredPaths()): Promise<readonly string[]> {
-  return (await paths.find(workspace, rule, NEVER)).map((path) => relative(workspace, path)).toSorted();
+  return (await paths.find(workspace, rule, NEVER)).covered.map((path) => relative(workspace, path)).toSorted();
 }
 
 describe("what a box covers of a workspace", () => {
@@ -44,6 +44,20 @@ describe("what a box covers of a workspace", () => {
     await files(workspace, ["a.txt", "private/b/c", "src/x.sql", "node_modules/p/y.sql", "src/locked.json"]);
     const rule = ruleOf({ deny: ["fs_read(path:/private)", "fs_*(path:*.sql)", "fs_write(path:locked.json)"] });
     expect(await covered(workspace, rule)).toEqual(["node_modules/p/y.sql", "private", "src/x.sql"]);
+  });
+
+  it("is found together with the repositories below the root: as folders and as files of linked ones, in dependencies only if those are looked into", async () => {
+    const workspace = await temporaryFolder();
+    await files(workspace, [".git/HEAD", "vendor/a/.git/HEAD", "vendor/a/sub/.git", "node_modules/p/.git/HEAD", "x/git/HEAD"]);
+    await symlink(join(workspace, "vendor/a/.git"), join(workspace, "x/.git"));
+    const paths = new CoveredPaths();
+    const repositories = async (source: PermissionSource) =>
+      (await paths.find(workspace, ruleOf(source), NEVER)).repositories.toSorted();
+    for (const _again of [1, 2]) expect(await repositories({})).toEqual(["vendor/a", "vendor/a/sub"]);
+    const all = ["node_modules/p", "vendor/a", "vendor/a/sub"];
+    expect(await repositories({ deny: ["fs_read(path:/private)"] })).toEqual(all);
+    await rm(join(workspace, "vendor/a/sub/.git"));
+    expect(await repositories({})).toEqual(["vendor/a"]);
   });
 
   it("is what mostly holds secrets and no allow rule for reading names, but for names in dependencies", async () => {

@@ -31,6 +31,35 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(await readFile(join(workspace, ".git", "config"), "utf8")).toBe("[core]\n");
   });
 
+  it("are those of repositories below its root, too, of linked ones and of submodules", async () => {
+    const { workspace, run } = await testBox();
+    await repository(join(workspace, "vendor", "a"));
+    await repository(workspace);
+    await mkdir(join(workspace, "linked"));
+    await writeFile(join(workspace, "linked", ".git"), "gitdir: ../.git/worktrees/linked");
+    await mkdir(join(workspace, ".git", "modules", "b", "hooks"), { recursive: true });
+    const { out, notes } = await run(
+      `
+      try() { "$@" 2>/dev/null && echo "did: $*"; }
+      for f in vendor/a/.git/config vendor/a/.git/hooks/x linked/.git .git/modules/b/hooks/x .git/modules/b/config; do try sh -c "echo evil > $f"; done
+      try mv vendor/a/.git vendor/a/g; try mv vendor/a vendor/b; try mv vendor other; try rm -rf linked/.git
+      try sh -c 'echo fine > vendor/a/.git/HEAD'; try sh -c 'echo x > vendor/a/.git/config.worktree'`,
+      { repositories: ["vendor/a", "linked"] },
+    );
+    expect(out).toBe("did: sh -c echo fine > vendor/a/.git/HEAD\ndid: sh -c echo x > vendor/a/.git/config.worktree\n");
+    expect(notes.map((note) => note.split(" ")[0])).toEqual(["vendor/a/.git/config.worktree"]);
+    expect(await readFile(join(workspace, "vendor/a/.git/config"), "utf8")).toBe("[core]\n");
+  });
+
+  it("that would be too many are refused, with what to do", async () => {
+    const { workspace, start } = await testBox();
+    const repositories = Array.from({ length: 80 }, (_none, index) => `r${index}`);
+    for (const each of repositories) await repository(join(workspace, each));
+    await expect(start("true", { repositories })).rejects.toThrow(
+      /320 files.*of 80 repositories below.*let the agent work in one/,
+    );
+  });
+
   it("that are not there are not created, and what a program makes there is taken away, kept, and named", async () => {
     const { workspace, run, folder } = await testBox();
     const { notes, out } = await run(
@@ -89,6 +118,24 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     await second;
     expect(order).toEqual(["planted\n", "ran\n"]);
     expect(await readdir(workspace)).toEqual([]);
+  });
+
+  it("are mounted only as they were when the workspace was entered, while a program beside makes and removes them", async () => {
+    const { workspace, start } = await testBox({}, { followsLinks: true });
+    const swaps = await start("echo up; while :; do mkdir .vscode; rmdir .vscode; done 2>/dev/null", { isBackground: true });
+    await once(swaps.process.stdout, "data");
+    const outcomes = { beside: 0, refused: 0 };
+    for (let round = 0; round < 60; round += 1) {
+      const program = await start("grep -c '/.vscode ' /proc/self/mountinfo", {}, AbortSignal.timeout(150)).catch(() => null);
+      if (program === null) outcomes.refused += 1;
+      else if ((await ended(program)).out === "0\n") outcomes.beside += 1;
+      else expect.fail(`round ${round}: a box mounts a path beside a program that swaps it`);
+    }
+    expect(outcomes.beside).toBeGreaterThan(0);
+    expect(outcomes.refused).toBeGreaterThan(0);
+    swaps.end();
+    await swaps.ended;
+    expect(await readdir(workspace)).toHaveLength(0);
   });
 
   it("let no program run in the background with a bubblewrap that follows links, and any with one that does not", async () => {
