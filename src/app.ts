@@ -9,6 +9,7 @@ import type { AgentServices, ServerServices } from "./agent/loop/services.ts";
 import { ActorNames } from "./agent/actors/actor-names.ts";
 import { Images } from "./agent/conversation/images.ts";
 import { LateResults } from "./agent/calls/late-results.ts";
+import { RecentResults } from "./agent/calls/results/recent-results.ts";
 import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
@@ -161,6 +162,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     groups,
     homes,
     contents: new RecentContents(),
+    results: new RecentResults(),
     sandboxes,
     coveredPaths,
     listedHosts,
@@ -183,11 +185,12 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The figures, which count from now on.
   const slowReaders = new SlowReaders(overrides.readerTimes ?? READER_TIMES);
-  const { transcripts, requests, slots, agentLimit, lateResults, unheardCalls } = services;
+  const { transcripts, requests, slots, agentLimit, lateResults, results, unheardCalls } = services;
   const { unknownRows } = database;
   const sources = {
     log,
     lateResults,
+    results,
     unheardCalls,
     transcripts,
     requests,

@@ -3,6 +3,7 @@ import type { RequestRoom } from "./agent/conversation/request-room.ts";
 import type { Transcripts } from "./agent/conversation/transcript.ts";
 import type { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
 import type { LateResults } from "./agent/calls/late-results.ts";
+import type { RecentResults } from "./agent/calls/results/recent-results.ts";
 import type { ToolSlots } from "./agent/calls/slots.ts";
 import type { EventLog } from "./events/log.ts";
 import type { Broadcasts } from "./events/following/broadcast.ts";
@@ -20,6 +21,7 @@ export type MetricSources = {
   readonly slowReaders: SlowReaders;
   readonly slots: ToolSlots;
   readonly lateResults: LateResults;
+  readonly results: RecentResults;
   readonly unheardCalls: UnheardCalls;
   readonly failedTries: () => number;
   readonly agentLimit: number;
@@ -87,6 +89,12 @@ export function serverMetrics(sources: MetricSources): Registry {
   counter("triplane_slow_readers_closed_total", "Streams that were closed since nobody read them.", () => slowReaders.closed);
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);
+  counter(
+    "triplane_cached_results_total",
+    "Tool calls that were given the result of an earlier one, since their tool is cacheable.",
+    () => sources.results.timesGiven,
+  );
+  gauge("triplane_cached_result_bytes", "Results of cacheable tools in memory.", () => sources.results.bytes);
   counter(
     "triplane_late_tool_results_total",
     "Tools that ended after their calls had, at a timeout or an interrupt.",

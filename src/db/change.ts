@@ -44,6 +44,7 @@ export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt:
     | "startedAt"
     | "completedAt"
     | "durationMs"
+    | "cachedFrom"
   >
 >;
 

@@ -106,6 +106,7 @@ export const TOOL_CALL_PATCH = {
   startedAt: "timestamptz?",
   completedAt: "timestamptz?",
   durationMs: "double precision?",
+  cachedFrom: "text?",
   updatedAt: "timestamptz",
 } as const satisfies ColumnsOf<ToolCallPatch>;
 

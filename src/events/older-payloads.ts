@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../lib/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../lib/json.ts";
 import { TOOL_CALL_ERROR_TYPES, type GateStage, type ToolCallErrorType } from "./snapshots.ts";
 
 /** The payload of an event as this version writes it, whatever version wrote it. */
@@ -9,12 +9,23 @@ export function asNow(kind: string, payload: JsonObject): JsonObject {
 /** The kinds of which earlier versions wrote other payloads: fields were added, and some have other names or forms. */
 const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
   AGENT_CREATED: (payload) => ({ forkedFrom: null, workspace: null, hooks: null, permission: null, ...payload }),
+  TOOL_START: withCached,
+  TOOL_END: withCached,
+  TOOL_ERROR: withCached,
+  TOOL_EXECUTED: withCached,
+  AGENT_RESUMED: (payload) => {
+    const sealed = payload["sealed"];
+    return Array.isArray(sealed) ? { ...payload, sealed: sealed.map(asCall) } : payload;
+  },
   MESSAGE_RECEIVED: (payload) => ({ images: 0, ...payload }),
   TOKEN_USAGE: (payload) => ({ cacheReadTokens: 0, cacheWriteTokens: 0, costUsd: null, isEstimated: false, ...payload }),
   PERMISSION_REQUIRED: (payload) => {
     const request = payload["request"];
     return isJsonObject(request)
-      ? { ...payload, request: { quorum: 1, host: null, port: null, meta: null, ...request } }
+      ? {
+          ...payload,
+          request: { quorum: 1, host: null, port: null, meta: null, ...request, call: asCall(request["call"] ?? null) },
+        }
       : payload;
   },
   PERMISSION_DECIDED: (payload) => {
@@ -36,6 +47,15 @@ const CHANGED: Readonly<Record<string, (payload: JsonObject) => JsonObject>> = {
   EXECUTION_ABORTED: ended,
   TOOL_CUSTOM_EVENT: named,
 };
+
+/** Each call ran itself. */
+function withCached(payload: JsonObject): JsonObject {
+  return { ...payload, call: asCall(payload["call"] ?? null) };
+}
+
+function asCall(call: Json): Json {
+  return isJsonObject(call) ? { cachedFrom: null, ...call } : call;
+}
 
 /** Rules were for templates only. */
 function withRule(payload: JsonObject): JsonObject {

@@ -48,6 +48,8 @@ export type ToolCallSnapshot = {
   readonly startedAt: string | null;
   readonly completedAt: string | null;
   readonly durationMs: number | null;
+  /** The call whose result it was given in the place of a run; null for none. */
+  readonly cachedFrom: string | null;
 };
 
 /** An approval as it stood when it was asked for. What it is about stands in one of its fields; the others are null. */

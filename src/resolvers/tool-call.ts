@@ -68,6 +68,15 @@ export async function toolCallByRow({ prisma }: Context, id: string, selection: 
   return prisma.toolCall.findUnique({ ...selection, where: { id } });
 }
 
+/** The call of the same agent whose result a call was given; null for none. */
+export async function cachedCall(
+  { prisma }: Context,
+  { agentId, cachedFrom }: Pick<ToolCall, "agentId" | "cachedFrom">,
+  selection: ToolCallSelection,
+): Promise<ToolCall | null> {
+  return cachedFrom === null ? null : prisma.toolCall.findUnique({ ...selection, where: { id: cachedFrom, agentId } });
+}
+
 /** The most of a kept output that one answer holds, in bytes. */
 const MOST_PIECE = 256 * 1024;
 

@@ -26,6 +26,10 @@ export const Tool = builder.objectRef<ConfiguredTool>("Tool").implement({
     isIdempotent: t.exposeBoolean("idempotent", {
       description: "Whether a second run changes nothing that the first did not: a call is run again if its server died.",
     }),
+    isCacheable: t.exposeBoolean("cacheable", {
+      description:
+        "Whether a call of the same is given the earlier answer, as long as its agent changes nothing and its files are as they were.",
+    }),
     risk: t.expose("risk", { type: Risk, description: "How much a call could change." }),
   }),
 });

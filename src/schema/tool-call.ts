@@ -9,7 +9,7 @@ import type { CallApproval, ToolCallError as Failure, ToolCallSnapshot as Snapsh
 import { globalId } from "../lib/global-id.ts";
 import type { Json } from "../lib/json.ts";
 import { toolCalls, type ToolCallOrder as Order } from "../resolvers/tool-audit.ts";
-import { outputPiece, toolCall } from "../resolvers/tool-call.ts";
+import { cachedCall, outputPiece, toolCall } from "../resolvers/tool-call.ts";
 import { ActorRef } from "./actor.ts";
 import { builder } from "./builder.ts";
 import { connectionOf, nodesSelection } from "./connection.ts";
@@ -81,6 +81,12 @@ export const ToolCallSnapshot = builder.objectRef<Snapshot>("ToolCallSnapshot").
     startedAt: t.expose("startedAt", { type: "DateTime", nullable: true, description: "When it began to execute." }),
     completedAt: t.expose("completedAt", { type: "DateTime", nullable: true, description: "When it had its final state." }),
     durationMs: t.exposeFloat("durationMs", { nullable: true, description: "How long it ran, in ms." }),
+    cachedFrom: t.id({
+      nullable: true,
+      description:
+        "The call whose result it was given, since its tool is cacheable and nothing had changed; null if it ran itself.",
+      resolve: ({ cachedFrom }) => cachedFrom,
+    }),
   }),
 });
 
@@ -260,6 +266,14 @@ export const ToolCall = builder.prismaNode("ToolCall", {
       description: "Of a fork's copy: the call that was made, by its `id`. Null for a call that was made here.",
       select: { copiedFrom: true },
       resolve: ({ copiedFrom }) => (copiedFrom === null ? null : globalId("ToolCall", copiedFrom)),
+    }),
+    cachedFrom: t.prismaField({
+      type: "ToolCall",
+      nullable: true,
+      description:
+        "The earlier call of the agent whose result it was given in the place of a run, since its tool is cacheable and nothing had changed. Null if its tool ran.",
+      select: { agentId: true, cachedFrom: true },
+      resolve: (query, call, _args, context) => cachedCall(context, call, query),
     }),
     agent: t.relation("agent", { description: "The agent that made it." }),
     approvals: t.relation("approvals", {

@@ -1,5 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
 import { runInThisContext } from "node:vm";
 import { parse, validate } from "graphql";
 import { describe, expect, it } from "vitest";
@@ -14,9 +15,10 @@ import { presets, type TemplateConfig, type TriplaneConfig } from "../../src/tri
 import { schema } from "../../src/schema/index.ts";
 import { ExplainPermissionDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
+import { bashApp, type MadeCall } from "../support/bash.ts";
 import { connect } from "../support/client.ts";
 
-type Guide = "permissions" | "approvals" | "configuration";
+type Guide = "permissions" | "approvals" | "configuration" | "tools";
 
 /** The code blocks of a guide in a language, in order. */
 async function blocks(guide: Guide, language: "ts" | "graphql" | ""): Promise<string[]> {
@@ -75,6 +77,21 @@ describe("docs/configuration.md", () => {
       ok: false,
       refusal: [{ message: 'has no parameter "other"' }, { path: "/path", message: "must be string" }],
     });
+  });
+});
+
+describe("docs/tools.md", () => {
+  it("has a cacheable tool whose result is given again, and whose file counts", async () => {
+    const tool = valueOf(await block("tools", "ts", "cacheable: true")) as Tool;
+    const look: MadeCall = ["outline", { path: "a.md" }];
+    const { app, turn } = await bashApp([look, look, ["fs_write", { path: "b.md", content: "# B" }], look], {
+      config: { tools: [tool] },
+    });
+    await writeFile(join(app.workspace, "a.md"), "# A\ntext\n## B\n");
+    const [first, second, , fourth] = await turn();
+    expect(first).toMatchObject({ output: "# A\n## B", details: { headings: ["# A", "## B"] }, cachedFrom: null });
+    expect(second).toMatchObject({ output: "# A\n## B", cachedFrom: { callId: first?.callId } });
+    expect(fourth?.cachedFrom).toBeNull();
   });
 });
 

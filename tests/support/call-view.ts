@@ -22,6 +22,7 @@ export function callView(given: Partial<CallView>): CallView {
     durationMs: null,
     approval: null,
     hosts: [],
+    cachedFrom: null,
     cancelRequested: null,
     ...given,
   };

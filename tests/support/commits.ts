@@ -166,7 +166,15 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
     }
     case "EXECUTING": {
       const isLast = view.calls.filter(({ state }) => state === "EXECUTING").length === 1;
-      const completed = { ...OUTCOME, kind: "completed", output: "done \0", details: [1], keptOutputBytes: null } as const;
+      const completed = {
+        ...OUTCOME,
+        kind: "completed",
+        output: "done \0",
+        details: [1],
+        keptOutputBytes: null,
+        cachedFrom: null,
+        fresh: null,
+      } as const;
       const failed = {
         ...OUTCOME,
         kind: "refused",
@@ -180,6 +188,10 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
         recovered(view, { unknown, broken: BROKEN, tools: TOOLS, template: { ...RECORD, unknownOutcome } }, AT);
       return [
         { name: "call completed", make: () => callEnded(view, { call, outcome: completed, isLast, template: RECORD }, AT) },
+        {
+          name: "call completed with an earlier result",
+          make: () => callEnded(view, { call, outcome: { ...completed, cachedFrom: "earlier" }, isLast, template: RECORD }, AT),
+        },
         {
           name: "call completed with files",
           make: () =>

@@ -1,20 +1,25 @@
 import fc from "fast-check";
 
-/** The tools of the trial: whether each changes something, and may run twice. */
+/** The tools of the trial: whether each changes something, may run twice, and may be given an earlier result. */
 export const TOOLS = [
-  { name: "looks", readOnly: true, idempotent: true },
-  { name: "counts", readOnly: true, idempotent: false },
-  { name: "sets", readOnly: false, idempotent: true },
-  { name: "adds", readOnly: false, idempotent: false },
+  { name: "looks", readOnly: true, idempotent: true, cacheable: false },
+  { name: "counts", readOnly: true, idempotent: false, cacheable: false },
+  { name: "recalls", readOnly: true, idempotent: false, cacheable: true },
+  { name: "sets", readOnly: false, idempotent: true, cacheable: false },
+  { name: "adds", readOnly: false, idempotent: false, cacheable: false },
 ] as const;
 /** One of them. */
 export type ToolName = (typeof TOOLS)[number]["name"];
 
-/** The request of a model for one call. A hook of the template does what `hook` says of the call. */
-export type AskedCall = {
-  readonly tool: ToolName;
-  readonly input: { readonly n: number; readonly hook: "none" | "ask" | "deny" | "input" | "result"; readonly deep?: object };
-};
+/** The deeds of a hook of the template. `once` lets the first of an agent's calls of the same through, and denies those after it. */
+export const HOOKS = ["none", "ask", "deny", "input", "result", "once"] as const;
+/** One of these. */
+export type HookName = (typeof HOOKS)[number];
+
+/** The request of a model for one call, of a tool of the trial or for a shell in the background. A hook of the template does what it says. */
+export type AskedCall =
+  | { readonly tool: ToolName; readonly input: { readonly n: number; readonly hook: HookName; readonly deep?: object } }
+  | { readonly tool: "bash_run"; readonly input: { readonly env: { readonly NAME: string; readonly HOOK: HookName } } };
 
 /** The answers of a person who is asked. */
 export const ANSWERS = ["allow", "edit", "deny", "interrupt"] as const;
@@ -38,20 +43,29 @@ export type Scenario = {
 const names = fc.constantFrom(...TOOLS.map(({ name }) => name));
 const n = fc.integer({ min: 0, max: 3 });
 
-const call: fc.Arbitrary<AskedCall> = fc.record({
+const hook = fc.oneof(
+  { weight: 5, arbitrary: fc.constant("none" as const) },
+  { weight: 4, arbitrary: fc.constantFrom(...HOOKS.slice(1)) },
+);
+
+const shell: fc.Arbitrary<AskedCall> = fc.record({
+  tool: fc.constant("bash_run" as const),
+  input: fc.record({ env: fc.record({ NAME: fc.uuid(), HOOK: hook }) }),
+});
+
+const ownCall: fc.Arbitrary<AskedCall> = fc.record({
   tool: names,
   input: fc.record(
     {
       n,
-      hook: fc.oneof(
-        { weight: 5, arbitrary: fc.constant("none" as const) },
-        { weight: 4, arbitrary: fc.constantFrom("ask" as const, "deny" as const, "input" as const, "result" as const) },
-      ),
+      hook,
       deep: fc.record({ ä: fc.string(), list: fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 3 }) }),
     },
     { requiredKeys: ["n", "hook"] },
   ),
 });
+
+const call = fc.oneof({ weight: 9, arbitrary: ownCall }, { weight: 1, arbitrary: shell });
 
 /** The ways of an agent through its turn. */
 export function scenarios(templates: number): fc.Arbitrary<Scenario> {
@@ -66,6 +80,7 @@ export function scenarios(templates: number): fc.Arbitrary<Scenario> {
 
 const rule = fc.oneof(
   names,
+  fc.constant("bash_run"),
   fc.record({ name: names, value: n }).map(({ name, value }) => `${name}(n:${value})`),
 );
 const rules = fc.array(rule, { maxLength: 2 });

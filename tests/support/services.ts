@@ -20,6 +20,7 @@ import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";
 import { Homes } from "../../src/agent/workspace/homes.ts";
 import { CoveredPaths } from "../../src/agent/workspace/sandbox/covered-paths.ts";
 import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
+import { RecentResults } from "../../src/agent/calls/results/recent-results.ts";
 import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
@@ -59,6 +60,7 @@ export function testServices(
     groups,
     homes,
     contents: new RecentContents(),
+    results: new RecentResults(),
     sandboxes,
     coveredPaths,
     listedHosts: null,

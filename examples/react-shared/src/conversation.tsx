@@ -119,6 +119,7 @@ function Shown({
           <summary>
             <code>{item.call.name}</code> {item.call.inputPreview} <strong>{item.call.state}</strong>
             {item.call.durationMs === null ? "" : ` in ${item.call.durationMs.toFixed(0)} ms`}
+            {item.call.cachedFrom === null ? "" : " (cached)"}
           </summary>
           <pre>{item.call.output ?? ""}</pre>
         </details>

@@ -5,6 +5,7 @@ import type { ActorRef } from "../../events/actor-ref.ts";
 import type { ToolCallError } from "../../events/snapshots.ts";
 import type { Json } from "../../lib/json.ts";
 import { HOSTS_OF_CALL, type HostQuestion } from "./hosts/host-question.ts";
+import type { ShellView } from "./shells/rows.ts";
 import type { Stages } from "./stage-clock.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 
@@ -44,6 +45,8 @@ export type CallView = {
   readonly approval: ApprovalView | null;
   /** The hosts that it would have reached and that a person was asked about, by name and port. */
   readonly hosts: readonly HostQuestion[];
+  /** The call whose result it was given in the place of a run; null if its tool ran, or nothing did. */
+  readonly cachedFrom: string | null;
   /** The wish of a person that it ends; null for none. */
   readonly cancelRequested: CancelRequest | null;
 };
@@ -57,6 +60,8 @@ export type CallingAgent = {
   readonly permission: OwnPermission | null;
   readonly toolTimeoutMs: number | null;
   readonly turn: number;
+  /** Its background shells that run, or of whose end the model was not told. */
+  readonly shells: readonly Pick<ShellView, "state">[];
   /** The step that made the call. */
   readonly lastStep: { readonly stopReason: string | null } | null;
 };
@@ -64,7 +69,7 @@ export type CallingAgent = {
 /** The columns of a tool call `t` as a CallView. */
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
   'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
-  'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cancelRequested', t.cancel_requested, 'hosts', ${HOSTS_OF_CALL},
+  'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cachedFrom', t.cached_from, 'cancelRequested', t.cancel_requested, 'hosts', ${HOSTS_OF_CALL},
   'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
     FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.kind = 'OUTCOME_UNKNOWN' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;

@@ -65,6 +65,7 @@ export function snapshot(call: CallView): ToolCallSnapshot {
     startedAt: iso(call.startedAt),
     completedAt: iso(call.completedAt),
     durationMs: call.durationMs,
+    cachedFrom: call.cachedFrom,
   };
 }
 

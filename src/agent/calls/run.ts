@@ -2,7 +2,8 @@ import { ENDED } from "../../lib/abort-reason.ts";
 import type { Json } from "../../lib/json.ts";
 import { msSince } from "../../lib/ms-since.ts";
 import { messageOf } from "../../lib/text.ts";
-import { hookAnswer } from "../tools/hook.ts";
+import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
+import { hookAnswer, type Placed } from "../tools/hook.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolOutcome } from "../tools/tool-hooks.ts";
@@ -11,9 +12,11 @@ import type { Result } from "../../lib/result.ts";
 import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer } from "./hook-answers.ts";
-import { hookCall, hooksFor } from "./hooks.ts";
+import { hookCall, hooksFor, type Around } from "./hooks.ts";
 import { CallHosts, HostGate, NO_HOSTS, type RefusedHosts } from "./hosts/call-hosts.ts";
 import type { ReadyCall } from "./judge.ts";
+import { CachedRun } from "./results/cached-run.ts";
+import type { FreshResult, ResultCache } from "./results/result-cache.ts";
 import type { ToolOutputs } from "./outputs.ts";
 import { toolCallError, type Refusal } from "./refusal.ts";
 import { refusedResult } from "./refusal-details.ts";
@@ -45,7 +48,15 @@ export type CallOutcome = {
   /** The hosts that it would have reached, and that a person may allow. */
   readonly refusedHosts: RefusedHosts;
 } & (
-  | { readonly kind: "completed"; readonly output: string; readonly details: Json }
+  | {
+      readonly kind: "completed";
+      readonly output: string;
+      readonly details: Json;
+      /** The call whose result this is; null if the tool ran. */
+      readonly cachedFrom: string | null;
+      /** The result for calls of the same, which may be kept when the end is stored; null if it may not. */
+      readonly fresh: FreshResult | null;
+    }
   | {
       readonly kind: "refused";
       readonly refusal: Refusal;
@@ -77,6 +88,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
   const known: { files: KnownFiles | null } = { files: null };
   const files = (): KnownFiles => (known.files ??= new KnownFiles(knownFileRows(services.sql, agent.id), services.contents));
+  const cached = tool.cacheable ? cachedRun(ready, scope, files) : null;
   const started = performance.now();
   const end = clock.begin("execution");
   const { createdBy } = agent;
@@ -84,7 +96,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const executed = await execute(ready.confirmed, {
     timeoutMs: timeLimit(tool, agent, template),
     interrupt,
-    around: template.hooks.around,
+    around: around(tool, template, scope.results, cached),
     agent: { createdBy, templateId: template.id },
     onLate: () => services.lateResults.tell(ready.call.id, tool.name),
     context: toolContext(scope, {
@@ -133,9 +145,13 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
   const { bytes, problems } = await keep(services.outputs, ready.call.id, said.output, whole);
+  // Whether a host may be reached is asked at each connection, and what was cut short is read from its own call.
+  const mayBeKept = bytes === null && problems.length === 0 && said.hosts === null;
   return {
     kind: "completed",
     ...formatted,
+    cachedFrom: cached?.from ?? null,
+    fresh: cached !== null && mayBeKept ? await cached.fresh(noted, interrupt) : null,
     keptOutputBytes: bytes,
     stages: clock.stages,
     durationMs,
@@ -143,6 +159,26 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
     files: noted,
     refusedHosts,
   };
+}
+
+/** Gives an earlier result in the place of a cacheable tool's run. Nothing is given or kept while a shell of the agent's may change files. */
+function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: () => KnownFiles): CachedRun | null {
+  const { services, template, agent, results } = scope;
+  if (agent.shells.some(({ state }) => state === "RUNNING")) return null;
+  const permissions = agentPermissions(template, agent.permission, services);
+  const workspace = guardedWorkspace(services, agent.workspace, permissions, values);
+  return new CachedRun(confirmed.call, { cache: results, workspace, files });
+}
+
+/** The wrappers of an execution: those of the template, and what results of cacheable tools need of this call. */
+function around(
+  { readOnly }: Pick<Tool, "readOnly">,
+  { hooks }: Pick<CallTemplate, "hooks">,
+  results: ResultCache,
+  cached: CachedRun | null,
+): readonly Placed<Around>[] {
+  if (!readOnly) return [{ place: "results", run: (_call, next) => results.changing(next) }, ...hooks.around];
+  return cached === null ? hooks.around : [...hooks.around, { place: "results", run: cached.around }];
 }
 
 function isAborted(executed: Result<Executed, Refusal>): boolean {

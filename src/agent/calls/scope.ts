@@ -1,5 +1,6 @@
 import type { CallingAgent } from "./call.ts";
 import type { CallOwner } from "./owner.ts";
+import type { ResultCache } from "./results/result-cache.ts";
 import type { CallServices } from "./services.ts";
 import type { CallTemplate } from "./template.ts";
 
@@ -9,4 +10,6 @@ export type CallScope = {
   readonly template: CallTemplate;
   readonly agent: CallingAgent;
   readonly owner: CallOwner;
+  /** The results of cacheable tools under the owner's lease. */
+  readonly results: ResultCache;
 };

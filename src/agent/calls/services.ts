@@ -5,6 +5,7 @@ import type { OwnCodeServices } from "../tools/own-code.ts";
 import type { ProcessGroups } from "../workspace/process-groups.ts";
 import type { ServerShells } from "./shells/server-shells.ts";
 import type { ProgramServices } from "./programs/programs.ts";
+import type { RecentResults } from "./results/recent-results.ts";
 import type { RecentContents } from "../workspace/recent-contents.ts";
 import type { AskInBackground } from "./hosts/program-hosts.ts";
 import type { Sandboxes } from "../workspace/sandbox/sandbox-for.ts";
@@ -23,6 +24,8 @@ export type CallServices = JudgeServices &
     /** The programs that tools have started on this server. */
     readonly groups: ProcessGroups;
     readonly contents: RecentContents;
+    /** The results of cacheable tools on this server. */
+    readonly results: RecentResults;
     /** Starts programs of agents, in a box or without one, as their template says. */
     readonly sandboxes: Sandboxes;
     /** Asks people about a host that a program would reach which outlives its call. */

@@ -59,6 +59,7 @@ export type CallFacts = Partial<
     | "effectiveInput"
     | "ruleValues"
     | "inputHash"
+    | "cachedFrom"
   >
 >;
 

@@ -110,7 +110,7 @@ export function toolContext(
 
 /** The place in which the programs of an agent run, by its template. */
 function programPlace(
-  { services, template, agent }: Omit<CallScope, "owner">,
+  { services, template, agent }: Omit<CallScope, "owner" | "results">,
   workspace: Workspace,
 ): Omit<ProgramPlace, "mayReach"> {
   return {

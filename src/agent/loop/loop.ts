@@ -102,6 +102,7 @@ export class Loop {
       owner.lease.lose();
       await this.#settled();
       await this.#observers.settled();
+      this.#calls.forgetResults();
       this.#transcript.forget();
     }
   }

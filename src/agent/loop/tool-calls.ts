@@ -6,6 +6,7 @@ import { NO_HOSTS } from "../calls/hosts/call-hosts.ts";
 import { isFinal } from "../calls/states.ts";
 import { judgeCall, type ReadyCall } from "../calls/judge.ts";
 import { runCall, type CallOutcome } from "../calls/run.ts";
+import { ResultCache } from "../calls/results/result-cache.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
 import type { ToolPermit } from "../calls/slots.ts";
@@ -47,6 +48,7 @@ export class ToolCalls {
   /** The stages of calls that were judged and are judged again: a stage gone through twice keeps both passages. */
   readonly #passed = new Map<string, Stages>();
   readonly #repeatable = new Set<string>();
+  readonly #results: ResultCache;
   /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
   #timesForgotten = 0;
   readonly #stopping = new AbortController();
@@ -56,6 +58,7 @@ export class ToolCalls {
   constructor(services: AgentServices, scope: ToolCallScope) {
     this.#services = services;
     this.#scope = scope;
+    this.#results = new ResultCache(services.results);
   }
 
   /** The calls that run now. */
@@ -92,6 +95,11 @@ export class ToolCalls {
   /** The server closes: a call that still waits for its place does not start. */
   stop(): void {
     this.#stopping.abort();
+  }
+
+  /** The lease ends: what was kept for its calls is given to nobody. */
+  forgetResults(): void {
+    this.#results.forget();
   }
 
   /** Judges anew what has not started. */
@@ -249,10 +257,12 @@ export class ToolCalls {
       const { stages, durationMs, warnings, keptOutputBytes } = outcome;
       const nothing = { said: null, soFar: null, files: [], refusedHosts: NO_HOSTS } as const;
       await owner.commit(end({ ...nothing, kind: "refused", refusal, stages, durationMs, warnings, keptOutputBytes }));
+      this.#results.forget();
     };
     if (outcome.refusedHosts.asked.length > 0) await this.#endAsking(call.id, (now) => end(outcome, now));
     else if (wakeUp.isAwaited) owner.defer(end(outcome));
     else await owner.store(() => end(outcome));
+    if (outcome.kind === "completed" && outcome.fresh !== null) this.#results.keep(outcome.fresh);
   }
 
   /**
@@ -288,7 +298,7 @@ export class ToolCalls {
   }
 
   #callScope(view: AgentView, template: Template): CallScope {
-    return { services: this.#services, template, agent: view, owner: this.#scope.owner };
+    return { services: this.#services, template, agent: view, owner: this.#scope.owner, results: this.#results };
   }
 
   /** Aborts when what begins now is interrupted, its lease is lost, or the server closes. */

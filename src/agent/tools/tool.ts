@@ -17,6 +17,7 @@ import {
   type PathPlaces,
   type PathUse,
 } from "./path-places.ts";
+import { cacheProblem } from "./cacheable.ts";
 import type { Shells } from "./bash/shells.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
@@ -85,6 +86,8 @@ export type Tool = {
   readonly readOnly: boolean;
   /** True if a second run changes nothing that the first did not: such a call is run again if its server died. */
   readonly idempotent: boolean;
+  /** True if its answer depends on nothing but its input and the files that `paths` names: the same call is given the same answer. */
+  readonly cacheable: boolean;
   /** After so long a call fails; null for the agent's. */
   readonly timeoutMs: number | null;
   /** The places of the input that reach files, as in `path` or `edits[].path`: permission rules hold for what they lead to. */
@@ -111,6 +114,12 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly readOnly: boolean;
   /** Says that the same call may run twice: after a crash it is run again instead of closed. No if omitted. */
   readonly idempotent?: boolean;
+  /**
+   * Says that the answer depends on nothing but the input and the files that `paths` names (`{}` for a tool that reads none): a call
+   * of the same is given the earlier answer, for as long as its agent changes nothing and the files are as they were. Only for
+   * read-only tools. No if omitted.
+   */
+  readonly cacheable?: boolean;
   /** After so long a call fails; in ms, up to an hour. The template's `toolTimeoutMs` if omitted. */
   readonly timeoutMs?: number;
   /**
@@ -156,6 +165,7 @@ const problemsOf = formCheck(
     inputSchema: Type.Unsafe({ type: "object" }),
     readOnly: Type.Boolean(),
     idempotent: Type.Optional(Type.Boolean()),
+    cacheable: Type.Optional(Type.Boolean()),
     timeoutMs: Type.Optional(milliseconds(MAX_TIMEOUT_MS)),
     paths: Type.Optional(
       Type.Unsafe({
@@ -225,12 +235,16 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
   checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
   const commands = commandsOf(name, inputSchema, definition.commands ?? []);
+  const cacheable = definition.cacheable ?? false;
+  const problem = cacheable ? cacheProblem({ readOnly, commands, paths: definition.paths === undefined ? null : paths }) : null;
+  if (problem !== null) throw new ToolDefinitionError(`tool ${name} cannot be cacheable: ${problem}`);
   return {
     name,
     description,
     inputSchema,
     readOnly,
     idempotent: definition.idempotent ?? false,
+    cacheable,
     timeoutMs,
     paths,
     commands,

@@ -94,6 +94,9 @@ BEGIN
     INSERT INTO tool_call
     SELECT (json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id)))).*
     FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step WHERE t.agent_id = v_change.fork ->> 'from';
+    -- A copy of a call that was given the result of another names the copy of that one.
+    UPDATE tool_call t SET cached_from = c.id FROM tool_call o JOIN tool_call c ON c.agent_id = p_agent AND c.step = o.step AND c.ordinal = o.ordinal
+    WHERE t.agent_id = p_agent AND o.id = t.cached_from;
     INSERT INTO todo (agent_id, id, tenant, place, title, status, assignee, notes)
     SELECT p_agent, w.todo ->> 'id', p_tenant, w.place - 1, w.todo ->> 'title', w.todo ->> 'status', w.todo ->> 'assignee', w.todo ->> 'notes'
     -- Calls of before do not keep the list that they left: of those, todo_write has it in its input.

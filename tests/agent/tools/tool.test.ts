@@ -58,6 +58,8 @@ describe("the schema of a tool's input", () => {
   });
 });
 
+const TEXT_INPUT = { type: "object", properties: { text: { type: "string" } } };
+
 describe("the definition of a tool", () => {
   const right = { name: "t", description: "x", readOnly: true, inputSchema: Type.Object({ n: Type.Integer() }), run };
 
@@ -69,6 +71,23 @@ describe("the definition of a tool", () => {
     [{ timeout: 5 }, 'tool t: the definition has no field "timeout": the fields are name, description'],
     [{ timeoutMs: 0 }, "tool t: timeoutMs must be >= 1, not 0"],
     [{ paths: { n: "reed" } }, "tool t: paths.n must be one of read, write"],
+    [
+      { cacheable: true, readOnly: false, paths: {} },
+      "tool t cannot be cacheable: it is not readOnly, and what changes something must happen at each call",
+    ],
+    [{ cacheable: true }, "tool t cannot be cacheable: name the files that it reads in paths, or say paths: {} if it reads none"],
+    [
+      { cacheable: true, inputSchema: TEXT_INPUT, paths: { text: "write" } },
+      'tool t cannot be cacheable: paths.text is not "read": only files that are named can be compared',
+    ],
+    [
+      { cacheable: true, inputSchema: TEXT_INPUT, paths: { text: { searchIn: null } } },
+      'tool t cannot be cacheable: paths.text is not "read": only files that are named can be compared',
+    ],
+    [
+      { cacheable: true, inputSchema: TEXT_INPUT, paths: {}, commands: ["text"] },
+      "tool t cannot be cacheable: what its commands depend on is not known",
+    ],
     [{ hooks: { preToolUses: [] } }, 'tool t: hooks has no field "preToolUses": the fields are preToolUse, postToolUse'],
     [{ hooks: { preToolUse: () => {} } }, "tool t: hooks.preToolUse must be array"],
     [

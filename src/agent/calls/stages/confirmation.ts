@@ -71,7 +71,8 @@ export function inputHash({ request, tool, bound }: Validated, workspace: string
 
 const schemaForms = new WeakMap<Tool, string>();
 
-function schemaForm(tool: Tool): string {
+/** The canonical form of a tool's schema. */
+export function schemaForm(tool: Tool): string {
   const form = schemaForms.get(tool) ?? canonical(tool.inputSchema);
   schemaForms.set(tool, form);
   return form;

@@ -114,6 +114,7 @@ function newCalls({ calls }: Answer, view: AgentView, at: Date): NewCalls {
     updatedAt: at,
     cancelRequested: null,
     copiedFrom: null,
+    cachedFrom: null,
     todos: null,
     erasedAt: null,
   }));
@@ -140,6 +141,7 @@ function pendingCall({ id, ordinal, providerId, name, state, attempt, requestedI
     durationMs: null,
     approval: null,
     hosts: [],
+    cachedFrom: null,
     cancelRequested: null,
   });
 }

@@ -65,6 +65,6 @@ function stepOf(call: CallView, outcome: CallOutcome, at: Date): CallStep {
     const facts = { ...common, ...(said === null ? refusedFacts(refusal) : replacedFacts(refusal, said)), output };
     return callStep(call, "FAILED", at, facts, { details, keptOutputBytes }, refusedTrail(refusal));
   }
-  const { output, details } = outcome;
-  return callStep(call, "COMPLETED", at, { ...common, output }, { details, keptOutputBytes });
+  const { output, details, cachedFrom } = outcome;
+  return callStep(call, "COMPLETED", at, { ...common, output, cachedFrom }, { details, keptOutputBytes });
 }

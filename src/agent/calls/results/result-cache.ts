@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { KeptResult, RecentResults } from "./recent-results.ts";
+
+/** A result that may be kept as soon as its call has ended: since when it is known that nothing has changed. */
+export type FreshResult = { readonly key: string; readonly result: KeptResult; readonly since: number };
+
+/**
+ * The results of one agent's cacheable calls, under one lease. They are forgotten when a call that is not read-only starts, and
+ * again when what it does has ended, even if that is after its call; between the two nothing is given or kept.
+ *
+ *     calls:   read   read   ├── write ──┤   read
+ *     given:    –      yes        –            –
+ *
+ * A new owner begins with nothing.
+ */
+export class ResultCache {
+  readonly #recent: RecentResults;
+  readonly #owner = randomUUID();
+  readonly #keys = new Set<string>();
+  #changes = 0;
+  #timesForgotten = 0;
+
+  constructor(recent: RecentResults) {
+    this.#recent = recent;
+  }
+
+  /** The moment, by which `keep` knows whether anything changed since; null while something changes. */
+  get moment(): number | null {
+    return this.#changes === 0 ? this.#timesForgotten : null;
+  }
+
+  /** Gives the result that is kept for a key; null for none. */
+  give(key: string): KeptResult | null {
+    return this.#changes === 0 ? this.#recent.give(this.#own(key)) : null;
+  }
+
+  /** Keeps a result, unless something changed since its call began. */
+  keep({ key, result, since }: FreshResult): void {
+    if (this.moment !== since) return;
+    this.#keys.add(key);
+    this.#recent.keep(this.#own(key), result);
+  }
+
+  /** Forgets all results. */
+  forget(): void {
+    for (const key of this.#keys) this.#recent.forget(this.#own(key));
+    this.#keys.clear();
+    this.#timesForgotten += 1;
+  }
+
+  /** Does what may change something: forgets all results before and after it. */
+  async changing<Result>(change: () => Promise<Result>): Promise<Result> {
+    this.#changes += 1;
+    this.forget();
+    try {
+      return await change();
+    } finally {
+      this.#changes -= 1;
+      this.forget();
+    }
+  }
+
+  #own(key: string): string {
+    return `${this.#owner}:${key}`;
+  }
+}
