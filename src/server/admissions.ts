@@ -17,7 +17,8 @@ export type Person = Asker & {
   readonly actorOf: (identified: Identified) => Promise<Actor>;
 };
 
-type Stream = { readonly actor: Actor; readonly refuse: (reason: unknown) => void };
+/** A stream that was opened for somebody with these rights. */
+type Stream = { readonly rights: string; readonly refuse: (reason: unknown) => void };
 
 /** A person with open streams. */
 type Watched = {
@@ -63,7 +64,7 @@ export class Admissions {
         return !isRefused();
       },
       watch: (refuse) => {
-        const opened = { actor, refuse };
+        const opened = { rights: rightsOf(actor), refuse };
         const own = this.#open(person, admittedAt);
         own.streams.add(opened);
         [watched, stream] = [own, opened];
@@ -102,7 +103,8 @@ export class Admissions {
       const identified = await inTime(watched.person.identify(), this.#everyMs);
       const present = identified === null ? null : await watched.person.actorOf(identified);
       watched.answeredAt = askedAt;
-      refuse(watched, ({ actor }) => (isSame(present, actor) ? null : { reason: NOBODY() }));
+      const now = present === null ? null : rightsOf(present);
+      refuse(watched, ({ rights }) => (rights === now ? null : { reason: NOBODY() }));
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) return refuse(watched, () => ({ reason: error }));
       await delay(AGAIN_MS);
@@ -145,13 +147,7 @@ async function inTime<Answer>(answer: Promise<Answer>, mostMs: number): Promise<
   }
 }
 
-/** True if the person would be admitted as the same actor, who may do the same. */
-function isSame(present: Actor | null, actor: Actor): boolean {
-  const namesOf = ({ delegators }: Actor): string => String(delegators.map(({ id }) => id));
-  return (
-    present?.id === actor.id &&
-    present.tenant === actor.tenant &&
-    String(present.roles) === String(actor.roles) &&
-    namesOf(present) === namesOf(actor)
-  );
+/** An actor and all that says what they may see, as a text: a stream goes on only for the same. */
+function rightsOf({ id, tenant, roles, delegators }: Actor): string {
+  return JSON.stringify([id, tenant, roles, delegators.map((delegator) => delegator.id)]);
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
@@ -58,7 +58,7 @@ export class SlowReaders {
     let asked: Buffer | null = null;
     const ask = (): void => {
       if (asked === null) {
-        asked = randomBytes(8);
+        asked = Buffer.from(randomUUID());
         webSocket.ping(asked);
         // The timer that runs is its own to start again.
         pinging.refresh();
