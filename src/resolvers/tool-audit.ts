@@ -1,6 +1,7 @@
 import { auditCounts, type AuditCount } from "../agent/calls/audit/counts.ts";
 import type { AuditFilter } from "../agent/calls/audit/filter.ts";
 import { auditPage, type AuditKey, type AuditPart } from "../agent/calls/audit/page.ts";
+import { auditTotal } from "../agent/calls/audit/total.ts";
 import { readsTenant } from "../agent/actors/actor.ts";
 import type { Prisma, ToolCall } from "../db/generated/client.ts";
 import type { ToolCallState } from "../db/generated/enums.ts";
@@ -58,7 +59,8 @@ export async function toolCalls(
     read: async (query, part) =>
       (await found(context, auditFilter(context, filter), auditPart(order, query.take, part), selection, query)) ??
       prisma.toolCall.findMany({ ...selection, ...query }),
-    count: async (query) => prisma.toolCall.count(query),
+    count: async (query) =>
+      (await auditTotal(context.services.reads, auditFilter(context, filter), query.take)) ?? prisma.toolCall.count(query),
   });
 }
 

@@ -77,9 +77,10 @@ it("each condition of a filter leaves out what it does not fit", async () => {
   const rows = async (filter: string, condition: string): Promise<readonly string[]> => {
     // Without it, archived agents are left out.
     const all = filter === "AgentFilter" && !condition.startsWith("isArchived") ? "isArchived: null, " : "";
-    const query = `{ found: ${FIELDS[filter] ?? ""}(filter: { ${all}${condition} }) { nodes { id } } }`;
-    const { data, errors } = await client.post<{ found: { nodes: { id: string }[] } }>({ query });
+    const query = `{ found: ${FIELDS[filter] ?? ""}(filter: { ${all}${condition} }) { totalCount nodes { id } } }`;
+    const { data, errors } = await client.post<{ found: { totalCount: number; nodes: { id: string }[] } }>({ query });
     expect(errors, query).toEqual([]);
+    expect(data?.found.totalCount, query).toBe(data?.found.nodes.length);
     return (data?.found.nodes ?? []).map(({ id }) => Buffer.from(id, "base64").toString().split(":")[1] ?? "");
   };
   for (const [filter, conditions] of Object.entries(CONDITIONS)) {

@@ -3,45 +3,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
 import { testDatabaseUrl } from "../support/database.ts";
+import { GROWING, indexesOf, scansOf, type Plan } from "../support/plans.ts";
 import { runFile } from "../support/process.ts";
-
-/** The tables that grow with what agents do. */
-const GROWING = [
-  "agent",
-  "approval",
-  "audit_call",
-  "decision",
-  "event",
-  "idempotency_key",
-  "image",
-  "known_file",
-  "message",
-  "step",
-  "tool_call",
-];
-
-/** The indexes of what is so only now, whatever was before: they are read as a whole. */
-const NOW = new Set([
-  "agent_unowned",
-  "agent_leased",
-  "approval_expiring",
-  "approval_one_pending",
-  "audit_call_open",
-  "message_waiting",
-]);
 
 /** Statements of people and followers. They run on connections of their own, on which PostgreSQL plans as it likes. */
 const OF_READERS =
   /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged).*)|count_fork_points|block_text|open_blocks)$/;
-
-/** A plan as PostgreSQL tells it. */
-type Plan = {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Name"?: string;
-  readonly "Index Cond"?: string;
-  readonly Plans?: readonly Plan[];
-};
 
 /** Agents with a history, one in ten with an approval, and what an audit has of them. */
 const HISTORY = (agents: number): readonly string[] => [
@@ -75,16 +42,6 @@ async function statements(): Promise<readonly Statement[]> {
   const collecting = runFile("tests/support/collect-statements.ts", []);
   expect(await collecting.exited, collecting.output()).toBe(0);
   return JSON.parse(collecting.output()) as Statement[];
-}
-
-/** The places of a plan at which it goes through a growing table as a whole. */
-function scansOf(plan: Plan): readonly string[] {
-  const { Plans: parts = [] } = plan;
-  const table = plan["Relation Name"];
-  const index = plan["Index Name"];
-  const isWhole = index === undefined ? plan["Node Type"] === "Seq Scan" : plan["Index Cond"] === undefined && !NOW.has(index);
-  const own = table !== undefined && GROWING.includes(table) && isWhole ? [`${plan["Node Type"]} of ${table}`] : [];
-  return [...own, ...parts.flatMap(scansOf)];
 }
 
 async function planOf(client: pg.Client, { name, text }: Statement): Promise<Plan> {
@@ -178,7 +135,3 @@ describe("the plans of statements", () => {
 type Measured = { readonly "Actual Rows": number; readonly "Shared Hit Blocks": number };
 
 const KEYS = new Set(["agent_pkey", "step_pkey", "tool_call_pkey"]);
-
-function indexesOf({ "Index Name": own, Plans: parts = [] }: Plan): readonly string[] {
-  return [...(own === undefined ? [] : [own]), ...parts.flatMap(indexesOf)];
-}

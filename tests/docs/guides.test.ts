@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { runInThisContext } from "node:vm";
@@ -134,6 +134,41 @@ describe("docs/permissions.md", () => {
     expect(tidied.explainPermission.explanation?.verdict).toBe("ALLOW");
     // The template denies paths, and npm may read any file.
     expect((await explained("npm run build"))?.reason).toContain("fs_*(path:secrets) closes files to it");
+  });
+
+  it("has operations that are answered as it says, and a template for each machine", async () => {
+    const app = await startTestApp({
+      script: {
+        replies: [
+          { when: { user: "go" }, call: [{ tool: "fs_read", input: { path: "config/.env" } }] },
+          { when: {}, say: ["Done."] },
+        ],
+      },
+      template: { permission: { deny: ["fs_read(path:.env)"] } },
+    });
+    const workspace = join(app.workspace, "project");
+    await mkdir(join(workspace, "config"), { recursive: true });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent({ workspace });
+    await client.turn(agentId, "go");
+    const answers = await Promise.all(
+      (await blocks("permissions", "graphql")).map((query) => client.post({ query, variables: { agentId } })),
+    );
+    expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
+    expect(answers.map(({ data }) => data)).toMatchObject([
+      { explainPermission: { explanation: { verdict: "ASK", parts: [{ parameter: "command" }] } } },
+      { createAgent: { agent: { permission: { source: { deny: ["fs_write"] } } }, userErrors: [] } },
+      { explainPermission: { explanation: { verdict: "DENY", rule: "deny fs_read(path:.env)" }, problems: [] } },
+      { simulatePolicy: { problems: [], simulation: { examined: 1 } } },
+    ]);
+    const byMachine = await block("permissions", "ts", "sandboxAvailable()");
+    for (const isAvailable of [true, false]) {
+      const template = valueOf(byMachine, { presets, sandboxAvailable: () => isAvailable }) as Partial<TemplateConfig>;
+      expect(template).toEqual({
+        sandbox: isAvailable ? "required" : "none",
+        permission: isAvailable ? presets.workspace : presets.askAll,
+      });
+    }
   });
 
   it("lists rules that can be read", async () => {

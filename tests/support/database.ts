@@ -11,7 +11,8 @@ export async function testDatabaseUrl(): Promise<string> {
 async function createDatabase(template: string): Promise<string> {
   const admin = inject("postgresUrl");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  await administer(admin, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // A copy of files takes a third of the time: this PostgreSQL has nothing to write out first.
+  await administer(admin, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   onTestFinished(() => administer(admin, `DROP DATABASE ${name} WITH (FORCE)`));
   const url = new URL(admin);
   url.pathname = `/${name}`;

@@ -14,7 +14,8 @@ export const COLUMNS =
 export const OF_CALL = `t.id, t.tenant, t.agent_id, t.step, t.name, t.state, t.verdict, t.error ->> 'type' AS error_type, t.started_at IS NOT NULL AS has_run,
   t.duration_ms, t.created_at, t.copied_from`;
 const ROW = `c.id, c.tenant, c.agent_id, c.step, c.name, c.state, c.verdict, c.error_type, c.has_run, c.duration_ms, c.created_at, g.template_id, g.created_by,
-    (SELECT array_agg(DISTINCT d.actor_id) FROM approval p JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = c.id) AS deciders`;
+    (SELECT array_agg(DISTINCT d.actor_id) FROM approval p CROSS JOIN LATERAL (SELECT d.actor_id FROM decision d WHERE d.approval_id = p.id OFFSET 0) d
+      WHERE p.tool_call_id = c.id) AS deciders`;
 
 /** The rows of calls, given as `c` with the columns OF_CALL. Copies that forks have are left out. */
 export const ROWS_OF = (calls: string): string => `SELECT ${ROW} FROM ${calls} c
@@ -42,9 +43,12 @@ export const FRESH_OR_ALL = `SELECT DISTINCT ON (r.id) r.* FROM (${BEHIND(`(CASE
 /** The place of the whole audit of the tenant $1 in its log; no row if it is not whole, or if events behind its place were removed. */
 export const FOLD = `SELECT f.position FROM audit_fold f JOIN tenant_log l ON l.tenant = f.tenant WHERE f.tenant = $1 AND f.position >= f.whole_at AND f.position >= l.floor`;
 
-/** The agents of the tenant $1 for which something was committed behind the place of `fold`: every change of a call comes with an event. */
+/**
+ * The agents of the tenant $1 for which something was committed behind the place of `fold`: every change of a call comes with
+ * an event. In the order of an index: the planner, who does not know how few events those are, would read them all.
+ */
 export const MOVED = `SELECT DISTINCT e.agent_id FROM fold CROSS JOIN LATERAL (
-    SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > fold.position AND e.agent_id IS NOT NULL OFFSET 0
+    SELECT e.agent_id FROM event e WHERE e.tenant = $1 AND e.position > fold.position AND e.agent_id IS NOT NULL ORDER BY e.position OFFSET 0
   ) e`;
 
 /** That a row of `audit_call` is what its call is now: one that has not ended may have changed, if its agent has moved. */

@@ -5,6 +5,7 @@ import { auditCounts } from "../../../../src/agent/calls/audit/counts.ts";
 import type { AuditFilter } from "../../../../src/agent/calls/audit/filter.ts";
 import { auditsBehind, foldAudit } from "../../../../src/agent/calls/audit/fold.ts";
 import { auditPage, type AuditKey, type AuditOrder } from "../../../../src/agent/calls/audit/page.ts";
+import { auditTotal } from "../../../../src/agent/calls/audit/total.ts";
 import { TRANSITIONS } from "../../../../src/agent/calls/states.ts";
 import type { Sql } from "../../../../src/db/sql.ts";
 import type { ToolCallState } from "../../../../src/db/generated/enums.ts";
@@ -329,6 +330,7 @@ describe("the audit beside the log", () => {
               answered += 1;
               const wanted = rows.filter((row) => isAsked(asked, row));
               expect(counts.toSorted(byName)).toEqual(expectedCounts(wanted));
+              for (const most of [3, 1_000]) expect(await auditTotal(sql, asked, most)).toBe(Math.min(wanted.length, most));
               const order = ORDERS[(index >> 2) % ORDERS.length] as AuditOrder;
               const keyOf = (id: string): AuditKey => {
                 const row = rows.find((other) => other.id === id) as Row;

@@ -1,0 +1,48 @@
+/** The tables that grow with what agents do. */
+export const GROWING = [
+  "agent",
+  "approval",
+  "audit_call",
+  "decision",
+  "event",
+  "idempotency_key",
+  "image",
+  "known_file",
+  "message",
+  "step",
+  "tool_call",
+];
+
+/** The indexes of what is so only now, whatever was before: they are read as a whole. */
+const NOW = new Set([
+  "agent_unowned",
+  "agent_leased",
+  "approval_expiring",
+  "approval_one_pending",
+  "audit_call_open",
+  "message_waiting",
+]);
+
+/** A plan as PostgreSQL tells it. */
+export type Plan = {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Plans?: readonly Plan[];
+};
+
+/** The places of a plan at which it goes through a growing table as a whole. */
+export function scansOf(plan: Plan): readonly string[] {
+  const { Plans: parts = [] } = plan;
+  const table = plan["Relation Name"];
+  const index = plan["Index Name"];
+  const isWhole = index === undefined ? plan["Node Type"] === "Seq Scan" : plan["Index Cond"] === undefined && !NOW.has(index);
+  const own = table !== undefined && GROWING.includes(table) && isWhole ? [`${plan["Node Type"]} of ${table}`] : [];
+  return [...own, ...parts.flatMap(scansOf)];
+}
+
+/** The indexes that a plan reads. */
+export function indexesOf({ "Index Name": own, Plans: parts = [] }: Plan): readonly string[] {
+  return [...(own === undefined ? [] : [own]), ...parts.flatMap(indexesOf)];
+}
