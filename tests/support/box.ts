@@ -16,6 +16,9 @@ const available = availability();
 /** True if tests with boxes are left out: this machine makes none, and this is not continuous integration, where it must. */
 export const hasNoBox = !available.isAvailable && process.env["CI"] === undefined;
 
+/** True if the machine's bubblewrap makes no box with protected paths beside a program that runs. */
+export const followsLinks = available.isAvailable && available.followsLinks;
+
 /** The output of a program of a box, and its end. */
 export type Said = {
   readonly code: number | null;

@@ -178,7 +178,7 @@ function commitsOfCall(view: AgentView, call: CallView): readonly PossibleCommit
       const failed = {
         ...OUTCOME,
         kind: "refused",
-        refusal: { type: "timeout", stage: "execution", afterMs: 9 },
+        refusal: { type: "timeout", stage: "execution", afterMs: 9, waitedSince: null },
         said: null,
         soFar: "half of it",
         keptOutputBytes: 7,

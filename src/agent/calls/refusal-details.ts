@@ -49,7 +49,7 @@ function ownDetails(refusal: Refusal): JsonObject {
     case "execution_failed":
       return refusal.cause;
     case "timeout":
-      return { afterMs: refusal.afterMs };
+      return { afterMs: refusal.afterMs, ...(refusal.waitedSince === null ? {} : { waitedSince: refusal.waitedSince }) };
   }
 }
 

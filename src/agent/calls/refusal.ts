@@ -39,7 +39,13 @@ export type Refusal =
       /** The fields of the error besides its words: `code`, `errno`, `path`. */
       readonly cause: JsonObject;
     }
-  | { readonly type: "timeout"; readonly stage: "execution"; readonly afterMs: number }
+  | {
+      readonly type: "timeout";
+      readonly stage: "execution";
+      readonly afterMs: number;
+      /** The reason for which a program of the call had not started by then, and what to do; null for none. */
+      readonly waitedSince: string | null;
+    }
   | { readonly type: "aborted"; readonly stage: "execution"; readonly note: string | null }
   | {
       readonly type: "cancelled";
@@ -84,6 +90,8 @@ export function refusalText(refusal: Refusal): string {
     case "execution_failed":
       return `The tool failed: ${refusal.message}`;
     case "timeout":
+      if (refusal.waitedSince !== null)
+        return `The tool did not end within ${refusal.afterMs} ms: it waited to start a program, which did not run, since ${refusal.waitedSince}.`;
       return `The tool did not end within ${refusal.afterMs} ms and was stopped. Its effects are unknown: check before you repeat it.`;
     case "aborted":
       return `The call was interrupted${refusal.note === null ? "" : `: ${refusal.note}`}. Its effects are unknown: check before you repeat it.`;

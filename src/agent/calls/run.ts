@@ -8,8 +8,9 @@ import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ToolOutcome } from "../tools/tool-hooks.ts";
 import { readToolResult, type ToolResult } from "../tools/tool-result.ts";
-import type { Result } from "../../lib/result.ts";
+import { refused, type Result } from "../../lib/result.ts";
 import { knownFileRows, KnownFiles, type NotedFile } from "../workspace/known-files.ts";
+import { Waits } from "../workspace/sandbox/waits.ts";
 import type { CallingAgent } from "./call.ts";
 import { readPostToolUseAnswer } from "./hook-answers.ts";
 import { hookCall, hooksFor, type Around } from "./hooks.ts";
@@ -84,7 +85,11 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const { tool } = ready.confirmed.call;
   const ending = new AbortController();
   const leftOut = { events: 0 };
-  const said: { output: CallOutput | null; hosts: CallHosts | null } = { output: null, hosts: null };
+  const said: { output: CallOutput | null; hosts: CallHosts | null; waits: Waits | null } = {
+    output: null,
+    hosts: null,
+    waits: null,
+  };
   const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
   const known: { files: KnownFiles | null } = { files: null };
   const files = (): KnownFiles => (known.files ??= new KnownFiles(knownFileRows(services.sql, agent.id), services.contents));
@@ -93,7 +98,7 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const end = clock.begin("execution");
   const { createdBy } = agent;
   const hosts = (): CallHosts => (said.hosts ??= new CallHosts(new HostGate(services, agent, template), ending.signal));
-  const executed = await execute(ready.confirmed, {
+  const ran = await execute(ready.confirmed, {
     timeoutMs: timeLimit(tool, agent, template),
     interrupt,
     around: around(tool, template, scope.results, cached),
@@ -108,8 +113,10 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
       values: ready.values,
       files,
       hosts,
+      waits: () => (said.waits ??= new Waits()),
     }),
   });
+  const executed = withWait(ran, said.waits?.reason ?? null);
   const soFar = executed.ok ? null : (said.output?.soFar ?? null);
   ending.abort(ENDED);
   end();
@@ -179,6 +186,12 @@ function around(
 ): readonly Placed<Around>[] {
   if (!readOnly) return [{ place: "results", run: (_call, next) => results.changing(next) }, ...hooks.around];
   return cached === null ? hooks.around : [...hooks.around, { place: "results", run: cached.around }];
+}
+
+/** A call whose time was up while a program waited for its start says why. */
+function withWait(executed: Result<Executed, Refusal>, waitedSince: string | null): Result<Executed, Refusal> {
+  const isTimeout = !executed.ok && executed.refusal.type === "timeout";
+  return isTimeout ? refused({ ...executed.refusal, waitedSince }) : executed;
 }
 
 function isAborted(executed: Result<Executed, Refusal>): boolean {

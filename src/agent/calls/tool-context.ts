@@ -16,6 +16,7 @@ import { CallPrograms, type ProgramPlace } from "./programs/programs.ts";
 import type { ShellCall } from "./shells/server-shells.ts";
 import type { CallScope } from "./scope.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
+import type { Waits } from "../workspace/sandbox/waits.ts";
 import { sandboxFor } from "../workspace/sandbox/sandbox-for.ts";
 import type { TodoList } from "../tools/todo-list.ts";
 import type { ToolContext } from "../tools/tool.ts";
@@ -38,17 +39,20 @@ export type RunningCall = {
   readonly files: () => KnownFiles;
   /** The hosts that it tries to reach. */
   readonly hosts: () => CallHosts;
+  /** Is told of what its programs wait for. */
+  readonly waits: () => Waits;
 };
 
 /** The context of a running tool, by its signal. */
 export function toolContext(
   { services, template, agent, owner }: CallScope,
-  { callId, toolName, ended, leftOut, output, values, files, hosts }: RunningCall,
+  { callId, toolName, ended, leftOut, output, values, files, hosts, waits }: RunningCall,
 ): (signal: AbortSignal) => ToolContext {
   const workspace = guardedWorkspace(services, agent.workspace, agentPermissions(template, agent.permission, services), values);
   const place = (mayReach: ProgramPlace["mayReach"]): ProgramPlace => ({
     ...programPlace({ services, template, agent }, workspace),
     mayReach,
+    waits: waits(),
   });
   const mayReach: ProgramPlace["mayReach"] = (host, port) => hosts().mayReach(host, port);
   let started: CallPrograms | null = null;
@@ -112,7 +116,7 @@ export function toolContext(
 function programPlace(
   { services, template, agent }: Omit<CallScope, "owner" | "results">,
   workspace: Workspace,
-): Omit<ProgramPlace, "mayReach"> {
+): Omit<ProgramPlace, "mayReach" | "waits"> {
   return {
     agentId: agent.id,
     workspace,

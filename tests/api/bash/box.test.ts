@@ -2,8 +2,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { presets } from "../../../src/triplane.ts";
-import { bashApp } from "../../support/bash.ts";
-import { hasNoBox } from "../../support/box.ts";
+import { InterruptAgentDocument } from "../../generated/documents.ts";
+import { bashApp, callsOf, type MadeCall } from "../../support/bash.ts";
+import { followsLinks, hasNoBox } from "../../support/box.ts";
 import { ofType } from "../../support/client.ts";
 import { ownProgram } from "../../support/tools.ts";
 
@@ -52,6 +53,39 @@ describe.skipIf(hasNoBox)("bash_run of a template that requires a box", () => {
     expect(call?.output).toMatch(/\.git\/hooks/);
     expect(call?.details["notes"]).toHaveLength(2);
   });
+
+  it.skipIf(!followsLinks)(
+    "says at its timeout what it waited for, and what to install, if bubblewrap follows links at protected paths",
+    async () => {
+      const holds: MadeCall = ["bash_run", { command: "touch held; sleep 300" }];
+      const waits: MadeCall = ["bash_run", { command: "touch ran", timeout_ms: 200 }];
+      const { app, client, agentId } = await bashApp([holds, waits, ["bash_run", { command: "true" }]], {
+        template: { sandbox: "required", toolTimeoutMs: 60_000 },
+      });
+      await mkdir(join(app.workspace, ".git/hooks"), { recursive: true });
+      await client.send(agentId, "go");
+      await expect.poll(() => readFile(join(app.workspace, "held")).catch(() => null)).not.toBeNull();
+      const other = await client.createAgent({ toolTimeoutMs: 500 });
+      await client.turn(other.id, "go");
+      const [own, all] = await callsOf(client, other.id);
+      for (const [call, ms] of [
+        [own, 200],
+        [all, 500],
+      ] as const)
+        expect(call).toMatchObject({
+          state: "FAILED",
+          error: {
+            type: "TIMEOUT",
+            message: expect.stringMatching(
+              new RegExp(`did not end within ${ms} ms: it waited to start a program, .*install bubblewrap 0.12 or later`),
+            ),
+          },
+          details: { afterMs: ms, waitedSince: expect.stringContaining("another program runs in the workspace") },
+        });
+      await expect(readFile(join(app.workspace, "ran"))).rejects.toThrow("ENOENT");
+      await client.get(InterruptAgentDocument, { input: { agentId } });
+    },
+  );
 
   it("holds for the programs of own tools, too", async () => {
     const { turn } = await bashApp([["lists_homes", {}]], {

@@ -6,6 +6,7 @@ import type { Homes } from "../../workspace/homes.ts";
 import type { HostRule } from "../../policy/hosts/host-rule.ts";
 import type { CoveredPaths, CoverRule, FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
 import type { Program, Sandbox } from "../../workspace/sandbox/sandbox.ts";
+import type { Waits } from "../../workspace/sandbox/waits.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
 import { untilEnd } from "./until-end.ts";
@@ -27,6 +28,8 @@ export type ProgramPlace = {
   readonly coverRule: () => Promise<CoverRule>;
   /** True if a program may reach a host now. One that a person may allow is asked for. */
   readonly mayReach: (host: string, port: number) => Promise<boolean>;
+  /** Is told of what its programs wait for. */
+  readonly waits: Waits;
 };
 
 /** Nobody looks through the workspace of a program that runs without a box. */
@@ -35,7 +38,7 @@ const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
 /** Starts a program of an agent, with its own HOME and none of the server's secrets. */
 export async function startProgram(
   { homes, coveredPaths, listedHosts }: ProgramServices,
-  { agentId, workspace, sandbox, coverRule, mayReach }: ProgramPlace,
+  { agentId, workspace, sandbox, coverRule, mayReach, waits }: ProgramPlace,
   argv: readonly [file: string, ...args: string[]],
   { folder, env, isBackground }: StartOptions & { readonly isBackground: boolean },
   signal: AbortSignal,
@@ -51,7 +54,7 @@ export async function startProgram(
     network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
   };
-  return sandbox.start(program, signal);
+  return sandbox.start(program, signal, waits);
 }
 
 /**

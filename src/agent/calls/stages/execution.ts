@@ -76,8 +76,7 @@ async function run(
   try {
     return accepted({ call, answer: await wrapped() });
   } catch (error) {
-    if (error instanceof TimedOut)
-      return refused(stopReason() ?? { type: "timeout", stage: "execution", afterMs: error.afterMs });
+    if (error instanceof TimedOut) return refused(stopReason() ?? timedOut(error.afterMs));
     return refused(stopReason() ?? { type: "execution_failed", stage: "execution", ...failureOf(error, context.workspace.root) });
   }
 }
@@ -101,8 +100,12 @@ function once(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promis
   };
 }
 
+function timedOut(afterMs: number): Refusal {
+  return { type: "timeout", stage: "execution", afterMs, waitedSince: null };
+}
+
 function reasonOf(interrupt: AbortSignal, timeoutMs: number): Refusal {
-  if (!interrupt.aborted) return { type: "timeout", stage: "execution", afterMs: timeoutMs };
+  if (!interrupt.aborted) return timedOut(timeoutMs);
   if (interrupt.reason instanceof CallCancelled) return cancelledRefusal(interrupt.reason.request, "execution");
   return { type: "aborted", stage: "execution", note: typeof interrupt.reason === "string" ? interrupt.reason : null };
 }

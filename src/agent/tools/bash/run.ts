@@ -41,9 +41,12 @@ export const bashRun = defineTool({
       const message = `the background shell ${id} runs: read it with bash_logs, end it with bash_kill`;
       return { output: message, details: { background: true, shell_id: id, message } };
     }
-    const program = await start("sh", bash(command), options);
-    program.stdin.end();
-    const finished = await within(timeout_ms ?? null, finish(program));
+    const running = async (): Promise<FinishedProgram> => {
+      const program = await start("sh", bash(command), options);
+      program.stdin.end();
+      return finish(program);
+    };
+    const finished = await within(timeout_ms ?? null, running());
     const { code, signal, durationMs, output, outputBytes, notes } = finished;
     return {
       output: `${output}${output === "" || output.endsWith("\n") ? "" : "\n"}${[...notes.map((note) => `[${note}]`), endLine(finished)].join("\n")}`,

@@ -18,6 +18,7 @@ import { systemCallFilter } from "./system-call-filter.ts";
 import { SystemNames } from "./system-names.ts";
 import { systemRoot } from "./system-root.ts";
 import { TakenAway } from "./taken-away.ts";
+import { Waits } from "./waits.ts";
 import { WorkspaceUses, type EnteredWorkspace, type WorkspaceUse } from "./workspace-uses.ts";
 
 /** The settings of which boxes of a server are made. */
@@ -72,9 +73,9 @@ export class BubblewrapSandbox implements Sandbox {
     return this.#takenAway.recover();
   }
 
-  async start(program: Program, signal: AbortSignal): Promise<ProcessGroup> {
+  async start(program: Program, signal: AbortSignal, waits = new Waits()): Promise<ProcessGroup> {
     const surroundings = this.#surroundings();
-    const use = await this.#enter(program, () => boxPlan(program, surroundings), signal);
+    const use = await this.#enter(program, () => boxPlan(program, surroundings), signal, waits);
     let takeAway: () => Promise<readonly string[]> = async () => [];
     try {
       // The box is made of what was seen when the workspace was entered: a place that appeared since was not waited for.
@@ -138,15 +139,15 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   /** Waits until a box may be made in the workspace, and gives its plan. */
-  async #enter(program: Program, plan: () => BoxPlan, signal: AbortSignal): Promise<EnteredWorkspace<BoxPlan>> {
+  async #enter(program: Program, plan: () => BoxPlan, signal: AbortSignal, waits: Waits): Promise<EnteredWorkspace<BoxPlan>> {
     const { followsLinks, version } = this.#bubblewrap;
     if (!followsLinks) return { ...FREE, seen: plan() };
     this.#refuseInBackground(program, plan().places);
-    const use = await this.#uses.enter(program.workspace, plan, ({ places }) => places.length > 0, signal);
+    const reason = `another program runs in the workspace, and bubblewrap ${version} makes no box beside it, because it follows links at protected paths: end the other program, or install bubblewrap 0.12 or later`;
+    const entering = this.#uses.enter(program.workspace, plan, ({ places }) => places.length > 0, signal);
+    const use = await waits.during(reason, entering);
     if (use !== null) return use;
-    throw new SandboxRefused(
-      `another program runs in the workspace, and bubblewrap ${version} makes no box beside it, since it follows links at protected paths: end the other program, or install bubblewrap 0.12 or later`,
-    );
+    throw new SandboxRefused(reason);
   }
 
   #refuseInBackground({ isBackground, workspace }: Program, places: readonly string[]): void {

@@ -1,5 +1,6 @@
 import type { HostDecision } from "../network/reach.ts";
 import type { ProcessGroup } from "../process-groups.ts";
+import type { Waits } from "./waits.ts";
 
 /** A program that a call starts, and what it may reach. */
 export type Program = {
@@ -26,6 +27,9 @@ export type Program = {
 /** Starts programs of calls: in a box (bubblewrap), or without one (process groups). */
 export type Sandbox = {
   readonly kind: "bubblewrap" | "none";
-  /** Starts a program. Throws SandboxRefused, with what to do, if it may not be started as things are. `signal` ends a wait. */
-  start(program: Program, signal: AbortSignal): Promise<ProcessGroup>;
+  /**
+   * Starts a program. Throws SandboxRefused, with what to do, if it may not be started as things are. `signal` ends a wait, and
+   * `waits` is told of it.
+   */
+  start(program: Program, signal: AbortSignal, waits?: Waits): Promise<ProcessGroup>;
 };
