@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { coverRule } from "../src/agent/policy/cover-rule.ts";
 import { readPermission } from "../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../src/agent/tools/builtin.ts";
+import type { HostDecision } from "../src/agent/workspace/network/reach.ts";
 import { ProcessGroups } from "../src/agent/workspace/process-groups.ts";
 import { availability } from "../src/agent/workspace/sandbox/available.ts";
 import { BubblewrapSandbox } from "../src/agent/workspace/sandbox/bubblewrap.ts";
@@ -19,7 +20,7 @@ const FILES_OF_A_FOLDER = 50;
 /** Files that the deny glob closes. */
 const DENIED = 3;
 
-/** The ms that a box adds to a bare spawn of a program that does nothing: in a repository of a few files, and in one of 20,000 with a deny glob. In turns; medians. */
+/** The ms that a box adds to a bare spawn of a program that does nothing: in a repository of a few files, in one of 20,000 with a deny glob, and with a proxy to the network. In turns; medians. */
 export async function sandbox(): Promise<Figure[]> {
   const available = availability();
   if (!available.isAvailable) throw new Error(`there is no box to be measured: ${available.reason}`);
@@ -32,7 +33,11 @@ export async function sandbox(): Promise<Figure[]> {
       await repository(join(folder, "few"), 1, 10),
       await repository(join(folder, "many"), FOLDERS, FILES_OF_A_FOLDER),
     ];
-    return [await added("sandbox", boxes, few), await added("sandbox, 20,000 files", boxes, many)];
+    return [
+      await added("sandbox", boxes, few, null),
+      await added("sandbox, 20,000 files", boxes, many, null),
+      await added("sandbox, network", boxes, few, () => false),
+    ];
   } finally {
     await boxes.close();
     groups.close();
@@ -55,13 +60,13 @@ async function repository(workspace: string, folders: number, files: number): Pr
   return workspace;
 }
 
-async function added(name: string, boxes: BubblewrapSandbox, workspace: string): Promise<Figure> {
+async function added(name: string, boxes: BubblewrapSandbox, workspace: string, network: HostDecision | null): Promise<Figure> {
   const tools = new Map(BUILTIN_TOOLS.map((tool) => [tool.name, tool]));
   const { permission } = readPermission({ deny: ["fs_*(path:**/*.pem)"] }, "bench", { tools, modes: new Map() });
   const paths = new CoveredPaths();
   const { signal } = new AbortController();
   const home = `${workspace}-home`;
-  await mkdir(home);
+  await mkdir(home, { recursive: true });
 
   const bare = async (): Promise<void> => {
     await once(spawn("/bin/true", { cwd: workspace, env: {}, stdio: ["pipe", "pipe", "pipe"] }), "exit");
@@ -71,10 +76,7 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string):
     const found = await paths.find(workspace, rule, signal);
     const argv = ["/bin/true"] as const;
     await (
-      await boxes.start(
-        { argv, folder: workspace, env: {}, workspace, home, ...found, network: null, isBackground: false },
-        signal,
-      )
+      await boxes.start({ argv, folder: workspace, env: {}, workspace, home, ...found, network, isBackground: false }, signal)
     ).ended;
   };
 

@@ -62,7 +62,7 @@ export async function judgeByPolicy(
     } as const;
     return { call, values: null, explanation };
   }
-  if (policy.box === null && linesOf(values).length > 0) values = await withFolderContents(values, workspace, denyRules(policy));
+  if (linesOf(values).length > 0) values = await withFolderContents(values, workspace, denyRules(policy), policy.box);
   const { name, readOnly } = tool;
   return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
 }

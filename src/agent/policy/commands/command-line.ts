@@ -24,6 +24,9 @@ export type FoundFile = Span & {
   readonly isRedirect: boolean;
 };
 
+/** A file that a deny rule closes. */
+export type ClosedFile = { readonly rule: string; readonly name: string };
+
 /** A folder that a command reads, or changes, with all that lies in it. */
 export type FoundSearch = Span & {
   readonly names: readonly string[];
@@ -32,6 +35,11 @@ export type FoundSearch = Span & {
   readonly follows: boolean;
   /** The names that the command passes over. */
   readonly leavesOut: readonly string[];
+  /**
+   * The deny rules that close files which a repository tracks, each with the first such file, of a command that prints what the
+   * repository has kept, also of files that no longer lie in the folder; null for other commands.
+   */
+  readonly history: readonly ClosedFile[] | null;
   /** The content of the folder; null if nobody has looked. */
   readonly content: FolderContent | null;
 };
@@ -45,7 +53,7 @@ export type FolderContent = {
   /** Files with secrets: the first of them. */
   readonly secrets: readonly string[];
   /** Deny rules that close something in the folder, each with the first such file. */
-  readonly denied: readonly { readonly rule: string; readonly name: string }[];
+  readonly denied: readonly ClosedFile[];
   /** Deny rules that close nothing in it. */
   readonly clear: readonly string[];
 };

@@ -13,7 +13,7 @@ import { commandRules, pathRules, reachesSearch } from "./spoken-rules.ts";
 /**
  * The parts of a call's lines that are asked about whatever allow rules say, since a deny rule cannot be held otherwise: a
  * file that it closes may be read by what the table does not prove, a command that it forbids may be hidden. In a box the
- * files are closed by the box.
+ * files are closed by the box, but not what git has kept of them.
  */
 export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
   return scope.lines.flatMap(({ parameter, line }) => {
@@ -25,7 +25,7 @@ export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
       reason,
       rule,
     });
-    return [...hiddenParts(scope, line, asks), ...(scope.box !== null ? [] : unprovenParts(scope, line, asks))];
+    return [...hiddenParts(scope, line, asks), ...(scope.box !== null ? keptParts : unprovenParts)(scope, line, asks)];
   });
 }
 
@@ -67,14 +67,32 @@ function unprovenParts({ permission: { deny } }: CommandScope, line: CommandLine
   ];
 }
 
+/** The parts that print what a repository has kept, and keeps, of a file which a deny rule closes: no box covers that. */
+function keptParts({ permission: { deny } }: CommandScope, line: CommandLine, asks: Asks): readonly CommandVerdict[] {
+  const rules = pathRules(deny);
+  return line.commands.flatMap(({ searches }) =>
+    searches.flatMap((search) => {
+      const kept = search.history?.find((each) => rules.some(({ source }) => source === each.rule));
+      const rule = rules.find(({ source }) => source === kept?.rule);
+      return kept === undefined || rule === undefined
+        ? []
+        : [asks(search, `the repository tracks ${kept.name}, which ${rule.source} closes`, rule)];
+    }),
+  );
+}
+
 /** The deny rule that closes something in a folder, as far as it was looked at; null if none does. */
 function deniedIn(rules: readonly Rule[], search: FoundSearch): { readonly reason: string; readonly rule: Rule } | null {
   const { content } = search;
   for (const rule of rules) {
     const found = content?.denied.find((each) => each.rule === rule.source);
     if (found !== undefined) return { rule, reason: `${found.name}, which lies in it, is closed by ${rule.source}` };
-    if (content?.clear.includes(rule.source) !== true && reachesSearch(rule, search))
-      return { rule, reason: `what lies in it may be closed by ${rule.source}, and not all of it was looked at` };
+    if (content?.clear.includes(rule.source) === true || !reachesSearch(rule, search)) continue;
+    const reason =
+      search.history === null
+        ? `what lies in it may be closed by ${rule.source}, and not all of it was looked at`
+        : `commits may have what ${rule.source} closes, also of files that lie here no longer`;
+    return { rule, reason };
   }
   return null;
 }

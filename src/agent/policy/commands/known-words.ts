@@ -11,7 +11,7 @@ import { whyNamed } from "./why-named.ts";
 export type JudgedWords = { readonly words: readonly FoundWord[]; readonly trouble: Trouble | null };
 
 /** The way in which a command searches. */
-type Search = Pick<FoundSearch, "follows" | "leavesOut">;
+type Search = Pick<FoundSearch, "follows" | "leavesOut" | "history">;
 
 /** Judges the words of a command that the table knows, and gathers the files that they name. */
 export function knownWords({ form, name, named, before, words }: Known, gathered: Gathered): JudgedWords {
@@ -29,7 +29,8 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
   judged.push(...named.slice(1).map(harmless));
 
   const { words: read, options } = readWords(form, name, words);
-  const search = searchOf(form, read, options);
+  const isOfRepository = named[0]?.text === "git";
+  const search = searchOf(form, read, options, isOfRepository);
   for (const word of read) {
     const files = gathered.files.length;
     const reason = reasonOf(word, name, gathered, search);
@@ -43,7 +44,7 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
   }
   // A search without a folder looks where it stands, and one of a repository in all of it.
   const looks = read.some((word) => word.kind === "used" && word.isOperand && isPath(word.use));
-  if (search !== null && (!looks || named[0]?.text === "git") && named[0] !== undefined) gathered.addRoot(named[0], search);
+  if (search !== null && (!looks || isOfRepository) && named[0] !== undefined) gathered.addRoot(named[0], search);
   return { words: judged, trouble };
 }
 
@@ -61,12 +62,21 @@ function isPath(use: WordUse): boolean {
   return use === "read" || use === "write";
 }
 
-function searchOf(form: CommandForm, read: readonly ReadWord[], options: ReadonlySet<string>): Search | null {
+function searchOf(
+  form: CommandForm,
+  read: readonly ReadWord[],
+  options: ReadonlySet<string>,
+  isOfRepository: boolean,
+): Search | null {
   const isSearch = form.enters === null || [...form.enters].some((option) => options.has(option));
   const has = (some: ReadonlySet<string>): boolean => [...some].some((option) => options.has(option));
   if (!isSearch || (has(form.outlines) && !has(form.contents))) return null;
   const leftOut = read.flatMap((word) => (word.kind === "used" && word.use === "left out" ? [word.text] : []));
-  return { follows: [...form.follows].some((option) => options.has(option)), leavesOut: [...form.leavesOut, ...leftOut] };
+  return {
+    follows: [...form.follows].some((option) => options.has(option)),
+    leavesOut: [...form.leavesOut, ...leftOut],
+    history: isOfRepository ? [] : null,
+  };
 }
 
 /** Why a word keeps a command from being proved; null if it does not. */
@@ -98,8 +108,8 @@ function reasonOfUse(
     case "write":
       return gathered.add(text, use, word, { isRedirect: false, search: isOperand ? search : null });
     case "revision": {
-      // `HEAD:path` is a file of a commit.
-      const path = text.slice(text.indexOf(":") + 1);
+      // `HEAD:path` is a file of a commit, `:0:path` one of the index.
+      const path = text.replace(/^:[0-3]:|^[^:]*:/, "");
       return path === "" ? null : gathered.add(path, "read", word, { isRedirect: false, search: null });
     }
     case "folder":

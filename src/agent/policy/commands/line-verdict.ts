@@ -93,7 +93,7 @@ export function searchReason({ content, names }: FoundSearch): string {
   const [secret] = content?.secrets ?? [];
   if (content === null) return `nobody has looked at what lies in ${folder}`;
   if (secret !== undefined) return `${secret}, which lies in ${folder}, mostly holds secrets`;
-  return `${folder} has more entries than are looked at, or links that lead out of the workspace`;
+  return `${folder} has more entries than are looked at, or links or a repository that lead out of the workspace`;
 }
 
 /** True if nothing that a search comes upon holds secrets. */

@@ -39,7 +39,7 @@ export function located({ workspace, folder }: Place, path: string): Located {
 }
 
 /** The use of a path. */
-type PathUse = { readonly isRedirect: boolean; readonly search: Pick<FoundSearch, "follows" | "leavesOut"> | null };
+type PathUse = { readonly isRedirect: boolean; readonly search: Pick<FoundSearch, "follows" | "leavesOut" | "history"> | null };
 
 /** The files and folders that a command names. */
 export class Gathered {

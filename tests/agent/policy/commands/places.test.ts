@@ -119,6 +119,7 @@ describe("recorded command lines", () => {
         ruleValues(shell, { command: line } satisfies JsonObject, workspace),
         workspace,
         [],
+        null,
       );
       return JSON.parse(JSON.stringify(storedValues(values))) as RuleValues;
     };

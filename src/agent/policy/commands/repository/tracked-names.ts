@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+import { lstat, readFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { errorCode } from "../../../../lib/error-code.ts";
+import { indexNames } from "./index-names.ts";
+
+/** The largest index that is read, in bytes. */
+const MOST_BYTES = 32 * 1024 * 1024;
+/** The longest file that says where a repository lies, in bytes. */
+const MOST_POINTER_BYTES = 8 * 1024;
+
+/**
+ * The files that a repository tracks, as paths from the folder in which its `.git` lies: the names of its index. Null if nobody
+ * can say.
+ */
+export async function trackedNames(folder: string): Promise<readonly string[] | null> {
+  const entry = join(folder, ".git");
+  const found = await lstat(entry).catch(() => null);
+  if (found === null) return null;
+  if (found.isDirectory()) return namesIn(join(entry, "index"));
+  if (!found.isFile() || found.size > MOST_POINTER_BYTES) return null;
+  // A linked worktree, or a submodule.
+  const [, place] = /^gitdir: (.+?)\s*$/.exec(await readFile(entry, "utf8")) ?? [];
+  return place === undefined ? null : namesIn(join(resolve(folder, place), "index"));
+}
+
+async function namesIn(index: string): Promise<readonly string[] | null> {
+  try {
+    const found = await lstat(index);
+    if (!found.isFile() || found.size > MOST_BYTES) return null;
+    return indexNames(await readFile(index));
+  } catch (error) {
+    // A repository without an index tracks nothing yet.
+    if (errorCode(error) === "ENOENT") return [];
+    if (["ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return null;
+    throw error;
+  }
+}
+
+/** True if a folder that is no repository lies in one. */
+export function liesInRepository(folder: string): boolean {
+  for (let above = dirname(folder); ; above = dirname(above)) {
+    if (existsSync(join(above, ".git"))) return true;
+    if (above === dirname(above)) return false;
+  }
+}

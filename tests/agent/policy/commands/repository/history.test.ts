@@ -1,0 +1,99 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { PermissionSource } from "../../../../../src/agent/policy/permission-source.ts";
+import { presets } from "../../../../../src/config/presets.ts";
+import { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
+import { commandJudge, projectFolder } from "../../../../support/command-lines.ts";
+import { committed, git } from "../../../../support/repository.ts";
+
+/** Commands that print what commits, or the index, have of files. */
+const PRINTING = [
+  "git show HEAD",
+  "git show HEAD~1",
+  "git log -p",
+  "git log -p --follow src/a.ts",
+  "git log -L 1,2:src/a.ts",
+  "git diff",
+  "git diff HEAD~1",
+  "git diff --cached",
+  "git stash show -p",
+  "git grep TOP",
+  "git grep TOP HEAD~1",
+  "git cat-file -p HEAD",
+  "git whatchanged -p",
+  "sh -c 'git log -p'",
+];
+const OUTLINES = ["git status", "git log --oneline", "git diff --stat", "git show --name-only HEAD", "git ls-files"];
+
+/** A project whose repository tracks files, of which some lie on the disk no longer. */
+async function project(files: Readonly<Record<string, string>>, gone: readonly string[] = []): Promise<Workspace> {
+  const workspace = await projectFolder();
+  await committed(workspace.root, { "src/a.ts": "text", ...files });
+  for (const name of gone) await rm(join(workspace.root, name));
+  return workspace;
+}
+
+async function verdicts(workspace: Workspace, source: PermissionSource, lines: readonly string[], isBoxed = false) {
+  const judge = commandJudge(workspace, source, isBoxed);
+  return Promise.all(lines.map(async (line) => `${(await judge(line)).verdict} ${line}`));
+}
+
+const asked = (lines: readonly string[]): string[] => lines.map((line) => `ask ${line}`);
+const allowed = (lines: readonly string[]): string[] => lines.map((line) => `allow ${line}`);
+
+describe("what a repository has kept of a denied file", () => {
+  const deny = ["fs_read(path:/secrets)"];
+
+  it("is printed by no command without a question, if the file is tracked, or was once, and does not lie there", async () => {
+    const workspace = await project({ "secrets/key.txt": "TOP SECRET" });
+    git(workspace.root, "rm", "-q", "secrets/key.txt");
+    git(workspace.root, "commit", "-q", "-m", "gone");
+    for (const source of [
+      { ...presets.readOnly, deny },
+      { mode: "auto", deny },
+      { ...presets.readOnly, deny, allow: ["shell", "shell(command:git *)", "shell(command:sh -c *)"] },
+    ])
+      expect(await verdicts(workspace, source, PRINTING)).toEqual(asked(PRINTING));
+    expect(await verdicts(workspace, { ...presets.readOnly, deny }, OUTLINES)).toEqual(allowed(OUTLINES));
+    for (const line of ["git show HEAD~1:secrets/key.txt", "git show :secrets/key.txt", "git cat-file -p :0:secrets/key.txt"])
+      expect((await commandJudge(workspace, { mode: "auto", deny })(line)).verdict, line).toBe("deny");
+  });
+
+  it("is asked about in a box if the file is tracked, since no box covers it, and not otherwise", async () => {
+    const source = { ...presets.workspace, autoAllowInBox: ["shell"], deny };
+    const tracking = await project({ "secrets/key.txt": "TOP SECRET" });
+    expect(await verdicts(tracking, source, PRINTING, true)).toEqual(asked(PRINTING));
+    expect(await verdicts(tracking, source, [...OUTLINES, "npm test"], true)).toEqual(allowed([...OUTLINES, "npm test"]));
+    const free = await project({});
+    expect(await verdicts(free, source, PRINTING, true)).toEqual(allowed(PRINTING));
+    const explanation = await commandJudge(tracking, source, true)("ls; git diff");
+    expect(explanation.reason).toContain("the repository tracks secrets/key.txt, which fs_read(path:/secrets) closes");
+    expect(explanation.parts?.[0]).toMatchObject({ start: 4, verdict: "ask" });
+  });
+});
+
+describe("files with secrets that a repository tracks", () => {
+  it("are asked about by each command that prints contents, if they lie on the disk or not", async () => {
+    const workspace = await project({ "conf/.env": "A=1" }, ["conf/.env"]);
+    for (const source of [presets.readOnly, { mode: "auto" }])
+      expect(await verdicts(workspace, source, PRINTING)).toEqual(asked(PRINTING));
+    expect(await verdicts(workspace, presets.readOnly, OUTLINES)).toEqual(allowed(OUTLINES));
+    const reading = PRINTING.filter((line) => !line.startsWith("sh "));
+    expect(await verdicts(await project({}), presets.readOnly, reading)).toEqual(allowed(reading));
+  });
+
+  it("are those of repositories below, too; one that lies around the workspace is asked about", async () => {
+    const workspace = await project({});
+    await committed(join(workspace.root, "vendor/a"), { "key.pem": "x" });
+    await rm(join(workspace.root, "vendor/a/key.pem"));
+    const judge = commandJudge(workspace, presets.readOnly);
+    expect((await judge("git diff")).reason).toContain("vendor/a/key.pem, which lies in the workspace, mostly holds secrets");
+    const inner = commandJudge(new Workspace(join(workspace.root, "src")), presets.readOnly);
+    expect(await inner("git diff")).toMatchObject({
+      verdict: "ask",
+      reason: expect.stringContaining("a repository that lead out"),
+    });
+    expect((await inner("git status")).verdict).toBe("allow");
+  });
+});

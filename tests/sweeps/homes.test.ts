@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Homes } from "../../src/agent/workspace/homes.ts";
+import type { Sql } from "../../src/db/sql.ts";
+import { HomesSweep } from "../../src/sweeps/homes.ts";
+import { temporaryFolder } from "../support/app.ts";
+import { testDatabase } from "../support/database.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+
+const AGENT = `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
+  SELECT id, 't', 'assistant', 'scripted', '/w', 'anna', 'USER', now(), now() FROM unnest($1::text[]) AS id`;
+
+/** HOMEs in a folder, and a database with the rows of some agents. */
+async function homesOf(present: readonly string[]) {
+  const { sql } = await testDatabase();
+  await sql.query({ name: "agents", text: AGENT }, [present]);
+  const folder = await temporaryFolder();
+  return { sql, folder, homes: new Homes(join(folder, "homes")) };
+}
+
+function sweepOf(sql: Sql, homes: Homes, everyMs?: number, warn: (message: string) => void = () => {}): HomesSweep {
+  const sweep = new HomesSweep({ sql, homes, logger: { ...silentLogger, warn } }, everyMs);
+  onTestFinished(() => sweep.close());
+  return sweep;
+}
+
+describe("the HOMEs of a server", () => {
+  it("go with all that lies in them once the agent's row is gone, and what a link in them leads to stays", async () => {
+    const { sql, folder, homes } = await homesOf(["kept"]);
+    await writeFile(join(folder, "outside"), "stays");
+    await mkdir(join(folder, "other"));
+    for (const agent of ["kept", "gone"]) {
+      const home = await homes.of(agent);
+      await mkdir(join(home, ".cache", "deep"), { recursive: true });
+      await writeFile(join(home, ".cache", "deep", "file"), agent);
+      await symlink(join(folder, "outside"), join(home, "link"));
+      await symlink(join(folder, "other"), join(home, ".cache", "folder"));
+    }
+    await symlink(join(folder, "other"), join(folder, "homes", "gone-too"));
+    await writeFile(join(folder, "other", "file"), "stays");
+    await sweepOf(sql, homes).tidy();
+    expect(await readdir(join(folder, "homes"))).toEqual(["kept"]);
+    expect(await readFile(join(await homes.of("kept"), ".cache", "deep", "file"), "utf8")).toBe("kept");
+    expect(await readFile(join(folder, "outside"), "utf8")).toBe("stays");
+    expect(await readdir(join(folder, "other"))).toEqual(["file"]);
+  });
+
+  it("are looked at a thousand at a time, each once", async () => {
+    const agents = Array.from({ length: 2_100 }, (_none, index) => `a${index}`);
+    const { sql, folder, homes } = await homesOf(agents.filter((_agent, index) => index % 7 === 0));
+    await Promise.all(agents.map((agent) => mkdir(join(folder, "homes", agent), { recursive: true })));
+    const asked: number[] = [];
+    const counting: Sql = {
+      ...sql,
+      query: (statement, values) => {
+        asked.push((values[0] as readonly string[]).length);
+        return sql.query(statement, values);
+      },
+    };
+    await sweepOf(counting, homes).tidy();
+    expect(asked).toEqual([1_000, 1_000, 100]);
+    expect(await readdir(join(folder, "homes"))).toHaveLength(300);
+  });
+
+  it("stay while the database does not answer, and go when it does again; a server without any has nothing to do", async () => {
+    const { sql, folder, homes } = await homesOf([]);
+    await homes.of("gone");
+    let isAway = true;
+    const away: Sql = {
+      ...sql,
+      query: async (statement, values) => {
+        if (isAway) throw new Error("the database is away");
+        return sql.query(statement, values);
+      },
+    };
+    const warnings: string[] = [];
+    sweepOf(away, homes, 5, (message) => warnings.push(message));
+    await expect.poll(() => warnings.length).toBeGreaterThan(1);
+    expect(warnings[0]).toContain("could not be removed (the database is away); trying again later");
+    expect(existsSync(join(folder, "homes", "gone"))).toBe(true);
+    isAway = false;
+    await expect.poll(() => existsSync(join(folder, "homes", "gone"))).toBe(false);
+    await sweepOf(sql, new Homes(join(folder, "none"))).tidy();
+  });
+});
