@@ -38,7 +38,7 @@ const CONDITIONS: {
   agentIds: [[{ agentIds: ["agent-7"] }, { agentIds: ["agent-8", "agent-9", "nobody"] }], ["audit_call_agent_id_step_idx"]],
   templateIds: [
     [{ templateIds: ["template-0"] }, { templateIds: ["template-3", "none"] }],
-    ["audit_call_tenant_template_id_created_at_id_idx"],
+    ["audit_call_tenant_template_id_created_at_id_idx", "audit_call_tenant_template_id_duration_ms_id_idx"],
   ],
   tools: [[{ tools: ["tool-0"] }, { tools: ["tool-rare"] }, { tools: ["tool-1", "tool-2"] }], OF_TOOL],
   states: [
