@@ -10,19 +10,25 @@ export type FilesByPath = Map<string, RememberedFile>;
 
 /** The files that the owners of this server remember of their agents: those used last, within one room. What is forgotten is read again. */
 export class RememberedFiles {
-  readonly #files = new LRUCache<object, FilesByPath>({
+  /** The cache counts the size of a value when it is another value than before. */
+  readonly #files = new LRUCache<object, { readonly files: FilesByPath }>({
     maxSize: TOGETHER_BYTES,
-    sizeCalculation: ({ size }) => (size + 1) * FILE_BYTES,
+    sizeCalculation: ({ files }) => (files.size + 1) * FILE_BYTES,
   });
+
+  /** The bytes that are remembered now. */
+  get bytes(): number {
+    return this.#files.calculatedSize;
+  }
 
   /** The files that an owner remembers; null for none. */
   of(owner: object): FilesByPath | null {
-    return this.#files.get(owner) ?? null;
+    return this.#files.get(owner)?.files ?? null;
   }
 
   /** Remembers the files of an owner, in the place of those before. */
   keep(owner: object, files: FilesByPath): void {
-    this.#files.set(owner, files);
+    this.#files.set(owner, { files });
   }
 
   /** Forgets the files of an owner. */
