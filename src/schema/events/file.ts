@@ -33,7 +33,7 @@ eventType("FILE_CHANGED").implement({
   fields: (t) => ({
     files: t.field({
       type: [FileChangeSnapshot],
-      description: "The files, by their paths; the first 50, and fewer if their paths are long.",
+      description: "The first of the files, by their paths; at most 50, and fewer if their paths are long.",
       resolve: ({ body }) => body.files,
     }),
     fileCount: t.int({

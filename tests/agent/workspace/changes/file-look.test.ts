@@ -35,7 +35,7 @@ it("a look tells what is changed, removed and made again from what is only touch
   });
   expect(untouched.map(({ file }) => file.path)).toEqual(["touched"]);
   const changed = new Map(changes.map(({ file, change }) => [file, change]));
-  const after = files.map((file): RememberedFile => ({ ...file, change: changed.get(file) ?? null }));
+  const after = files.map((file): RememberedFile => Object.assign({}, file, { change: changed.get(file) ?? null }));
   expect((await lookAt(root, after)).changes).toEqual([]);
   await writeFile(join(root, "removed"), "removed");
   await writeFile(join(root, "longer"), "yet another");
