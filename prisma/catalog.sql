@@ -102,7 +102,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -162,8 +162,9 @@ BEGIN
           WHERE agent_id = p_agent AND (todos IS NOT NULL OR (name = 'todo_write' AND state = 'COMPLETED' AND started_at IS NOT NULL))
           ORDER BY step DESC, ordinal DESC LIMIT 1) c, json_array_elements(c.todos) WITH ORDINALITY AS w(todo, place);
     -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
+    -- What has changed in them since, the fork looks for and is told itself.
     INSERT INTO known_file
-    SELECT (json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id))).*
+    SELECT (json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null, 'change_told_at', null))).*
     FROM known_file k JOIN tool_call o ON o.id = k.call_id
       JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal
     WHERE k.agent_id = v_change.fork ->> 'from';
@@ -399,8 +400,14 @@ BEGIN
 
   IF v_change."knownFiles" IS NOT NULL THEN
     INSERT INTO known_file AS k SELECT * FROM json_populate_recordset(null::known_file, v_change."knownFiles")
-    ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole) =
-      ROW(EXCLUDED.access, EXCLUDED.digest, EXCLUDED.bytes, EXCLUDED.modified_at, EXCLUDED.stamp, EXCLUDED.call_id, EXCLUDED.at, EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest);
+    ON CONFLICT (agent_id, path) DO UPDATE SET (access, digest, bytes, modified_at, stamp, call_id, at, is_whole, change, change_told_at) =
+      ROW(EXCLUDED.access, EXCLUDED.digest, EXCLUDED.bytes, EXCLUDED.modified_at, EXCLUDED.stamp, EXCLUDED.call_id, EXCLUDED.at, EXCLUDED.is_whole OR k.is_whole AND k.digest = EXCLUDED.digest, NULL, NULL);
+  END IF;
+
+  IF v_change."fileChanges" IS NOT NULL THEN
+    UPDATE known_file k SET change = f.change, change_told_at = f.change_told_at
+    FROM json_to_recordset(v_change."fileChanges") AS f(path text, call_id text, change text, change_told_at timestamptz)
+    WHERE k.agent_id = p_agent AND k.path = f.path AND k.call_id = f.call_id;
   END IF;
 
   IF v_change.todos IS NOT NULL THEN

@@ -38,6 +38,8 @@ import type { Network } from "./agent/workspace/network/reach.ts";
 import { ProcessGroups } from "./agent/workspace/process-groups.ts";
 import { Homes } from "./agent/workspace/homes.ts";
 import { unboxed } from "./agent/workspace/sandbox/unboxed.ts";
+import { FileWatches } from "./agent/workspace/changes/file-watches.ts";
+import { RememberedFiles } from "./agent/workspace/changes/remembered-files.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
@@ -169,6 +171,8 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
     shells,
     images,
     transcripts: new Transcripts(images),
+    rememberedFiles: new RememberedFiles(),
+    fileWatches: new FileWatches(logger),
     requests: overrides.requests ?? new RequestRoom(),
     actorNames: new ActorNames(sql),
     closedFolders: closedFolders(settings.environment),

@@ -203,6 +203,8 @@ function monitorText(event: WatchedEvent): string {
       return `${event.previousState} → ${event.state}`;
     case "TokensUsed":
       return `${event.inputTokens} in, ${event.outputTokens} out`;
+    case "FileChanged":
+      return `${event.fileCount} files: ${event.files.map(({ path }) => path ?? "?").join(", ")}`;
     case "TodoChanged":
       return `${event.todos.length} todos`;
     case "ToolExecuted":

@@ -56,6 +56,7 @@ export const WATCH = `
         ... on StepComplete { durationMs stopReason }
         ... on TokensUsed { inputTokens outputTokens }
         ... on TodoChanged { todos { todoId title status } }
+        ... on FileChanged { fileCount files { path } }
         ... on ErrorRaised { severity phase message }
         ... on Done { reason step }
       }
@@ -106,6 +107,11 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | {
       readonly __typename: "TodoChanged";
       readonly todos: readonly { readonly todoId: string; readonly title: string | null; readonly status: string }[];
+    }
+  | {
+      readonly __typename: "FileChanged";
+      readonly fileCount: number;
+      readonly files: readonly { readonly path: string | null }[];
     }
   | { readonly __typename: "ErrorRaised"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }

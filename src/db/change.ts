@@ -97,8 +97,17 @@ export type ApprovalTransition = {
   readonly closedAt: Date | null;
 };
 
-/** The row of a file that an agent knows. */
-export type KnownFileRow = Row<Prisma.KnownFileUncheckedCreateInput>;
+/** The row of a file that an agent knows, as the end of a call writes it: nothing has changed the file since. */
+export type KnownFileRow = Row<Omit<Prisma.KnownFileUncheckedCreateInput, "change" | "changeToldAt">>;
+
+/**
+ * A file that something else has changed since the call `callId` noted it, and when the model is told of that (ISO 8601). A file
+ * that another call has noted since stays as it is.
+ */
+export type FileChangeRow = Pick<KnownFileRow, "path" | "callId"> & {
+  readonly change: string;
+  readonly changeToldAt: string | null;
+};
 
 /** The values of a column: JSON where Prisma takes JSON. */
 type Value<Input> = Prisma.InputJsonValue extends Input ? Json : Exclude<Input, undefined>;
@@ -142,6 +151,8 @@ type OwnerParts = {
   readonly todos?: readonly Row<Prisma.TodoUncheckedCreateInput>[];
   /** The files that calls of the change have read or written, each once. */
   readonly knownFiles?: readonly KnownFileRow[];
+  /** The files that something else has changed, each once. */
+  readonly fileChanges?: readonly FileChangeRow[];
   /** A background shell, with its lease in ms. Refused if the agent has `limit` that run, was interrupted, or is archived. */
   readonly shellStart?: { readonly row: Row<Prisma.ShellUncheckedCreateInput>; readonly limit: number; readonly leaseMs: number };
   /** The shells that ended, and of which the model is told that. */
@@ -280,6 +291,7 @@ const ROWS = new Set([
   "keepRule",
   "todos",
   "knownFiles",
+  "fileChanges",
   "shellEnd",
   "storeAllowRule",
   "revokeAllowRule",

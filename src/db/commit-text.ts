@@ -155,7 +155,7 @@ function knownFilesText(parameters: Parameters): string {
   const names = namesOf(KNOWN_FILE_PATCH);
   const set = names.map((name) => `${name} = EXCLUDED.${name}`).join(", ");
   return `${insertText("known_file", KNOWN_FILE, "many", parameters)}
-  ON CONFLICT (agent_id, path) DO UPDATE SET ${set},
+  ON CONFLICT (agent_id, path) DO UPDATE SET ${set}, change = NULL, change_told_at = NULL,
     is_whole = EXCLUDED.is_whole OR known_file.is_whole AND known_file.digest = EXCLUDED.digest`;
 }
 

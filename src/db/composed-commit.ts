@@ -62,9 +62,10 @@ function isComposable(change: OwnerChange): boolean {
     toldHosts,
     shellStart,
     shellsTold,
+    fileChanges,
     transitions,
   } = change;
-  const own = [joins, approvals, hostRequests, approvalTransitions, shellsTold];
+  const own = [joins, approvals, hostRequests, approvalTransitions, shellsTold, fileChanges];
   const isOwn = own.every((rows) => rows === undefined || rows.length === 0);
   const parts = [todos, toldNote, toldHosts, shellStart, agent?.turn];
   const isWhole = parts.every((part) => part === undefined);

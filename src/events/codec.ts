@@ -20,7 +20,7 @@ import {
   type TenantEventDraft,
   type TimelineEvent,
 } from "./event.ts";
-import { GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
+import { FILE_CHANGE_KINDS, GATE_STAGES, SHELL_END_REASONS, TOOL_CALL_ERROR_TYPES } from "./snapshots.ts";
 import type { Channel } from "./channel.ts";
 import { asNow } from "./older-payloads.ts";
 
@@ -83,6 +83,7 @@ const VALUES: { readonly [Kind in EventKind]?: Values } = {
   STAGE_STARTED: valuesOf({ stage: named(GATE_STAGES) }),
   STAGE_COMPLETED: valuesOf({ stage: named(GATE_STAGES) }),
   SHELL_ENDED: valuesOf({ endReason: named(SHELL_END_REASONS) }),
+  FILE_CHANGED: valuesOf({ "files.change": named(FILE_CHANGE_KINDS) }),
   EXECUTION_FAILED: EXECUTION_ENDED,
   EXECUTION_ABORTED: EXECUTION_ENDED,
   ALLOW_RULE_STORED: CHANGED_BY,
@@ -109,12 +110,13 @@ export function decodeKnownEvent(tenant: string, row: EventRow): TimelineEvent |
   return values.every(({ path, known }) => isKnownAt(event.body, path, known)) ? event : null;
 }
 
-function isKnownAt(body: object, path: readonly string[], known: object): boolean {
-  let value: unknown = body;
-  for (const field of path) {
-    if (typeof value !== "object" || value === null) return true;
-    value = (value as Readonly<Record<string, unknown>>)[field];
-  }
+function isKnownAt(value: unknown, path: readonly string[], known: object): boolean {
+  if (Array.isArray(value)) return value.every((item) => isKnownAt(item, path, known));
+  const [field, ...rest] = path;
+  if (field !== undefined)
+    return (
+      typeof value !== "object" || value === null || isKnownAt((value as Readonly<Record<string, unknown>>)[field], rest, known)
+    );
   return value === null || value === undefined || (typeof value === "string" && Object.hasOwn(known, value));
 }
 

@@ -2,7 +2,15 @@ import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "..
 import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
 import type { ActorRef } from "./actor-ref.ts";
-import type { ApprovalSnapshot, GateStage, ShellEndReason, TodoItem, ToolCallError, ToolCallSnapshot } from "./snapshots.ts";
+import type {
+  ApprovalSnapshot,
+  FileChangeSnapshot,
+  GateStage,
+  ShellEndReason,
+  TodoItem,
+  ToolCallError,
+  ToolCallSnapshot,
+} from "./snapshots.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
 
 /** The end of a turn. */
@@ -169,6 +177,13 @@ export type AgentEventBody =
       readonly durationMs: number;
     }
   | {
+      readonly kind: "FILE_CHANGED";
+      /** The first of them by path. */
+      readonly files: readonly FileChangeSnapshot[];
+      /** The number of all. */
+      readonly fileCount: number;
+    }
+  | {
       readonly kind: "EXECUTION_STARTED";
       readonly callId: string;
       readonly tool: string;
@@ -254,6 +269,7 @@ export const CHANNEL_OF: Readonly<Record<EventKind, Channel>> = {
   TODO_CHANGED: "MONITOR",
   SHELL_STARTED: "MONITOR",
   SHELL_ENDED: "MONITOR",
+  FILE_CHANGED: "MONITOR",
   EXECUTION_STARTED: "MONITOR",
   STAGE_STARTED: "MONITOR",
   STAGE_COMPLETED: "MONITOR",

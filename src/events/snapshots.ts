@@ -82,6 +82,21 @@ export type TodoItem = {
 export const SHELL_STATES = ["RUNNING", "ENDED"] as const;
 export type ShellState = (typeof SHELL_STATES)[number];
 
+/** The changes of files that something else makes: another content, no file any more, and a file where it was removed before. */
+export const FILE_CHANGE_KINDS = ["CHANGED", "REMOVED", "MADE_AGAIN"] as const;
+export type FileChangeKind = (typeof FILE_CHANGE_KINDS)[number];
+
+/** A file that something else has changed, as it was found. */
+export type FileChangeSnapshot = {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly change: FileChangeKind;
+  /** When its content was changed, in ISO 8601; null if it was removed. */
+  readonly modifiedAt: string | null;
+  /** Null if it was removed. */
+  readonly bytes: number | null;
+};
+
 /** The reasons for which a background shell ends. */
 export const SHELL_END_REASONS = [
   "EXITED",

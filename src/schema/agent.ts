@@ -7,6 +7,7 @@ import { globalId } from "../lib/global-id.ts";
 import { agent, agents, snapshotCursor, type AgentOrder as Order } from "../resolvers/agent.ts";
 import { pendingApprovalsOf } from "../resolvers/approval.ts";
 import { forkPointsOf } from "../resolvers/fork-point.ts";
+import { knownFilesOf } from "../resolvers/files/known-file.ts";
 import { messagesOf } from "../resolvers/message.ts";
 import { templateNamed } from "../resolvers/template.ts";
 import { shellsOf, toolCallsOf } from "../resolvers/tool-call.ts";
@@ -17,6 +18,7 @@ import { connectionOf, nodesSelection } from "./connection.ts";
 import { described } from "./described.ts";
 import { AgentState, Breakpoint, OrderDirection } from "./enums.ts";
 import { DoneReason } from "./events/enums.ts";
+import { KnownFile, KnownFileConnection } from "./known-file.ts";
 import { Message, MessageConnection } from "./message.ts";
 import { Shell } from "./shell.ts";
 import { Template } from "./template.ts";
@@ -180,6 +182,15 @@ export const Agent = builder.prismaNode("Agent", {
       select: { id: true },
       resolve: (query, { id }, _args, context) => shellsOf(context, id, query),
     }),
+    knownFiles: t.connection(
+      {
+        type: KnownFile,
+        description: "The files that it has read or written, by their paths.",
+        select: { id: true },
+        resolve: ({ id }, args, context, info) => knownFilesOf(context, id, args, nodesSelection(context, info)),
+      },
+      KnownFileConnection,
+    ),
     todos: t.field({
       type: [TodoItem],
       description: "Its todo list; at most 200.",

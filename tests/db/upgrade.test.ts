@@ -28,6 +28,7 @@ const NEW = new Set<string>([
   "CONFIGURATION_CHANGED",
   "SHELL_STARTED",
   "SHELL_ENDED",
+  "FILE_CHANGED",
 ]);
 
 /** A database as the version before the contract left it, with rows of every kind. */

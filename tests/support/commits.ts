@@ -14,6 +14,7 @@ import { callRefused, callsJudged, type Unready } from "../../src/agent/loop/com
 import { callsStarted } from "../../src/agent/loop/commits/calls-started.ts";
 import type { Commit } from "../../src/agent/loop/commits/commit.ts";
 import { recovered } from "../../src/agent/loop/commits/recovered.ts";
+import { filesChanged, NO_NEWS, type FileNews } from "../../src/agent/loop/commits/files.ts";
 import { stepAborted } from "../../src/agent/loop/commits/step-aborted.ts";
 import { stepStarted } from "../../src/agent/loop/commits/step-started.ts";
 import { turnEnded } from "../../src/agent/loop/commits/turn-ended.ts";
@@ -68,6 +69,13 @@ function knownBy({ id, ordinal }: CallView, isWhole: boolean): readonly NotedFil
   ];
 }
 
+/** Two files of `knownBy` that something else has changed, if they are known by these calls. */
+const CHANGED_FILE = { callId: "call", digest: "same", bytes: 3, stamp: "1 2 3", isTold: false } as const;
+const FILE_NEWS: FileNews = {
+  changes: [{ file: { ...CHANGED_FILE, path: "shared/\ud800.txt", change: null }, change: "REMOVED", state: null }],
+  untold: [{ ...CHANGED_FILE, path: "own/0.txt", change: "CHANGED" }],
+};
+
 /** All commits that the owner of an agent may make of this view, those of every kind that fits its rows. */
 export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   const possible: PossibleCommit[] = [];
@@ -83,6 +91,7 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
       AT,
     ),
   );
+  if (view.knowsFiles) may("files changed", () => filesChanged(FILE_NEWS));
   const isOpen = view.lastStep?.state === "STARTED";
   if (isOpen) {
     for (const calls of [0, 1, 3])
@@ -94,7 +103,8 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   }
   const isFinal = ({ state }: CallView): boolean => ["COMPLETED", "FAILED", "DENIED", "SEALED"].includes(state);
   if (view.lastMessageKind !== "ASSISTANT" || (view.calls.every(isFinal) && !waitsForHosts(view))) {
-    may("step started", () => stepStarted(view, { model: "test" }, AT));
+    may("step started", () => stepStarted(view, { model: "test", files: NO_NEWS }, AT));
+    if (view.knowsFiles) may("step started, files changed", () => stepStarted(view, { model: "test", files: FILE_NEWS }, AT));
     may("turn ended", () => turnEnded(view, { reason: "MAX_STEPS", note: null }, AT));
   }
   for (const call of view.calls) for (const commit of commitsOfCall(view, call)) possible.push(commit);

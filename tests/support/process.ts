@@ -16,6 +16,12 @@ export function runFile(file: string, args: readonly string[] = [], env: Readonl
   return run(process.execPath, [pathOf(file), ...args], env);
 }
 
+/** As runFile, where the system lets nothing be watched: in a user namespace of its own, whose limit of inotify watches is 0. */
+export function runUnwatching(file: string, env: Readonly<Record<string, string>>): TestProcess {
+  const limited = 'echo 0 > /proc/sys/user/max_inotify_watches && exec "$@"';
+  return run("unshare", ["--user", "--map-root-user", "sh", "-c", limited, "sh", process.execPath, pathOf(file)], env);
+}
+
 /** As runFile, with a file that may be anywhere. */
 export function runPath(path: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess {
   return run(process.execPath, [path, ...args], env);

@@ -21,6 +21,8 @@ import { Homes } from "../../src/agent/workspace/homes.ts";
 import { CoveredPaths } from "../../src/agent/workspace/sandbox/covered-paths.ts";
 import { unboxed } from "../../src/agent/workspace/sandbox/unboxed.ts";
 import { RecentResults } from "../../src/agent/calls/results/recent-results.ts";
+import { FileWatches } from "../../src/agent/workspace/changes/file-watches.ts";
+import { RememberedFiles } from "../../src/agent/workspace/changes/remembered-files.ts";
 import { RecentContents } from "../../src/agent/workspace/recent-contents.ts";
 import { silentLogger } from "./silent-logger.ts";
 import { testTemplate } from "./template.ts";
@@ -56,6 +58,8 @@ export function testServices(
     unheardCalls: new UnheardCalls(silentLogger),
     images,
     transcripts: new Transcripts(images),
+    rememberedFiles: new RememberedFiles(),
+    fileWatches: new FileWatches(silentLogger),
     requests: new RequestRoom(),
     groups,
     homes,

@@ -107,6 +107,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ExecutionCompleted', cursor: string }
       | { __typename: 'ExecutionFailed', cursor: string }
       | { __typename: 'ExecutionStarted', cursor: string }
+      | { __typename: 'FileChanged', cursor: string }
       | { __typename: 'InterruptRequested', cursor: string }
       | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
       | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }

@@ -10,6 +10,7 @@ import type { Model } from "../models/model.ts";
 import { isAllowedWorkspace } from "../workspace/roots.ts";
 import { said } from "./commits/commit.ts";
 import { parked } from "./commits/parked.ts";
+import { AgentFiles } from "./files/agent-files.ts";
 import { turnEnded } from "./commits/turn-ended.ts";
 import { Interrupt, WakeUp } from "./signals.ts";
 import { release, releaseForLater, type Lease } from "./lease.ts";
@@ -42,6 +43,7 @@ export class Loop {
   readonly #services: AgentServices;
   readonly #transcript: Transcript;
   readonly #observers: Observers;
+  readonly #files: AgentFiles;
   readonly #interrupt = new Interrupt();
   readonly #wakeUp = new WakeUp();
   readonly #calls: ToolCalls;
@@ -60,11 +62,16 @@ export class Loop {
   constructor(services: AgentServices, lease: Lease, startUntil: Deadline) {
     this.#services = services;
     const transcript = services.transcripts.of(services.sql, lease.tenant, lease.agentId);
-    const owner = new Owner(services, lease, startUntil, (change) => transcript.committed(change));
+    const owner = new Owner(services, lease, startUntil, {
+      messages: (change) => transcript.committed(change),
+      files: (change) => files.committed(change),
+    });
     const observers = new Observers(services, owner);
-    const scope = { owner, transcript, observers, interrupt: this.#interrupt, wakeUp: this.#wakeUp };
+    const files = new AgentFiles(services, { owner, isWriting: () => this.#calls.isWriting });
+    const scope = { owner, transcript, observers, files, interrupt: this.#interrupt, wakeUp: this.#wakeUp };
     this.#steps = new StepRunner(services, scope);
     this.#calls = new ToolCalls(services, scope);
+    this.#files = files;
     this.owner = owner;
     this.#isTakenOver = owner.lease.isTakeover;
     this.#transcript = transcript;
@@ -103,6 +110,7 @@ export class Loop {
       await this.#settled();
       await this.#observers.settled();
       this.#calls.forgetResults();
+      await this.#files.close();
       this.#transcript.forget();
     }
   }
@@ -134,6 +142,7 @@ export class Loop {
     await this.#endShellsElsewhere(view);
     const action = nextAction(view, activity, this.#bounds(template));
     if (action.kind === "park") return this.#park(view);
+    if (view.knowsFiles) this.#files.begin(view);
     await (action.kind === "wait" ? this.#wait(times) : this.#do(action, view, template, model));
     return false;
   }

@@ -1,5 +1,5 @@
 import { shownProblem } from "../../db/error-class.ts";
-import type { OwnerChange } from "../../db/change.ts";
+import type { KnownFileRow, OwnerChange } from "../../db/change.ts";
 import type { Breakpoint } from "../../db/generated/enums.ts";
 import { StorageUnavailable } from "../../db/storage-error.ts";
 import type { AgentEventBody, EventDraft } from "../../events/event.ts";
@@ -22,6 +22,12 @@ import { readView, type AgentView } from "./view.ts";
 export type DeferredCommit = Commit & {
   /** Stores something else if the database refuses the commit: it must not be tried for ever. */
   readonly onRefused: (problem: string) => Promise<void>;
+};
+
+/** Hear of commits before anything else of the agent is written or read: those that lengthened the transcript, and those that say something of files. */
+export type CommitListeners = {
+  readonly messages: (change: OwnerChange) => void;
+  readonly files: (change: OwnerChange) => void;
 };
 
 /** The database's answer to a commit. */
@@ -58,15 +64,15 @@ export class Owner implements CallOwner, ConversationOwner {
   readonly #services: AgentServices;
   readonly #outbox: Outbox;
   readonly #view = new OwnerView();
-  readonly #onMessages: (change: OwnerChange) => void;
+  readonly #onCommitted: CommitListeners;
   readonly #deferred: DeferredCommit[] = [];
   /** The commits on their way that carry deferred ones: whether all were stored as they were. */
   readonly #carrying = new Set<Promise<boolean>>();
 
-  /** Until `startUntil` the lease allows new work to start. `onMessages` is told of each commit that lengthened the transcript. */
-  constructor(services: AgentServices, lease: Lease, startUntil: Deadline, onMessages: (change: OwnerChange) => void) {
+  /** Until `startUntil` the lease allows new work to start. */
+  constructor(services: AgentServices, lease: Lease, startUntil: Deadline, onCommitted: CommitListeners) {
     this.#services = services;
-    this.#onMessages = onMessages;
+    this.#onCommitted = onCommitted;
     this.lease = new HeldLease(lease, startUntil);
     this.#outbox = new Outbox(lease, services.log, services.appender, (reason) => {
       if (reason !== "FENCED")
@@ -131,6 +137,11 @@ export class Owner implements CallOwner, ConversationOwner {
     const changes = [...this.#deferred, commit].map(({ change }) => change);
     if (changes.some(({ joins = [] }) => joins.length > 0) || this.#carrying.size > 0) return null;
     return changes.flatMap(({ messages = [] }) => messages);
+  }
+
+  /** The files that calls have noted whose ends are deferred. */
+  get deferredFiles(): readonly KnownFileRow[] {
+    return this.#deferred.flatMap(({ change }) => change.knownFiles ?? []);
   }
 
   // --- committing ---
@@ -221,7 +232,8 @@ export class Owner implements CallOwner, ConversationOwner {
     const { outcome } = await this.#outbox.commit(change, drafts, (answer) => {
       if (answer?.outcome !== "COMMITTED") return this.#view.refused();
       this.#view.settled(change.agent, after, answer.signal);
-      if ((change.messages?.length ?? 0) + (change.joins?.length ?? 0) > 0) this.#onMessages(change);
+      if ((change.messages?.length ?? 0) + (change.joins?.length ?? 0) > 0) this.#onCommitted.messages(change);
+      if ((change.knownFiles?.length ?? 0) + (change.fileChanges?.length ?? 0) > 0) this.#onCommitted.files(change);
     });
     if (outcome === "FENCED") this.lease.lose();
     return outcome;

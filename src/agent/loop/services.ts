@@ -9,6 +9,8 @@ import type { RequestRoom } from "../conversation/request-room.ts";
 import type { Transcripts } from "../conversation/transcript.ts";
 import type { UnheardCalls } from "../conversation/unheard-calls.ts";
 import type { Model } from "../models/model.ts";
+import type { FileWatches } from "../workspace/changes/file-watches.ts";
+import type { RememberedFiles } from "../workspace/changes/remembered-files.ts";
 import type { WorkspaceFolders } from "../workspace/roots.ts";
 import type { LeaseTimes } from "./lease.ts";
 import type { Hooks, Template } from "./template.ts";
@@ -52,6 +54,8 @@ export type AgentServices = CallServices &
     readonly slots: ToolSlots;
     readonly images: Images;
     readonly transcripts: Transcripts;
+    readonly rememberedFiles: RememberedFiles;
+    readonly fileWatches: FileWatches;
     /** The room for requests to models, of all agents of this server. */
     readonly requests: RequestRoom;
     readonly unheardCalls: UnheardCalls;

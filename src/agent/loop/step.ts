@@ -12,6 +12,7 @@ import { joinCommits, type Commit } from "./commits/commit.ts";
 import { stepAborted } from "./commits/step-aborted.ts";
 import { stepStarted } from "./commits/step-started.ts";
 import { turnEnded } from "./commits/turn-ended.ts";
+import type { AgentFiles } from "./files/agent-files.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
 import type { DeferredCommit, Owner } from "./owner.ts";
 import type { AgentServices } from "./services.ts";
@@ -29,6 +30,7 @@ export type StepScope = {
   readonly owner: Owner;
   readonly transcript: Transcript;
   readonly observers: Observers;
+  readonly files: Pick<AgentFiles, "look">;
   readonly interrupt: Interrupt;
   readonly wakeUp: WakeUp;
 };
@@ -76,7 +78,8 @@ export class StepRunner {
     const { owner } = this.#scope;
     if (!(await owner.mayStart())) return null;
     const model = this.#modelOf(before, template, first);
-    const started = stepStarted(owner.current(before), { model: model.name }, this.#now());
+    const files = await this.#scope.files.look(before);
+    const started = stepStarted(owner.current(before), { model: model.name, files }, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);
     const view = started.after(before);

@@ -31,7 +31,7 @@ type StartingCall = { readonly ready: ReadyCall; readonly permit: ToolPermit };
 type StartedCall = StartingCall & { readonly call: CallView };
 
 /** A call that runs: its end, and what tells it to end alone. */
-type RunningCall = { readonly ended: Promise<void>; readonly cancelling: AbortController };
+type RunningCall = { readonly name: string; readonly ended: Promise<void>; readonly cancelling: AbortController };
 
 /** The calls that are under way or ready to start are told of these. */
 export type ToolCallScope = { readonly owner: Owner; readonly interrupt: Interrupt; readonly wakeUp: WakeUp };
@@ -64,6 +64,12 @@ export class ToolCalls {
   /** The calls that run now. */
   get running(): ReadonlySet<string> {
     return new Set(this.#running.keys());
+  }
+
+  /** True while a call runs that may write files itself. What programs write for one is not its own. */
+  get isWriting(): boolean {
+    const tools = [...this.#running.values()].flatMap(({ name }) => this.#services.tools.get(name) ?? []);
+    return tools.some(({ readOnly, commands }) => !readOnly && Object.keys(commands).length === 0);
   }
 
   /** Those of them that were told to end. */
@@ -234,7 +240,7 @@ export class ToolCalls {
       this.#ready.delete(callId);
       wakeUp.wake();
     });
-    this.#running.set(callId, { ended, cancelling });
+    this.#running.set(callId, { name, ended, cancelling });
   }
 
   /** Runs a call and stores its end. A loop that waits commits it with what it does next. */

@@ -46,6 +46,8 @@ export type AgentView = {
   readonly lastMessageKind: MessageKind | null;
   /** Its background shells that run, and those of whose end the model was not told, in the order in which they were started. */
   readonly shells: readonly ShellView[];
+  /** True if it has read or written files: their rows are read apart. */
+  readonly knowsFiles: boolean;
   /** The calls of the last step, in source order. */
   readonly calls: readonly CallView[];
   /** The questions about hosts that are open, by name and port: also those of earlier turns, and of programs in the background. */
@@ -71,6 +73,7 @@ const READ: Statement<{ view: AgentView }, [agentId: string]> = {
     'lastMessageKind', (SELECT m.kind FROM message m WHERE m.agent_id = a.id AND m.ordinal = a.transcript_length - 1),
     'shells', (SELECT ${SHELL_VIEWS} FROM shell s WHERE s.agent_id = a.id AND NOT s.is_end_told),
     'calls', (SELECT coalesce(json_agg(${CALL_VIEW} ORDER BY t.ordinal), '[]') FROM tool_call t WHERE t.agent_id = a.id AND t.step = a.step_count),
+    'knowsFiles', EXISTS (SELECT FROM known_file k WHERE k.agent_id = a.id),
     'openHosts', ${OPEN_HOSTS}, 'untoldHosts', ${UNTOLD_HOSTS}
   ) AS view FROM agent a WHERE a.id = $1`,
 };

@@ -84,7 +84,8 @@ function chooseReply(script: Script, request: ModelRequest): [ScriptReply, Scene
 /** The values of which the reply can speak, or null if its conditions do not hold. */
 function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene | null {
   const newest = messages.at(-1)?.content ?? [];
-  const said = newest.findLast((block) => block.type === "text")?.text ?? "";
+  const texts = newest.flatMap((block) => (block.type === "text" && !isNote(block.text) ? [block.text] : []));
+  const said = texts.at(-1) ?? "";
   let values: Fields = { user: said };
   if (reply.when.user !== undefined) {
     const match = said === "" ? null : new RegExp(reply.when.user, "is").exec(said);
@@ -99,6 +100,11 @@ function sceneOf(reply: ScriptReply, messages: readonly ModelMessage[]): Scene |
   const found = reply.find === undefined ? [] : findLines(reply.find, messages);
   if (found.length < (reply.when.atLeast ?? 0) || found.length > (reply.when.atMost ?? Infinity)) return null;
   return { values: { ...values, count: String(found.length) }, found };
+}
+
+/** True for what the server tells the model, which no person said: it stands in brackets. */
+function isNote(text: string): boolean {
+  return text.startsWith("[") && /\]$/m.test(text);
 }
 
 type ToolResultBlock = ContentBlock & { type: "tool_result" };

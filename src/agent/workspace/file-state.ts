@@ -34,6 +34,7 @@ export function modifiedAt({ modified }: FileState): Date {
   return new Date(Number(modified / 1_000_000n));
 }
 
-function toState({ ino, size, mtimeNs, ctimeNs }: BigIntStats): FileState {
+/** The state that the system says of a file. */
+export function toState({ ino, size, mtimeNs, ctimeNs }: BigIntStats): FileState {
   return { inode: ino, bytes: size, modified: mtimeNs, changed: ctimeNs };
 }

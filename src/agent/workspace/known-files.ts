@@ -1,5 +1,6 @@
 import type { KnownFileRow } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { FILE_CHANGE_KINDS, type FileChangeKind } from "../../events/snapshots.ts";
 import type { RecentContents } from "./recent-contents.ts";
 import { modifiedAt, stampOf, type FileState } from "./file-state.ts";
 
@@ -37,6 +38,18 @@ export type NotedFile = Pick<KnownFileRow, "path" | "isWhole" | "digest" | "stam
   readonly modifiedAt: Date;
 };
 
+/** A file that an agent knows, as its owner remembers the row to look for changes. */
+export type RememberedFile = Pick<KnownFileRow, "path" | "callId" | "digest" | "stamp"> & {
+  readonly bytes: number;
+  /** What something else has made of it since the call noted it, as FILE_CHANGED last said; null for nothing. */
+  readonly change: FileChangeKind | null;
+  /** True if the model was told of that change. */
+  readonly isTold: boolean;
+};
+
+/** The most files of an agent that are looked at: those that its calls noted last. */
+const MOST_REMEMBERED = 10_000;
+
 /** The longest path of a file that is known, in bytes: paths are the keys of an index. */
 export const KNOWN_PATH_BYTES = 2_000;
 
@@ -45,6 +58,31 @@ const READ_KNOWN: Statement<KnownFile, [agentId: string, path: string]> = {
   text: `SELECT access, is_whole AS "isWhole", digest, bytes::float8 AS bytes, to_json(modified_at) #>> '{}' AS "modifiedAt", stamp
     FROM known_file WHERE agent_id = $1 AND path = $2`,
 };
+
+const READ_NEWEST: Statement<Omit<RememberedFile, "change"> & { change: string | null }, [agentId: string]> = {
+  name: "read_newest_known_files",
+  text: `SELECT path, call_id AS "callId", digest, stamp, bytes::float8 AS bytes, change, change_told_at IS NOT NULL AS "isTold"
+    FROM known_file WHERE agent_id = $1 ORDER BY at DESC LIMIT ${MOST_REMEMBERED}`,
+};
+
+/** Reads the files that an agent knows, the newest first: those that its calls noted last, if they are very many. */
+export async function readNewestFiles(sql: Sql, agentId: string): Promise<readonly RememberedFile[]> {
+  const rows = await sql.query(READ_NEWEST, [agentId]);
+  return rows.map(({ path, callId, digest, stamp, bytes, change, isTold }) => ({
+    path,
+    callId,
+    digest,
+    stamp,
+    bytes,
+    change: fileChangeKind(change),
+    isTold,
+  }));
+}
+
+/** The kind of a change as its row says it; null for none. */
+function fileChangeKind(stored: string | null): FileChangeKind | null {
+  return FILE_CHANGE_KINDS.find((kind) => kind === stored) ?? null;
+}
 
 /** The row of an agent for the file of a name; null if it knows none. */
 export type KnownFileRows = (name: string) => Promise<KnownFile | null>;

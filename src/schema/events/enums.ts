@@ -53,6 +53,7 @@ export const EventKind = builder.enumType("EventKind", {
     STORAGE_FAILURE: "The database was away, and is back.",
     SHELL_STARTED: "A call left a command running in the background.",
     SHELL_ENDED: "A background shell has ended.",
+    FILE_CHANGED: "Something else has changed files that the agent knows.",
     TODO_CHANGED: "The agent's todo list changed.",
     EXECUTION_STARTED: "A call enters the gate. Only for templates that trace, as the five kinds after it.",
     STAGE_STARTED: "A call enters a stage of the gate.",

@@ -48,6 +48,7 @@ const NEW_AGENT: AgentView = {
   turnMessageIds: [],
   lastMessageKind: null,
   shells: [],
+  knowsFiles: false,
   calls: [],
   openHosts: [],
   untoldHosts: [],

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
@@ -9,4 +11,25 @@ it("a scripted model thinks first, if its script says what, for frontends that s
   expect(ofType(events, "ThinkChunkEnd")).toMatchObject([{ block: 0, text: "A greeting: hi", aborted: false }]);
   expect(ofType(events, "TextChunkEnd")).toMatchObject([{ block: 1, text: "Hello." }]);
   expect(textOf(events)).toBe("Hello.");
+});
+
+it("a scripted model takes what the server tells it in brackets for no person's words", async () => {
+  const app = await startTestApp({
+    script: {
+      replies: [
+        { when: { user: "changed" }, say: ["That was the note."] },
+        { when: { user: "^read$" }, call: [{ tool: "fs_read", input: { path: "a.txt" } }] },
+        { when: { result: "fs_read" }, say: ["It is read."] },
+        { when: {}, say: ["You said: {{user}}"] },
+      ],
+    },
+  });
+  await writeFile(join(app.workspace, "a.txt"), "one");
+  const client = connect(app.url);
+  const agent = await client.createAgent();
+  await client.turn(agent.id, "read");
+  await writeFile(join(app.workspace, "a.txt"), "another");
+  const events = await client.turn(agent.id, "hello");
+  expect(ofType(events, "FileChanged")).toHaveLength(1);
+  expect(textOf(events)).toBe("You said: hello");
 });

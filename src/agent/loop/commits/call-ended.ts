@@ -6,7 +6,7 @@ import { callStep, type CallStep } from "../../calls/states.ts";
 import { outputWith, unaskedLines } from "../../calls/hosts/host-lines.ts";
 import type { AgentView } from "../view.ts";
 import type { RecordTemplate } from "./calls-judged.ts";
-import { callsChanged, compose, joinCommits, type Commit, moved } from "./commit.ts";
+import { callsChanged, compose, joinCommits, type Commit, type Reducer, moved } from "./commit.ts";
 import { refusedFacts, refusedTrail, replacedFacts } from "../../calls/refusal.ts";
 import { refusedResult } from "../../calls/refusal-details.ts";
 import { hostsAsked } from "./hosts-asked.ts";
@@ -30,7 +30,7 @@ export function callEnded(view: AgentView, { call, outcome, isLast, template }: 
   const ended: Commit = {
     change: { transitions: [step.transition], knownFiles: outcome.files.map((file) => ({ ...file, ...known })) },
     events: [...warnings, ...endEvents(step.call, template)],
-    after: callsChanged([step.call]),
+    after: compose(callsChanged([step.call]), noted(outcome.files.length > 0)),
   };
   const last = isLast ? [moved(view, { breakpoint: "POST_TOOL" })] : [];
   const { asked } = outcome.refusedHosts;
@@ -41,6 +41,11 @@ export function callEnded(view: AgentView, { call, outcome, isLast, template }: 
     { ...commit, after: compose(commit.after, callsChanged([{ ...step.call, hosts: questions }])) },
     ...last,
   );
+}
+
+/** After calls have noted files, if any. */
+function noted(isAny: boolean): Reducer {
+  return (view) => (isAny ? { ...view, knowsFiles: true } : view);
 }
 
 /** The step with what is said of hosts about which nobody is asked behind the output. */

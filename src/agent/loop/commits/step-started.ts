@@ -2,18 +2,23 @@ import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentView } from "../view.ts";
 import { compose, type Commit, type Reducer, move } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";
+import { toldFiles, type FileNews } from "./files.ts";
 import { toldShells } from "./shells.ts";
 import { added, joined, joinWaiting, resultsMessage, transcriptColumns, untoldMessage } from "./messages.ts";
 
+/** The model that is called, and what is new of the files that the agent knows. */
+export type StepFacts = { readonly model: string; readonly files: FileNews };
+
 /**
- * A model call is about to be made: the results of the last step's calls join the transcript, what is told of shells that ended and
- * of hosts that programs in the background asked for, and what people sent meanwhile.
+ * A model call is about to be made: the results of the last step's calls join the transcript, what is told of shells that ended, of
+ * files that something else changed and of hosts that programs in the background asked for, and what people sent meanwhile.
  */
-export function stepStarted(view: AgentView, { model }: { readonly model: string }, at: Date): Commit {
+export function stepStarted(view: AgentView, { model, files }: StepFacts, at: Date): Commit {
   const results = resultsMessage(view, at);
   const ofShells = toldShells(added(results)(view), at);
-  const ofHosts = untoldMessage(added([...results, ...ofShells.messages])(view), at);
-  const messages = [...results, ...ofShells.messages, ...ofHosts];
+  const ofFiles = toldFiles(added([...results, ...ofShells.messages])(view), files, at);
+  const ofHosts = untoldMessage(added([...results, ...ofShells.messages, ...ofFiles.messages])(view), at);
+  const messages = [...results, ...ofShells.messages, ...ofFiles.messages, ...ofHosts];
   const joins = joinWaiting(view, view.turn, view.transcriptLength + messages.length);
   const { patch, events, after: moved } = move(view, { state: "WORKING", breakpoint: "PRE_MODEL" });
   const after = compose(moved, added(messages), ofShells.after, hostsTold, joined(joins), begun(model));
@@ -23,13 +28,14 @@ export function stepStarted(view: AgentView, { model }: { readonly model: string
       agent: { ...patch, ...needsAfter(view), stepCount: now.stepCount, ...transcriptColumns(now.transcriptLength) },
       messages,
       ...ofShells.change,
+      ...ofFiles.change,
       ...(ofHosts.length === 0
         ? {}
         : { toldHosts: { at: at.toISOString(), approvalIds: view.untoldHosts.map(({ approvalId }) => approvalId) } }),
       joins,
       stepStart: stepRow(now, model, at),
     },
-    events,
+    events: [...ofFiles.events, ...events],
     after,
   };
 }

@@ -1,0 +1,97 @@
+import type { OwnerChange } from "../../../db/change.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+import type { FileChangeKind, FileChangeSnapshot } from "../../../events/snapshots.ts";
+import { byteLength } from "../../../lib/text.ts";
+import type { FoundChange } from "../../workspace/changes/file-look.ts";
+import { modifiedAt } from "../../workspace/file-state.ts";
+import type { RememberedFile } from "../../workspace/known-files.ts";
+import type { AgentView } from "../view.ts";
+import { identity, type Commit } from "./commit.ts";
+import { noteMessage, type NewMessages } from "./messages.ts";
+
+/** The most files that one event or one note names, and the most bytes of their paths. */
+const EVENT = { files: 50, bytes: 24 * 1024 };
+const NOTE = { files: 20, bytes: 4 * 1024 };
+
+/** What is new of the files that an agent knows: changes that were just found, and earlier ones of which the model was not told. */
+export type FileNews = { readonly changes: readonly FoundChange[]; readonly untold: readonly RememberedFile[] };
+
+/** No file has changed. */
+export const NO_NEWS: FileNews = { changes: [], untold: [] };
+
+/** Something else has changed files, while a step is under way. */
+export function filesChanged({ changes }: FileNews): Commit {
+  return { change: { fileChanges: rowsOf(changes, null) }, events: changedEvents(changes), after: identity };
+}
+
+/** The news for the model of files that changed since it was last told: a note, the change that says so, and the events of what was just found. */
+export type ToldFiles = {
+  readonly messages: NewMessages;
+  readonly change: Pick<OwnerChange, "fileChanges">;
+  readonly events: readonly AgentEventBody[];
+};
+
+/** Tells the model of the files that have changed; of none if none has. */
+export function toldFiles(view: AgentView, { changes, untold }: FileNews, at: Date): ToldFiles {
+  const told = [...changes, ...untold.flatMap((file) => (file.change === null ? [] : [{ file, change: file.change }]))];
+  if (told.length === 0) return { messages: [], change: {}, events: [] };
+  return {
+    messages: [noteMessage(view, noteOn(told), at)],
+    change: { fileChanges: rowsOf(told, at) },
+    events: changedEvents(changes),
+  };
+}
+
+/** A file, and what something else has made of it. */
+type ChangedFile = Pick<FoundChange, "file" | "change">;
+
+function rowsOf(changed: readonly ChangedFile[], toldAt: Date | null): NonNullable<OwnerChange["fileChanges"]> {
+  return changed.map(({ file: { path, callId }, change }) => ({
+    path,
+    callId,
+    change,
+    changeToldAt: toldAt?.toISOString() ?? null,
+  }));
+}
+
+function changedEvents(changes: readonly FoundChange[]): readonly AgentEventBody[] {
+  if (changes.length === 0) return [];
+  const files = first(changes, EVENT).map(({ file: { path }, change, state }): FileChangeSnapshot => ({
+    path,
+    change,
+    modifiedAt: state === null ? null : modifiedAt(state).toISOString(),
+    bytes: state === null ? null : Number(state.bytes),
+  }));
+  return [{ kind: "FILE_CHANGED", files, fileCount: changes.length }];
+}
+
+const WORDS = { CHANGED: "", REMOVED: " (removed)", MADE_AGAIN: " (removed, and made again)" } as const satisfies Record<
+  FileChangeKind,
+  string
+>;
+
+function noteOn(told: readonly ChangedFile[]): string {
+  const named = first(told, NOTE);
+  const more = told.length - named.length;
+  const names = [
+    ...named.map(({ file: { path }, change }) => `${shown(path)}${WORDS[change]}`),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+  const which = told.length === 1 ? "This file was" : "These files were";
+  return `[${which} changed since you last read or wrote ${told.length === 1 ? "it" : "them"}, and not by your file tools: ${names.join(", ")}. Read a file again before you rely on what you know of it.]`;
+}
+
+/** A path in one line. */
+function shown(path: string): string {
+  return /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+}
+
+/** The first files by their paths, within a bound; at least one. */
+function first<File extends ChangedFile>(
+  changed: readonly File[],
+  bound: { readonly files: number; readonly bytes: number },
+): readonly File[] {
+  let bytes = 0;
+  const sorted = changed.toSorted((a, b) => (a.file.path < b.file.path ? -1 : 1)).slice(0, bound.files);
+  return sorted.filter(({ file }, index) => (bytes += byteLength(JSON.stringify(file.path))) <= bound.bytes || index === 0);
+}

@@ -1,0 +1,129 @@
+import { join } from "node:path";
+import { watch, type FSWatcher } from "chokidar";
+import type { Logger } from "../../../lib/log.ts";
+import { withCause } from "../../../lib/text.ts";
+
+/** The most files that are watched, of one agent and on one server. Linux may allow as few as 8,192 to a user. */
+const MOST_WATCHED = { agent: 256, server: 4_096 };
+/** The time for which nothing more is watched after the system refused to watch, in ms. */
+const PAUSE_MS = 60_000;
+
+/**
+ * The files that this server watches, for the owners of agents that know them. A watch is a hint that may be lost: what has changed
+ * is found by a look. If the system allows no more watches, the server says so once, and the looks alone find what changes.
+ */
+export class FileWatches {
+  readonly #logger: Pick<Logger, "warn">;
+  #watched = 0;
+  #pausedUntil = 0;
+  #hasWarned = false;
+
+  constructor(logger: Pick<Logger, "warn">) {
+    this.#logger = logger;
+  }
+
+  /** The number of files that are watched now. */
+  get size(): number {
+    return this.#watched;
+  }
+
+  /** Watches files of one agent, whose workspace has this real path. `onChange` hears the name of a file that may have changed. */
+  open(root: string, onChange: (name: string) => void): FileWatch {
+    return new FileWatch(root, onChange, {
+      take: () => this.#take(),
+      release: (files) => (this.#watched -= files),
+      refused: (error) => this.#refused(error),
+    });
+  }
+
+  #take(): boolean {
+    if (this.#watched >= MOST_WATCHED.server || performance.now() < this.#pausedUntil) return false;
+    this.#watched += 1;
+    return true;
+  }
+
+  #refused(error: unknown): void {
+    this.#pausedUntil = performance.now() + PAUSE_MS;
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#logger.warn(
+      `files that agents know cannot be watched (${withCause(error)}): what changes in them is found when the agent's next step begins. On Linux raise fs.inotify.max_user_watches and max_user_instances`,
+    );
+  }
+}
+
+/** The share of an agent in what its server watches. */
+type Share = {
+  /** False if nothing more is watched now. */
+  readonly take: () => boolean;
+  readonly release: (files: number) => void;
+  readonly refused: (error: unknown) => void;
+};
+
+/** The files of one agent that are watched. */
+export class FileWatch {
+  readonly #root: string;
+  readonly #onChange: (name: string) => void;
+  readonly #share: Share;
+  /** The names of the files, by their places. */
+  readonly #names = new Map<string, string>();
+  #watcher: FSWatcher | null = null;
+
+  constructor(root: string, onChange: (name: string) => void, share: Share) {
+    this.#root = root;
+    this.#onChange = onChange;
+    this.#share = share;
+  }
+
+  /** The names of the files that are watched. */
+  get names(): readonly string[] {
+    return [...this.#names.values()];
+  }
+
+  /** Watches more files, as far as there is room for them. */
+  add(names: Iterable<string>): void {
+    const added: string[] = [];
+    for (const name of names) {
+      const place = join(this.#root, name);
+      if (this.#names.has(place)) continue;
+      if (this.#names.size >= MOST_WATCHED.agent || !this.#share.take()) break;
+      this.#names.set(place, name);
+      added.push(place);
+    }
+    if (added.length > 0) (this.#watcher ??= this.#start()).add(added);
+  }
+
+  /** Watches nothing any more. */
+  close(): void {
+    this.#share.release(this.#names.size);
+    this.#names.clear();
+    void this.#watcher?.close();
+    this.#watcher = null;
+  }
+
+  #start(): FSWatcher {
+    // The folder of a file that is not there would be watched in its place: it is ignored.
+    const watcher = watch([], {
+      ignoreInitial: true,
+      followSymlinks: false,
+      depth: 0,
+      ignored: (path) => !this.#names.has(path),
+    });
+    watcher.on("all", (event, place) => {
+      const name = this.#names.get(place);
+      if (name === undefined) return;
+      // What was removed is no longer watched.
+      if (event === "unlink") {
+        this.#names.delete(place);
+        this.#share.release(1);
+      }
+      this.#onChange(name);
+    });
+    watcher.on("error", (error) => {
+      if (watcher !== this.#watcher) return;
+      this.close();
+      this.#share.refused(error);
+    });
+    return watcher;
+  }
+}
