@@ -37,8 +37,15 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'one', 'person-' || a % 100, 'send', a::text, 'h', 'r', now() FROM generate_series(1, ${agents}) a`,
 ];
 
-/** All statements of the server that are known before it runs. */
-async function statements(): Promise<readonly Statement[]> {
+let collected: Promise<readonly Statement[]> | null = null;
+
+/** All statements of the server that are known before it runs, collected once. */
+function statements(): Promise<readonly Statement[]> {
+  collected ??= collect();
+  return collected;
+}
+
+async function collect(): Promise<readonly Statement[]> {
   const collecting = runFile("tests/support/collect-statements.ts", []);
   expect(await collecting.exited, collecting.output()).toBe(0);
   return JSON.parse(collecting.output()) as Statement[];

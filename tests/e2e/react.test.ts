@@ -2,21 +2,30 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, inject, it, onTestFinished, vi } from "vitest";
 import { build, preview } from "vite";
 import { presets } from "../../src/triplane.ts";
-import { startTestApp, temporaryFolder, type TestAppOptions } from "../support/app.ts";
+import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
-/** Builds the app as its users would, and serves it before the server at `url`. */
+const builds = new Map<string, Promise<string>>();
+
+/** The folder of the app, built as its users would, once for all tests. */
+function built(app: string, root: string): Promise<string> {
+  const outDir = join(inject("runFolder"), app);
+  const building = builds.get(app) ?? build({ root, logLevel: "error", build: { outDir, emptyOutDir: true } }).then(() => outDir);
+  builds.set(app, building);
+  return building;
+}
+
+/** Serves the app before the server at `url`. */
 async function serve(app: string, url: string): Promise<string> {
   const root = fileURLToPath(new URL(`../../examples/${app}`, import.meta.url));
-  const outDir = await temporaryFolder();
+  const outDir = await built(app, root);
   vi.stubEnv("TRIPLANE_URL", new URL(url).origin);
-  await build({ root, logLevel: "error", build: { outDir, emptyOutDir: true } });
   const server = await preview({ root, logLevel: "error", build: { outDir }, preview: { port: 0, host: "127.0.0.1" } });
   onTestFinished(() => server.close());
   const [address] = server.resolvedUrls?.local ?? [];
