@@ -50,7 +50,7 @@ export function answerClosed(
       return refused({
         code: "SEALED",
         field: ["approvalId"],
-        message: "the turn ended before anybody decided: nothing waits for this decision now",
+        message: `${approval.kind === "NETWORK_HOST" ? "the turn, or the program that asked," : "the turn"} ended before anybody decided: nothing waits for this decision now`,
       });
     case "STALE":
       return refused({

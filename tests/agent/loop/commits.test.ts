@@ -14,6 +14,7 @@ import { possibleCommits, withAnswers, type PossibleCommit } from "../../support
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { playedModel } from "../../support/models.ts";
+import { shellRow, withoutShell } from "../../support/shell-row.ts";
 import { commitEnd } from "../../../src/agent/calls/shells/ended.ts";
 import type { ShellView } from "../../../src/agent/calls/shells/rows.ts";
 import { testServices } from "../../support/services.ts";
@@ -298,14 +299,16 @@ async function checkedRows(services: AgentServices, seen: Set<string>) {
       const { tenant, createdBy } = rows.view;
       const row = { ...shell, tenant, agentId, createdBy, callId: "call", startedAt: new Date() };
       const end = { endReason: "EXITED", exitCode: 0, signal: null } as const;
-      expect(await commitEnd(log, row, end, "here", new Date())).toBe(true);
+      expect(await commitEnd({ log, sql }, row, end, "here", new Date())).toBe(true);
       rows.view = await read();
     },
     /** A program that its first call left asks for a host. */
     askInBackground: async (): Promise<void> => {
       const { id, tenant, createdBy, templateId, calls } = rows.view;
       const program = { agent: { id, tenant, createdBy, templateId }, callId: calls[0]?.id ?? "", toolName: "own" };
+      const shell = await shellRow(sql, { tenant, agentId: id, createdBy, callId: program.callId }, "here");
       expect(await askInBackground(services, program, { host: "d.example", port: 443 })).toBe("asked");
+      await withoutShell(sql, shell);
       rows.view = await read();
       expect(rows.view.openHosts).toMatchObject([{ host: "d.example" }]);
     },

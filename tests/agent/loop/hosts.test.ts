@@ -5,6 +5,7 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
+import { shellRow } from "../../support/shell-row.ts";
 import { testServices } from "../../support/services.ts";
 import { ownTool } from "../../support/tools.ts";
 import { beforeCommit } from "../../support/writes.ts";
@@ -29,6 +30,7 @@ it("a call's end joins a question that a program opened while the end was writte
       const [call] = await sql.query<{ id: string }, []>({ name: "call", text: "SELECT id FROM tool_call" }, []);
       const asking = { id: agent.agentId, tenant: "one", createdBy: "anna", templateId: "assistant" };
       const program = { agent: asking, callId: call?.id ?? "", toolName: "knock" };
+      await shellRow(sql, { tenant: "one", agentId: agent.agentId, createdBy: "anna", callId: program.callId }, "here");
       expect(await askInBackground(services, program, { host: "a.example", port: 443 })).toBe("asked");
     },
   );

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ArchiveAgentDocument } from "../../generated/documents.ts";
 import { bashApp } from "../../support/bash.ts";
 import { hasNoBox } from "../../support/box.ts";
 import { ofType, type TestClient } from "../../support/client.ts";
@@ -66,6 +67,11 @@ describe.skipIf(hasNoBox)("the network of a box", () => {
     await client.turn(agentId, "go");
     const events = await client.until(agentId, "PERMISSION_REQUIRED");
     expect(ofType(events, "PermissionRequired")).toMatchObject([{ request: { kind: "NETWORK_HOST" } }]);
+    // An archived agent's programs end, and their questions with them.
+    expect((await client.agent(agentId)).pendingApprovals).toHaveLength(1);
+    await client.get(ArchiveAgentDocument, { input: { agentId } });
+    await client.until(agentId, "PERMISSION_CLOSED");
+    expect((await client.agent(agentId)).pendingApprovals).toEqual([]);
   });
 
   it("is none if the configuration names no hosts: nobody is asked", async () => {

@@ -14,13 +14,14 @@ type AskingServices = {
   readonly templates: ReadonlyMap<string, Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
 };
 
-/** The questions so far: the agent's open question for the host, and what the program has asked. */
-type Asked = { readonly open: string | null; readonly hasAsked: boolean; readonly hosts: number };
+/** The questions so far: the agent's open question for the host, and what the program has asked, which may have ended by now. */
+type Asked = { readonly open: string | null; readonly hasAsked: boolean; readonly hosts: number; readonly isRunning: boolean };
 
 const FIND: Statement<Asked, [agentId: string, callId: string, host: string, port: number]> = {
   name: "find_asked_in_background",
   text: `SELECT (SELECT p.id FROM approval p WHERE p.agent_id = $1 AND p.host = $3 AND p.port = $4 AND p.state = 'PENDING') AS open,
-      coalesce(bool_or(p.host = $3 AND p.port = $4), false) AS "hasAsked", count(*)::int AS hosts
+      coalesce(bool_or(p.host = $3 AND p.port = $4), false) AS "hasAsked", count(*)::int AS hosts,
+      EXISTS (SELECT FROM shell s WHERE s.agent_id = $1 AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = $2) AS "isRunning"
     FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,
 };
 
@@ -30,7 +31,7 @@ const TRIES = 20;
 /**
  * Asks a person about a host that a program would reach which outlives its call. It joins the question that is open for the
  * host. Nothing waits for the answer: the model is told at the agent's next step. A program asks for a host once, and for
- * MOST_HOSTS at most. No lease is needed: the row of the agent is locked, and a question that another opened is joined.
+ * MOST_HOSTS at most, and for none once it has ended. No lease is needed: the row of the agent is locked, and a question that another opened is joined.
  */
 export async function askInBackground(services: AskingServices, program: ProgramOfCall, host: Host): Promise<AskedInBackground> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
@@ -47,6 +48,7 @@ async function tryToAsk(
 ): Promise<AskedInBackground | "somebody was faster"> {
   const [asked] = await sql.query(FIND, [agent.id, callId, host.host, host.port]);
   if (asked === undefined) throw new Error("a query without a GROUP BY answers a row");
+  if (!asked.isRunning) return "left out";
   if (asked.hasAsked) return "asked before";
   if (asked.hosts >= MOST_HOSTS) return "left out";
   const template = templates.get(agent.templateId);

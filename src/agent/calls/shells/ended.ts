@@ -1,6 +1,8 @@
+import type { Sql } from "../../../db/sql.ts";
 import type { EventLog } from "../../../events/log.ts";
 import { marked } from "../../../lib/text.ts";
 import type { ShellEnd } from "../../tools/bash/shells.ts";
+import { endedHosts, type EndedHosts } from "../hosts/ended-hosts.ts";
 import type { LostShell } from "./rows.ts";
 
 /** The longest command line in an event, in bytes: the row has the whole. */
@@ -11,14 +13,36 @@ export function shownCommand(command: string): string {
   return marked(command, COMMAND_BYTES, "the shell has the whole");
 }
 
+/** An end that meets others of its agent so often was not meant to be. */
+const TRIES = 20;
+
+/** By what the end of a shell is committed. */
+export type EndServices = { readonly log: EventLog; readonly sql: Sql };
+
 /**
- * Commits that a shell has ended. `server` is the one that ran it; null for another one, which may say so only if the shell's lease
- * has run out. False if somebody was faster.
+ * Commits that a shell has ended, and closes the questions about hosts that it alone has asked. `server` is the one that ran it; null
+ * for another one, which may say so only if the shell's lease has run out. False if somebody was faster.
  */
 export async function commitEnd(
+  { log, sql }: EndServices,
+  shell: LostShell,
+  end: ShellEnd,
+  server: string | null,
+  at: Date,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const hosts = await endedHosts(sql, shell, at);
+    if (await tryToEnd(log, shell, { ...end, hosts }, server, at)) return true;
+    // Another may have joined a question, or answered it: it is looked at again. Who ended the shell has closed them all.
+    if (hosts.events.length === 0) return false;
+  }
+  throw new Error(`the end of shell ${shell.id} could not be committed in ${TRIES} tries`);
+}
+
+async function tryToEnd(
   log: EventLog,
   { id, tenant, agentId, createdBy, callId, command, startedAt }: LostShell,
-  { endReason, exitCode, signal }: ShellEnd,
+  { endReason, exitCode, signal, hosts }: ShellEnd & { readonly hosts: EndedHosts },
   server: string | null,
   at: Date,
 ): Promise<boolean> {
@@ -37,8 +61,12 @@ export async function commitEnd(
   const isEndTold = endReason === "KILLED" || endReason === "NOT_STARTED";
   const { outcome } = await log.commit(
     tenant,
-    { agentId, createdBy, events: [{ at, body }] },
-    { wake: true, shellEnd: { id, server, endReason, exitCode, signal, endedAt: at, isEndTold } },
+    { agentId, createdBy, events: [body, ...hosts.events].map((each) => ({ at, body: each })) },
+    {
+      wake: true,
+      approvalTransitions: hosts.approvalTransitions,
+      shellEnd: { id, server, endReason, exitCode, signal, endedAt: at, isEndTold },
+    },
   );
   return outcome === "COMMITTED";
 }

@@ -26,7 +26,7 @@ export async function closeLostShells({
   const lost = await lostShells(sql, SWEEP);
   for (const shell of lost) {
     try {
-      await commitEnd(log, shell, { endReason: "SERVER_LOST", exitCode: null, signal: null }, null, clock.now());
+      await commitEnd({ log, sql }, shell, { endReason: "SERVER_LOST", exitCode: null, signal: null }, null, clock.now());
     } catch (error) {
       logger.error(`shell ${shell.id} could not be closed; the next sweep tries again`, error);
     }

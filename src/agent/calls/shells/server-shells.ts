@@ -171,9 +171,9 @@ export class ServerShells {
   }
 
   async #report(row: LostShell, end: ShellEnd): Promise<void> {
-    const { log, serverId, clock, logger } = this.#services;
+    const { serverId, clock, logger } = this.#services;
     try {
-      await commitEnd(log, row, end, serverId, clock.now());
+      await commitEnd(this.#services, row, end, serverId, clock.now());
     } catch (error) {
       logger.warn(
         `the end of shell ${row.id} could not be committed (${withCause(error)}); it is closed when its lease has run out`,

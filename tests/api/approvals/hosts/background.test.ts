@@ -2,6 +2,12 @@ import { expect, it } from "vitest";
 import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-in-background.ts";
 import { HostGate } from "../../../../src/agent/calls/hosts/call-hosts.ts";
 import { ProgramHosts } from "../../../../src/agent/calls/hosts/program-hosts.ts";
+import { commitEnd } from "../../../../src/agent/calls/shells/ended.ts";
+import type { LostShell } from "../../../../src/agent/calls/shells/rows.ts";
+import type { ShellEnd } from "../../../../src/agent/tools/bash/shells.ts";
+import { EventLog } from "../../../../src/events/log.ts";
+import { shellRow } from "../../../support/shell-row.ts";
+import { beforeCommit } from "../../../support/writes.ts";
 import { InterruptAgentDocument } from "../../../generated/documents.ts";
 import { rowId } from "../../../../src/lib/global-id.ts";
 import type { TestApp } from "../../../support/app.ts";
@@ -9,8 +15,8 @@ import { ofType, type TestClient } from "../../../support/client.ts";
 import { askHosts, openHosts, reachingOffice, resultsOf } from "../../../support/hosts.ts";
 import { approvalOf } from "../../../support/office.ts";
 
-/** An agent with a call that has ended, and a program of the call's that goes on. */
-async function withProgram({ services }: TestApp, client: TestClient) {
+/** An agent with a call that has ended, and a program of the call's that goes on: a background shell. */
+async function withProgram({ services, database: { sql } }: TestApp, client: TestClient) {
   const { id } = await client.createAgent();
   await client.turn(id, "reach 10.0.0.1:80");
   const [call] = (await client.agent(id)).toolCalls.nodes;
@@ -21,7 +27,12 @@ async function withProgram({ services }: TestApp, client: TestClient) {
   if (template === undefined) throw new Error("the template is configured");
   const started = (): ProgramHosts =>
     new ProgramHosts(new HostGate(acme, agent, template), program, (each, host) => askInBackground(acme, each, host));
-  return { id, agent, program, started };
+  const leave = (callId = program.callId) =>
+    shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId }, services.serverId);
+  const shell = await leave();
+  const end = async (ended: LostShell, endReason: ShellEnd["endReason"] = "EXITED") =>
+    commitEnd(acme, ended, { endReason, exitCode: 0, signal: null }, services.serverId, new Date());
+  return { id, agent, program, started, shell, leave, end };
 }
 
 /** The texts that were said to the model and came from nobody. */
@@ -102,6 +113,62 @@ it("a call's question that is open is joined by a program, without another event
   await as("anna").get(InterruptAgentDocument, { input: { agentId: id } });
   await as("anna").until(id, "DONE", cursorBefore);
   expect(await openHosts(as("paul"))).toEqual([]);
+});
+
+it("the questions of a program are closed with its end, and after that it asks for nothing", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started, shell, end } = await withProgram(app, as("anna"));
+  await started().mayReach("a.example", 443);
+  await started().mayReach("b.example", 443);
+  const [first, second] = await openHosts(as("paul"));
+  await as("paul").decide({ approvalId: first?.id ?? "", decision: "DENY" });
+  expect(await end(shell)).toBe(true);
+  expect(await openHosts(as("paul"))).toEqual([]);
+  const closed = ofType(await as("anna").events(id), "PermissionClosed");
+  expect(closed).toMatchObject([
+    { approvalId: second?.id, callId: null, approvalState: "SEALED", note: "the program that would reach it has ended" },
+  ]);
+  const late = await as("paul").decide({ approvalId: second?.id ?? "", inputHash: second?.inputHash ?? "", decision: "ALLOW" });
+  expect(late.userErrors).toMatchObject([
+    { code: "SEALED", message: expect.stringContaining("the program that asked, ended before anybody decided") },
+  ]);
+  expect(await started().mayReach("c.example", 443)).toBe(false);
+  expect(await openHosts(as("paul"))).toEqual([]);
+  expect(await end(shell)).toBe(false);
+});
+
+it("a question that another program or a call still asks stays open when a program ends", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started, shell, leave, end } = await withProgram(app, as("anna"));
+  await started().mayReach("a.example", 443);
+  // A second shell of the same call, and a call that waits for its own host.
+  const second = await leave();
+  await askHosts(as("anna"), "reach b.example:443", 1, id);
+  await started().mayReach("b.example", 443);
+  await end(shell);
+  expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }, { subject: { host: "b.example" } }]);
+  await end(second);
+  expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "b.example" } }]);
+});
+
+it("a question that a call joins while a program ends stays open", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started, shell } = await withProgram(app, as("anna"));
+  await started().mayReach("a.example", 443);
+  const { sql } = app.database;
+  const late = beforeCommit(
+    sql,
+    (change) => "shellEnd" in change,
+    async () => {
+      const { cursor } = await as("anna").agent(id);
+      await as("anna").send(id, "reach a.example:443");
+      for await (const page of as("anna").timeline({ agentId: id, since: cursor }))
+        if (ofType(page.events, "StateChanged").some(({ state }) => state === "PAUSED")) break;
+    },
+  );
+  const ended = { endReason: "EXITED", exitCode: 0, signal: null } as const;
+  expect(await commitEnd({ log: new EventLog(late), sql }, shell, ended, app.services.serverId, new Date())).toBe(true);
+  expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }]);
 });
 
 it("a program asks for 20 hosts at most", async () => {

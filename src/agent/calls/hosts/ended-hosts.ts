@@ -1,0 +1,38 @@
+import type { ApprovalTransition } from "../../../db/change.ts";
+import type { Sql, Statement } from "../../../db/sql.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
+
+/** By the agent's shells of which the model was not told: few. */
+const FIND: Statement<{ id: string }, [callId: string, shellId: string]> = {
+  name: "find_hosts_of_ended_shell",
+  text: `SELECT p.id FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $1 AND r.in_background AND p.state = 'PENDING'
+      AND NOT EXISTS (SELECT FROM host_request o WHERE o.approval_id = p.id AND (NOT o.in_background OR EXISTS (
+        SELECT FROM shell s WHERE s.agent_id = o.agent_id AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = o.tool_call_id AND s.id <> $2)))
+    ORDER BY p.id`,
+};
+
+/** The questions about hosts that are closed with what asked. */
+export type EndedHosts = {
+  readonly approvalTransitions: readonly ApprovalTransition[];
+  readonly events: readonly AgentEventBody[];
+};
+
+/** Closes the questions about hosts that only this background shell still asks: nothing is left that would reach them. */
+export async function endedHosts(
+  sql: Sql,
+  { id, callId }: { readonly id: string; readonly callId: string },
+  at: Date,
+): Promise<EndedHosts> {
+  const questions = await sql.query(FIND, [callId, id]);
+  const note = "the program that would reach it has ended";
+  return {
+    approvalTransitions: questions.map((question) => ({ id: question.id, from: "PENDING", to: "SEALED", closedAt: at })),
+    events: questions.map((question) => ({
+      kind: "PERMISSION_CLOSED",
+      approvalId: question.id,
+      callId: null,
+      approvalState: "SEALED",
+      note,
+    })),
+  };
+}

@@ -1,0 +1,21 @@
+import { randomUUIDv7 } from "node:crypto";
+import type { Sql } from "../../src/db/sql.ts";
+import type { LostShell } from "../../src/agent/calls/shells/rows.ts";
+
+/** The row of a background shell that a call started, as if it ran on this server. */
+export async function shellRow(
+  sql: Sql,
+  { tenant, agentId, createdBy, callId }: Pick<LostShell, "tenant" | "agentId" | "createdBy" | "callId">,
+  server: string,
+): Promise<LostShell> {
+  const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command: "sleep 300", startedAt: new Date() };
+  const text = `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, state, started_at, is_end_told)
+    VALUES ($1, $2, $3, $4, $5, $6, 'test', 'RUNNING', $7, false)`;
+  await sql.query({ name: "insert_shell", text }, [shell.id, tenant, agentId, callId, shell.command, server, shell.startedAt]);
+  return shell;
+}
+
+/** Removes the row of a shell. */
+export async function withoutShell(sql: Sql, { id }: LostShell): Promise<void> {
+  await sql.query({ name: "remove_shell", text: "DELETE FROM shell WHERE id = $1" }, [id]);
+}
