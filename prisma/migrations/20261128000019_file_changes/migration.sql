@@ -1,5 +1,6 @@
 -- Servers of the version before may run beside it.
 -- They leave the new columns alone: of a file that one of them notes anew, after its change was told, the next change may not be told.
+-- The questions about hosts of background shells that those run stay open when the shells end.
 
 -- AlterTable
 ALTER TABLE "known_file" ADD COLUMN     "change" TEXT,
@@ -339,6 +340,13 @@ BEGIN
   END IF;
 
   IF v_change."hostRequests" IS NOT NULL THEN
+    -- A program that has ended asks for nothing: nobody would close its question.
+    IF EXISTS (
+      SELECT FROM json_populate_recordset(null::host_request, v_change."hostRequests") r WHERE r.in_background
+        AND NOT EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+    ) THEN
+      RAISE EXCEPTION 'a program of agent % has ended', p_agent USING ERRCODE = 'TP002';
+    END IF;
     INSERT INTO host_request SELECT * FROM json_populate_recordset(null::host_request, v_change."hostRequests") ON CONFLICT DO NOTHING;
   END IF;
 
@@ -391,6 +399,13 @@ BEGIN
       AND CASE WHEN e.server IS NULL THEN s.lease_until < clock_timestamp() ELSE s.server = e.server END;
     IF NOT FOUND THEN
       RAISE EXCEPTION 'shell % has ended, or is another server''s', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
+    END IF;
+    -- A question that is closed with it is asked by nobody else.
+    IF EXISTS (
+      SELECT FROM json_to_recordset(v_change."approvalTransitions") AS t(id text) JOIN host_request r ON r.approval_id = t.id
+      WHERE NOT r.in_background OR EXISTS (SELECT FROM shell s WHERE s.agent_id = p_agent AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = r.tool_call_id)
+    ) THEN
+      RAISE EXCEPTION 'another asks for a host that shell % has asked for', v_change."shellEnd" ->> 'id' USING ERRCODE = 'TP002';
     END IF;
     UPDATE agent SET needs = 0 WHERE id = p_agent AND needs = 1 AND NOT EXISTS (SELECT FROM shell WHERE agent_id = p_agent AND state = 'RUNNING');
   END IF;
