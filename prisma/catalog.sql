@@ -642,6 +642,8 @@ CREATE INDEX audit_call_created_by ON public.audit_call USING btree (tenant, cre
 
 CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE (deciders IS NOT NULL);
 
+CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id) INCLUDE (created_at, state, agent_id, template_id);
+
 CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
 
 CREATE INDEX audit_call_open ON public.audit_call USING btree (agent_id) WHERE (state = ANY (ARRAY['PENDING'::tool_call_state, 'APPROVAL_REQUIRED'::tool_call_state, 'APPROVED'::tool_call_state, 'EXECUTING'::tool_call_state]));
@@ -652,15 +654,11 @@ CREATE INDEX audit_call_state ON public.audit_call USING btree (tenant, state, c
 
 CREATE INDEX audit_call_tenant_created_at_id_idx ON public.audit_call USING btree (tenant, created_at, id);
 
-CREATE INDEX audit_call_tenant_duration_ms_id_idx ON public.audit_call USING btree (tenant, duration_ms, id);
-
 CREATE INDEX audit_call_tenant_name_created_at_id_idx ON public.audit_call USING btree (tenant, name, created_at, id);
 
 CREATE INDEX audit_call_tenant_name_duration_ms_id_idx ON public.audit_call USING btree (tenant, name, duration_ms, id);
 
 CREATE INDEX audit_call_tenant_template_id_created_at_id_idx ON public.audit_call USING btree (tenant, template_id, created_at, id);
-
-CREATE INDEX audit_call_tenant_template_id_duration_ms_id_idx ON public.audit_call USING btree (tenant, template_id, duration_ms, id);
 
 CREATE INDEX audit_call_verdict ON public.audit_call USING btree (tenant, verdict, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, error_type) WHERE (verdict <> 'allow'::text);
 

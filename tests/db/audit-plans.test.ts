@@ -18,7 +18,7 @@ type Condition = {
 };
 
 /** What all lists may be read by: their orders, what is open, and the newest step of an agent that has moved. */
-const ORDERS_OF_ALL = ["audit_call_tenant_created_at_id_idx", "audit_call_tenant_duration_ms_id_idx"];
+const ORDERS_OF_ALL = ["audit_call_tenant_created_at_id_idx", "audit_call_duration"];
 const BEHIND = ["audit_call_open", "audit_call_state", "audit_call_agent_id_step_idx", "audit_call_pkey"];
 const OF_TOOL = ["audit_call_tenant_name_created_at_id_idx", "audit_call_tenant_name_duration_ms_id_idx"];
 
@@ -37,7 +37,7 @@ const CONDITIONS: {
   agentIds: [[{ agentIds: ["agent-7"] }, { agentIds: ["agent-8", "agent-9", "nobody"] }], ["audit_call_agent_id_step_idx"]],
   templateIds: [
     [{ templateIds: ["template-0"] }, { templateIds: ["template-3", "none"] }],
-    ["audit_call_tenant_template_id_created_at_id_idx", "audit_call_tenant_template_id_duration_ms_id_idx"],
+    ["audit_call_tenant_template_id_created_at_id_idx"],
   ],
   tools: [[{ tools: ["tool-0"] }, { tools: ["tool-rare"] }, { tools: ["tool-1", "tool-2"] }], OF_TOOL],
   states: [
