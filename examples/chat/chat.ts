@@ -87,7 +87,6 @@ class Chat {
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
     this.#prompt();
     await this.#ended.promise;
-    this.#screen.line(`To go on: npm run chat -- --agent ${agent.id}`);
   }
 
   async #watch(since: string): Promise<void> {
@@ -329,6 +328,8 @@ async function main(): Promise<void> {
   const screen = new Screen(process.stdout, isTerminal);
   try {
     await new Chat(conversation, screen, terminal, isTerminal).run(values.since ?? null);
+    const where = values.url === undefined ? "" : ` --url ${values.url}`;
+    screen.line(`To go on: npm run chat --${where} --agent ${conversation.agent.id}`);
   } finally {
     screen.close();
     terminal.close();

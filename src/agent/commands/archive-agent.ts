@@ -10,7 +10,7 @@ export type ArchiveAgent = { readonly agentId: string; readonly isArchived: bool
 
 /**
  * Archives an agent, or takes that back: an archived one takes no message and is not listed unless it is asked for. What is
- * under way ends as it would have. One that is so already stays as it is, without an event.
+ * under way ends as it would have, but for background shells, which are ended. One that is so already stays as it is, without an event.
  */
 export async function archiveAgent(
   services: Pick<AgentServices, "sql" | "log" | "clock">,

@@ -157,7 +157,7 @@ builder.mutationField("archiveAgent", (t) =>
   t.field({
     type: agentPayload("ArchiveAgentPayload"),
     description:
-      "Archives an agent: it takes no more messages, and is not listed unless it is asked for. What is under way ends as it would have. One that is archived stays as it is.",
+      "Archives an agent: it takes no more messages, and is not listed unless it is asked for. What is under way ends as it would have, but for background shells, which are ended. One that is archived stays as it is.",
     args: { input: t.arg({ type: ArchiveAgentInput, required: true, description: "Which agent." }) },
     resolve: (_root, { input }, context) => archiveAgent(context, input.agentId, true),
   }),

@@ -36,6 +36,7 @@ describe("bash_run", () => {
   it("has no variable of the server's but the plain ones, those that the call names, and a HOME of the agent's own (invariant 11)", async () => {
     vi.stubEnv("TEST_API_KEY", "secret");
     vi.stubEnv("BASH_ENV", "/nowhere/start.sh");
+    vi.stubEnv("PATH", `/nowhere/node_modules/.bin:/nowhere/node-gyp-bin:${process.env["PATH"]}`);
     const command = 'env; echo "kept" >> "$HOME/kept"; cat "$HOME/kept"; stat -c "mode %a" "$HOME"';
     const { app, turn } = await bashApp([
       ["bash_run", { command, env: { GREETING: "hello $USER", LANG: "C" } }],
@@ -46,6 +47,7 @@ describe("bash_run", () => {
     expect(names).toEqual(expect.arrayContaining(["GREETING", "HOME", "LANG", "PATH"]));
     const plain = new Set(["GREETING", "HOME", "LANG", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "TZ", "_"]);
     expect(names?.filter((name) => !plain.has(name))).toEqual([]);
+    expect(first?.output).not.toContain("/nowhere");
     expect(first?.output).toContain("GREETING=hello $USER\n");
     expect(first?.output).toContain("LANG=C\n");
     expect(first?.output).toContain("mode 700\n");

@@ -32,6 +32,9 @@ export type ProgramPlace = {
   readonly waits: Waits;
 };
 
+/** The folders that `npm run` puts into PATH. */
+const OF_NPM = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
+
 /** Nobody looks through the workspace of a program that runs without a box. */
 const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
 
@@ -59,11 +62,13 @@ export async function startProgram(
 
 /**
  * The variables of the server's environment that a program needs, and none that could be a secret (invariant 11). The Node that
- * runs is found where the machine has no other, or where a box does not show the other one.
+ * runs is found where the machine has no other, or where a box does not show the other one. Folders that npm puts before the
+ * others for its scripts are the server's own programs.
  */
 function inherited(): Record<string, string> {
   const names = ["LANG", "TZ", "TMPDIR"];
-  const path = [process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin", dirname(process.execPath)].join(delimiter);
+  const folders = (process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter);
+  const path = [...folders.filter((folder) => !OF_NPM.test(folder)), dirname(process.execPath)].join(delimiter);
   const others = names.flatMap((name): readonly [string, string][] => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
