@@ -5,6 +5,7 @@ import { judgeByPolicy } from "../../src/agent/calls/stages/permission.ts";
 import { validate } from "../../src/agent/calls/stages/validation.ts";
 import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import type { Explanation } from "../../src/agent/policy/permission.ts";
+import { parseRule } from "../../src/agent/policy/rule.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
 import { Workspace } from "../../src/agent/workspace/workspace.ts";
@@ -48,11 +49,16 @@ export async function projectFolder(): Promise<Workspace> {
   return new Workspace(root);
 }
 
-/** Judges command lines by a permission in a workspace. */
-export function commandJudge(workspace: Workspace, source: PermissionSource, isBoxed = false) {
+/** Judges command lines by a permission in a workspace, and by rules that people have stored. */
+export function commandJudge(workspace: Workspace, source: PermissionSource, isBoxed = false, rules: readonly string[] = []) {
   const { permission, problems } = readPermission(source, "test", { tools: TOOLS, modes: new Map() });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
-  const policy = { permission, bounds: [], stored: [], box: isBoxed ? { protectedPaths: [] } : null };
+  const stored = rules.map((rule, index) => {
+    const parsed = parseRule(rule, `allowRules.${index}`, TOOLS);
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.refusal));
+    return { ...parsed.value, id: String(index), createdBy: "a person" };
+  });
+  const policy = { permission, bounds: [], stored, box: isBoxed ? { protectedPaths: [] } : null };
   return async (command: string, cwd?: string): Promise<Explanation> => {
     const input = cwd === undefined ? { command } : { command, cwd };
     const validated = validate({

@@ -52,16 +52,25 @@ function allowedOf(scope: CommandScope, parameter: string, line: CommandLine): r
     .filter(({ command, rule }) => rule === undefined && !runsAsReading(scope, command))
     .map(({ command }) => command);
   // A call starts by one stored rule: that must take in all that is left.
-  const other =
-    left.length === 0
-      ? undefined
-      : commandRules(stored, call).find((rule) => left.every((command) => allowsCommand(scope, rule, parameter, command)));
+  const takenIn = commandRules(stored, call).map((rule) => ({
+    rule,
+    commands: left.filter((command) => allowsCommand(scope, rule, parameter, command)),
+  }));
+  const most = Math.max(0, ...takenIn.map(({ commands }) => commands.length));
+  const best = takenIn.find(({ commands }) => commands.length === most && most > 0);
+  const unjoined = (command: FoundCommand): string | null => {
+    const another = takenIn.find(({ commands }) => commands.includes(command));
+    if (best === undefined || another === undefined) return null;
+    return `a call runs by one stored rule: ${best.rule.source} takes in another part, and ${another.rule.source} this one`;
+  };
   return [
     ...troubled,
     ...first.map(({ command, rule }) => {
-      const deciding = rule ?? (left.includes(command) ? other : undefined);
+      const deciding = rule ?? (best?.commands.includes(command) === true ? best.rule : undefined);
       if (deciding !== undefined) return at(command, "allow", `the rule ${deciding.source} allows it`, deciding);
       if (!left.includes(command)) return at(command, "allow", "it only reads");
+      const reason = unjoined(command);
+      if (reason !== null) return at(command, "ask", reason);
       const why = whyAsked(scope, command);
       return at(why, "ask", why.reason);
     }),
