@@ -151,6 +151,10 @@ describe("always allow this command line", () => {
       proposal: null,
       problems: [{ code: "INVALID", field: ["rule"], message: "the rule does not take in the call of this approval" }],
     });
+    const joined = { approvalId: second.approvalId, rule: "shell(command:npm run lint && npm run build)" };
+    expect((await paul.get(AllowAlwaysDocument, { input: joined })).allowAlways.userErrors).toMatchObject([
+      { code: "INVALID", field: ["rule"], message: expect.stringContaining("write one rule for each command") },
+    ]);
     expect((await paul.get(AllowAlwaysDocument, { input: { approvalId: second.approvalId } })).allowAlways.userErrors).toEqual(
       [],
     );
@@ -164,6 +168,7 @@ describe("always allow this command line", () => {
     ["make && make install", 'shell(command:"{make,make install}")'],
     ["git commit -m 'Fix it'", "shell(command:git commit -m 'Fix it')"],
     ["npm run x --watch", "shell(command:npm run x --watch)"],
+    ["npm run x 'a|b'", "shell(command:npm run x 'a|b')"],
   ])("proposes of %s the rule %s", async (line, rule) => {
     const { as } = await commandOffice({ mode: "default" });
     const { approvalId } = await ask(as("anna"), `run ${line}`);

@@ -213,6 +213,7 @@ describe("a permission of an agent's own", () => {
   });
 
   it.each([
+    [{ deny: ["bash_run(command:ls; rm)"] }, /"permission","deny","0".*one rule for each command/],
     [{ deny: ["fs_read(pth:x)"] }, /"permission","deny","0".*at character 9/],
     [{ mode: "yolo" }, /"permission","mode".*there is no mode/],
     [{ denyTools: ["rm"] }, /"permission","denyTools","0".*there is no tool/],

@@ -54,7 +54,7 @@ export function commandJudge(workspace: Workspace, source: PermissionSource, isB
   const { permission, problems } = readPermission(source, "test", { tools: TOOLS, modes: new Map() });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const stored = rules.map((rule, index) => {
-    const parsed = parseRule(rule, `allowRules.${index}`, TOOLS);
+    const parsed = parseRule(rule, `allowRules.${index}`, TOOLS, "kept");
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.refusal));
     return { ...parsed.value, id: String(index), createdBy: "a person" };
   });

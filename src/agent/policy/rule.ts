@@ -4,6 +4,7 @@ import { alternativesOf, bracketProblem, globMatcher, isPattern, textMatcher } f
 import type { CommandLine } from "./commands/command-line.ts";
 import { commandPattern, coversCommand, touchesCommand, type CommandPattern } from "./commands/command-pattern.ts";
 import { parametersOf, speaksOf } from "../tools/path-places.ts";
+import { operatorProblem } from "./commands/pattern-words.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access } from "../workspace/workspace.ts";
 import { namesOf, usesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
@@ -50,6 +51,12 @@ export type Rule = {
 /** The problem with a rule, and at which of its characters, from 1. */
 export type RuleProblem = { readonly character: number; readonly message: string };
 
+/**
+ * The origin of a rule. One that is written now must make sense. One that was kept by an earlier version, which took more,
+ * means what it meant then.
+ */
+export type RuleOrigin = "written" | "kept";
+
 /** The tools that rules may speak of. */
 type Tools = ReadonlyMap<string, Tool>;
 
@@ -65,9 +72,14 @@ type Tools = ReadonlyMap<string, Tool>;
  * fs_write(path:"/a, b.txt")               // a quoted pattern may hold commas and spaces
  * bash_run(command:npm run *)              // command lines that run nothing but npm run
  */
-export function parseRule(source: string, place: string, tools: Tools): Result<Rule, RuleProblem> {
+export function parseRule(
+  source: string,
+  place: string,
+  tools: Tools,
+  origin: RuleOrigin = "written",
+): Result<Rule, RuleProblem> {
   try {
-    return accepted(ruleOf(source, place, tools));
+    return accepted(ruleOf(source, place, tools, origin));
   } catch (error) {
     if (error instanceof Problem) return refused({ character: error.offset + 1, message: error.message });
     throw error;
@@ -133,7 +145,7 @@ class Problem extends Error {
   }
 }
 
-function ruleOf(source: string, place: string, tools: Tools): Rule {
+function ruleOf(source: string, place: string, tools: Tools, origin: RuleOrigin): Rule {
   const open = source.indexOf("(");
   const name = open < 0 ? source : source.slice(0, open);
   const spoken = toolsNamed(name, tools);
@@ -148,7 +160,7 @@ function ruleOf(source: string, place: string, tools: Tools): Rule {
   if (repeated !== undefined) throw new Problem(repeated.offset, `${repeated.parameter} stands twice`);
   const able = spoken.filter((tool) => parts.every(({ parameter }) => hasParameter(tool, parameter)));
   if (able.length === 0) throw new Problem(open + 1, `no tool that ${name} names has all of these parameters`);
-  const conditions = parts.map((part) => conditionOf(part, able));
+  const conditions = parts.map((part) => conditionOf(part, able, origin));
   const [only] = conditions;
   return {
     source,
@@ -234,7 +246,7 @@ function hasParameter(tool: Tool, parameter: string): boolean {
   return parameterNames(tool).some((name) => speaksOf(parameter, name));
 }
 
-function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
+function conditionOf(part: ConditionText, tools: readonly Tool[], origin: RuleOrigin): Condition {
   const { parameter, pattern, offset } = part;
   const problem = bracketProblem(pattern);
   if (problem !== null) throw new Problem(offset, problem);
@@ -244,8 +256,16 @@ function conditionOf(part: ConditionText, tools: readonly Tool[]): Condition {
     parameter,
     isText: compiled(offset, () => textMatcher(pattern)),
     path: hasPath ? pathPattern(part) : null,
-    command: hasCommand ? compiled(offset, () => commandPattern(alternativesOf(pattern))) : null,
+    command: hasCommand ? compiled(offset, () => commandPattern(commandsOf(part, origin))) : null,
   };
+}
+
+/** The patterns of commands that the pattern of a line stands for. */
+function commandsOf({ pattern, offset }: ConditionText, origin: RuleOrigin): readonly string[] {
+  const alternatives = alternativesOf(pattern);
+  const problem = origin === "kept" ? null : (alternatives.map(operatorProblem).find((each) => each !== null) ?? null);
+  if (problem !== null) throw new Problem(offset, problem);
+  return alternatives;
 }
 
 /** A rule that names a path alone closes the path: for everything, if one of its tools reads there. */

@@ -16,7 +16,7 @@ export async function storedRules(
 ): Promise<readonly StoredRule[]> {
   const rows = await sql.query(FIND, [tenant, templateId]);
   return rows.flatMap(({ id, rule, createdBy }) => {
-    const parsed = parseRule(rule, `allowRules.${id}`, tools);
+    const parsed = parseRule(rule, `allowRules.${id}`, tools, "kept");
     return parsed.ok ? [{ ...parsed.value, id, createdBy }] : [];
   });
 }

@@ -33,10 +33,54 @@ export function wordsOfPattern(pattern: string): readonly WrittenWord[] {
   return words;
 }
 
+/** A part of a pattern outside of quotes that is one word, or part of one: a set of characters, a substitution without spaces. */
+const IN_A_WORD = /\[[^\]\s]+\]|[$<>@?*+!]\((?:[^\s()]|\((?:[^\s()]|\([^\s()]*\))*\))*\)|`[^\s`]*`/y;
+const SUBSTITUTION = /[$<>]\(|`/y;
+const REDIRECTION = /&>>?|<<<?|>>|>\||[<>]&|<>|[<>]/y;
+const BETWEEN_COMMANDS = /&&|\|\||\|&|;;|[;&|]|[\r\n]+|(?<![^\s])\(/y;
+
+/** Why a pattern is more than the words of one simple command, as a line is read by the shell; null if it is not. */
+export function operatorProblem(pattern: string): string | null {
+  const text = pattern.trim();
+  let quote: string | null = null;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charAt(index);
+    if (quote !== null) {
+      if (character === quote) quote = null;
+      continue;
+    }
+    if (/['"]/.test(character) && text.includes(character, index + 1)) {
+      quote = character;
+      continue;
+    }
+    const inWord = foundAt(IN_A_WORD, text, index);
+    if (inWord !== null) {
+      index += inWord.length - 1;
+      continue;
+    }
+    if (foundAt(SUBSTITUTION, text, index) !== null)
+      return "a pattern has the words of one command, and a substitution is one of them: put it in quotes as a whole";
+    const redirection = foundAt(REDIRECTION, text, index);
+    if (redirection !== null)
+      return `a pattern has the words of one command, and ${redirection} outside of quotes is a redirection: leave it out, and write a rule on the path of the file instead, or put ${redirection} in quotes if it is part of a word`;
+    const operator = foundAt(BETWEEN_COMMANDS, text, index);
+    if (operator !== null) {
+      const said = /\s/.test(operator) ? "a line break" : operator;
+      return `a pattern has the words of one command, and ${said} outside of quotes is more: write one rule for each command, or put ${said} in quotes if it is part of a word`;
+    }
+  }
+  return null;
+}
+
+function foundAt(expression: RegExp, text: string, index: number): string | null {
+  expression.lastIndex = index;
+  return expression.exec(text)?.[0] ?? null;
+}
+
 /** A word as a pattern that is the word alone; null if none can say it. */
 export function patternOfWord(text: string): string | null {
   if (text === "" || /[{},\n]/.test(text)) return text === "" ? "''" : null;
-  if (!/[\s'"]/.test(text)) return text.replace(/[*?[]/g, (character) => `[${character}]`);
+  if (!/[\s'";&|<>()`]/.test(text)) return text.replace(/[*?[]/g, (character) => `[${character}]`);
   if (!text.includes("'")) return `'${text}'`;
   return text.includes('"') ? null : `"${text}"`;
 }
