@@ -5,7 +5,17 @@ import type { ShellWord } from "./shell-word.ts";
  * the command works; `left out` names files that a search passes over. Scripts are harmless only in certain forms.
  */
 export type WordUse =
-  "text" | "read" | "write" | "revision" | "folder" | "sed script" | "awk program" | "jq filter" | "date format" | "left out";
+  | "text"
+  | "read"
+  | "write"
+  | "revision"
+  | "folder"
+  | "sed script"
+  | "awk program"
+  | "jq filter"
+  | "printf format"
+  | "date format"
+  | "left out";
 
 /** A command of the table: which options of it are harmless, and what its words stand for. */
 export type CommandForm = {
@@ -34,6 +44,10 @@ export type CommandForm = {
   readonly takesNumber: boolean;
   /** True if operands, of which the form has none, are names that it changes: rules may name those by `*`. */
   readonly takesNames: boolean;
+  /** True if a word that begins with `@` stands for the words in the file of that name. */
+  readonly takesResponseFiles: boolean;
+  /** True if a last operand that is a folder takes the others in: the command writes files of their names in it. */
+  readonly putsIntoFolder: boolean;
   /** The most operands. */
   readonly most: number;
 };
@@ -61,6 +75,8 @@ export type FormText = {
   readonly hasLongWords?: boolean;
   readonly takesNumber?: boolean;
   readonly takesNames?: boolean;
+  readonly takesResponseFiles?: boolean;
+  readonly putsIntoFolder?: boolean;
   readonly most?: number;
 };
 
@@ -93,6 +109,8 @@ export function form(given: FormText): CommandForm {
     hasLongWords: given.hasLongWords ?? false,
     takesNumber: given.takesNumber ?? false,
     takesNames: given.takesNames ?? false,
+    takesResponseFiles: given.takesResponseFiles ?? false,
+    putsIntoFolder: given.putsIntoFolder ?? false,
     most: given.most ?? Infinity,
   };
 }
@@ -118,8 +136,8 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
   for (let index = 0; index < given.length; index += 1) {
     const word = given[index];
     if (word === undefined) break;
-    if (word.open !== null)
-      words.push({ word, kind: "not harmless", reason: `only the shell knows what ${shown(word)} is: it has ${word.open}` });
+    const open = whyOpen(form, name, word);
+    if (open !== null) words.push({ word, kind: "not harmless", reason: open });
     else if (!areOptionsOver && word.text === "--") {
       areOptionsOver = true;
       words.push({ word, kind: "option" });
@@ -136,16 +154,10 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
         if (option.takesNext) {
           index += 1;
           const next = given[index];
-          if (next !== undefined && option.value !== null)
-            words.push(
-              next.open === null
-                ? { word: next, ...option.value }
-                : {
-                    word: next,
-                    kind: "not harmless",
-                    reason: `only the shell knows what ${shown(next)} is: it has ${next.open}`,
-                  },
-            );
+          if (next !== undefined && option.value !== null) {
+            const reason = whyOpen(form, name, next);
+            words.push(reason === null ? { word: next, ...option.value } : { word: next, kind: "not harmless", reason });
+          }
         }
       }
     }
@@ -165,6 +177,12 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
         : { word, kind: "used", use, text: word.text, isOperand: true };
   }
   return { words, options };
+}
+
+/** Why nobody knows what a word stands for as the command gets it; null if it is what is written. */
+function whyOpen({ takesResponseFiles }: CommandForm, name: string, word: ShellWord): string | null {
+  if (word.open !== null) return `only the shell knows what ${shown(word)} is: it has ${word.open}`;
+  return takesResponseFiles && word.text.startsWith("@") ? `${name} takes words from the file that ${shown(word)} names` : null;
 }
 
 type Option = {

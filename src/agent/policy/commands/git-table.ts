@@ -12,7 +12,8 @@ const COMMIT_VALUES =
 
 /** Options with which a difference tells names and counts only, and those with which it tells lines besides. */
 const OUTLINES = "--stat --numstat --shortstat --name-only --name-status --summary -s --no-patch";
-const CONTENTS = "-p -u --patch -U --unified --word-diff --color-words --binary -W --function-context --cc -c -m";
+const CONTENTS =
+  "-p -u --patch -U --unified --word-diff --color-words --binary -W --function-context --cc -c -m --check -L -S -G";
 
 const REVISIONS = ["revision"] as const;
 /** The names that a search of a repository leaves out, since they are mostly not in it. */
@@ -38,15 +39,20 @@ export const GIT = form({
 
 /** Commands of git that only read. */
 export const GIT_TABLE: Readonly<Record<string, CommandForm>> = {
-  status: plain(
-    "-s --short -b --branch --porcelain --long -v --verbose -z --ignored --ahead-behind --no-ahead-behind --show-stash --no-renames --renames -u -uno -uall -unormal",
-    "--porcelain --untracked-files --ignored --ignore-submodules --column --find-renames",
-  ),
+  // With -v it prints the difference besides.
+  status: form({
+    flags:
+      "-s --short -b --branch --porcelain --long -v --verbose -z --ignored --ahead-behind --no-ahead-behind --show-stash --no-renames --renames -u -uno -uall -unormal",
+    text: "--porcelain --untracked-files --ignored --ignore-submodules --column --find-renames",
+    operands: REVISIONS,
+    enters: "-v --verbose",
+    leavesOut,
+  }),
   log: form({
     flags: `${DIFFERENCES} ${COMMITS}`,
     text: `${DIFFERENCE_VALUES} ${COMMIT_VALUES}`,
     operands: REVISIONS,
-    enters: "-p -u --patch --cc -c -m -U --unified -S -G -L --word-diff --color-words --binary -W --function-context",
+    enters: CONTENTS,
     leavesOut,
     takesNumber: true,
   }),
@@ -122,7 +128,7 @@ export const GIT_TABLE: Readonly<Record<string, CommandForm>> = {
 /** Commands of git with one of their own: only these of them read. */
 export const GIT_DEEPER: Readonly<Record<string, Readonly<Record<string, CommandForm>>>> = {
   stash: {
-    list: form({ flags: COMMITS, text: COMMIT_VALUES, takesNumber: true }),
+    list: form({ flags: COMMITS, text: COMMIT_VALUES, enters: "-L", leavesOut, takesNumber: true }),
     show: contents(`${DIFFERENCES} --include-untracked`, DIFFERENCE_VALUES),
   },
   remote: { "get-url": form({ flags: "--all --push", operands: ["text"] }) },
@@ -134,7 +140,9 @@ export const GIT_DEEPER: Readonly<Record<string, Readonly<Record<string, Command
     get: form({ flags: "--local --all --show-origin", operands: ["text"] }),
     list: form({ flags: "--local --show-origin" }),
   },
-  reflog: { show: form({ flags: COMMITS, text: COMMIT_VALUES, operands: REVISIONS, takesNumber: true }) },
+  reflog: {
+    show: form({ flags: COMMITS, text: COMMIT_VALUES, operands: REVISIONS, enters: "-L", leavesOut, takesNumber: true }),
+  },
   submodule: { status: form({ flags: "--cached --recursive", operands: ["read"] }) },
   bisect: { log: form({}) },
   notes: { list: form({}), show: form({ operands: ["text"] }) },

@@ -1,8 +1,9 @@
+import { basename } from "node:path";
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { FoundSearch, FoundWord, Trouble } from "./command-line.ts";
 import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
 import type { Gathered } from "./operand-files.ts";
-import { isDateFormat, isHarmlessAwk, isHarmlessJq, isHarmlessSed } from "./script-forms.ts";
+import { isDateFormat, isHarmlessAwk, isHarmlessJq, isHarmlessPrintf, isHarmlessSed } from "./script-forms.ts";
 import { optionsOf, type ShellWord } from "./shell-word.ts";
 import type { Known } from "./table.ts";
 import { whyNamed } from "./why-named.ts";
@@ -31,9 +32,10 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
   const { words: read, options } = readWords(form, name, words);
   const isOfRepository = named[0]?.text === "git";
   const search = searchOf(form, read, options, isOfRepository);
+  const folder = form.putsIntoFolder && !options.has("-T") ? folderAtEnd(read, gathered) : null;
   for (const word of read) {
     const files = gathered.files.length;
-    const reason = reasonOf(word, name, gathered, search);
+    const reason = reasonOf(word, name, gathered, search) ?? reasonInFolder(word, folder, gathered, search);
     const isSecret = gathered.files.slice(files).some(({ names }) => names.some(isSecretPath));
     const more = isSecret
       ? "it mostly holds secrets"
@@ -50,6 +52,19 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
 
 function harmless({ text }: ShellWord): FoundWord {
   return { text, isOpen: false, mustBeNamed: null };
+}
+
+/** A last operand that takes the others in, since it is a folder; null if it is none. */
+function folderAtEnd(read: readonly ReadWord[], gathered: Gathered): ReadWord | null {
+  const operands = read.filter((word) => word.kind === "used" && word.isOperand);
+  const last = operands.at(-1);
+  return operands.length > 1 && last?.kind === "used" && gathered.isFolder(last.text) ? last : null;
+}
+
+/** Takes the file that an operand becomes in a folder, and gives why that is asked about; null if it is not. */
+function reasonInFolder(read: ReadWord, folder: ReadWord | null, gathered: Gathered, search: Search | null): string | null {
+  if (read.kind !== "used" || !read.isOperand || folder?.kind !== "used" || read === folder) return null;
+  return gathered.add(`${folder.text}/${basename(read.text)}`, "write", read.word, { isRedirect: false, search });
 }
 
 /** True if an option lets a command change folders with all that lies in them, or what is protected. */
@@ -120,6 +135,8 @@ function reasonOfUse(
       return unless(isHarmlessAwk(text));
     case "jq filter":
       return unless(isHarmlessJq(text));
+    case "printf format":
+      return unless(isHarmlessPrintf(text));
     case "date format":
       return unless(isDateFormat(text));
   }

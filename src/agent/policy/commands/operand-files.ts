@@ -1,4 +1,5 @@
-import { isAbsolute } from "node:path";
+import { statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { PathClosed, PathRefused } from "../../workspace/path-refused.ts";
 import type { Access, Workspace } from "../../workspace/workspace.ts";
 import type { FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
@@ -64,6 +65,14 @@ export class Gathered {
     this.files.push({ start, end, names: found.names, access, isRedirect });
     if (search !== null) this.searches.push({ start, end, names: found.names, access, ...search, content: null });
     return null;
+  }
+
+  /** True if a path leads to a folder of the workspace that is there. */
+  isFolder(path: string): boolean {
+    const found = located(this.place, path);
+    if (found.kind !== "file") return false;
+    const real = join(this.place.workspace.root, found.names.at(-1) ?? ".");
+    return statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
   /** Goes into a folder: what is named after it lies there. Gives why that is asked about; null if it is not. */

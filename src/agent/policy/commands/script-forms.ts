@@ -3,7 +3,9 @@
  * is none of them: a slash in it does not end the pattern.
  */
 const SED_PRINT = /^(\d+|\$|\/(?:[^/\\\n[]|\\[^[\n])*\/)?(,(\d+|\$|\+\d+|\/(?:[^/\\\n[]|\\[^[\n])*\/))?[pdq=]$/;
-const SED_REPLACE = /^(\d+(,(\d+|\$))?)?s([/|#,])(?:(?!\4)[^\\\n]|\\.)*\4(?:(?!\4)[^\\\n]|\\.)*\4[gpiI0-9]*$/;
+/** The command `s`. A bracket of its pattern has neither a semicolon nor what may end the pattern or the bracket: sed reads it in one way only. */
+const SED_REPLACE =
+  /^(\d+(,(\d+|\$))?)?s([/|#,])(?:(?!\4)[^\\\n[]|\\.|\[\^?(?:(?!\4)[^\\\n[\]^;])+\])*\4(?:(?!\4)[^\\\n]|\\.)*\4[gpiI0-9]*$/;
 
 /**
  * True if a script of sed only prints: its commands `w`, `r` and `e`, and these flags of `s`, write files, read them and
@@ -28,6 +30,11 @@ export function isHarmlessAwk(program: string): boolean {
 /** True if a filter of jq includes no modules. */
 export function isHarmlessJq(filter: string): boolean {
   return !/\b(import|include|input_filename|modulemeta|env)\b|\$ENV/.test(filter);
+}
+
+/** True if a format of printf sets no variable, as the shell's `%n` does. */
+export function isHarmlessPrintf(format: string): boolean {
+  return !/%[^A-Za-z]*[hjlLtzq]*n/.test(format.replaceAll("%%", ""));
 }
 
 /** True if an operand of date is a format: what is none sets the clock. */

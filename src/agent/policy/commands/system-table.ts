@@ -11,7 +11,7 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
   ":": texts(),
   echo: form({ operands: ["text"], hasOptions: false }),
   // Without -v, which evaluates the name of a variable.
-  printf: form({ operands: ["text"] }),
+  printf: form({ operands: ["printf format", "text"] }),
   pwd: form({ flags: "-L -P" }),
   cd: form({ flags: "-L -P", operands: ["read"], most: 1 }),
   whoami: NOTHING,
@@ -105,12 +105,14 @@ export const WRITING_TABLE: Readonly<Record<string, CommandForm>> = {
     flags: `${ABOUT} -r -R -a -f -n -p -u -v -i -T --recursive --force --verbose --archive --no-clobber --update`,
     operands: ["read"],
     last: "write",
+    putsIntoFolder: true,
     enters: "-r -R -a --recursive --archive",
   }),
   mv: form({
     effect: "writes",
     flags: `${ABOUT} -f -n -u -v -i -T --force --verbose --no-clobber`,
     operands: ["write"],
+    putsIntoFolder: true,
     enters: "always",
   }),
   tee: form({ effect: "writes", flags: `${ABOUT} -a --append`, operands: ["write"] }),

@@ -4,9 +4,12 @@ import { SYSTEM_TABLE, WRITING_TABLE } from "./system-table.ts";
 import { TEXT_TABLE } from "./text-table.ts";
 import type { ShellWord } from "./shell-word.ts";
 
-/** Programs that say their version and do nothing else. */
+/**
+ * Programs that say their version and do nothing else. cargo, rustc, rustup, go, yarn, pnpm, dotnet, mvn, gradle and jest are
+ * none of them: they first run what a file of the project names, such as `rust-toolchain.toml`, `.yarnrc.yml` or `.mvn/jvm.config`.
+ */
 const VERSIONED =
-  "node npm npx pnpm yarn bun deno python python3 pip pip3 uv ruby go rustc cargo rustup java javac gcc g++ clang make cmake tsc eslint prettier vitest jest docker kubectl terraform gh psql sqlite3 php perl bash dotnet mvn gradle".split(
+  "node npm npx bun deno python python3 pip pip3 uv ruby java javac gcc g++ clang make cmake tsc eslint prettier vitest docker kubectl terraform gh psql sqlite3 php perl bash".split(
     " ",
   );
 const VERSION = form({ flags: "--version -v -V" });
@@ -20,9 +23,6 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, CommandForm>>>> = {
     prefix: form({ flags: "-g" }),
     explain: form({ flags: "--json", operands: ["text"] }),
   },
-  pnpm: { ls: form({ flags: "--json", text: "--depth", operands: ["text"] }) },
-  go: { version: form({}), env: form({ operands: ["text"], flags: "-json" }) },
-  cargo: { tree: form({ flags: "--offline -e --locked", text: "--depth -i" }) },
   pip: { list: form({ flags: "--outdated" }), show: form({ operands: ["text"] }), freeze: form({}) },
   docker: { ps: form({ flags: "-a -q" }), images: form({ flags: "-a -q" }) },
 };

@@ -37,7 +37,7 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
   unexpand: print("-a", "-t"),
   od: print("-c -x -v -b -d -o", "-A -t -N -j -w"),
   hexdump: print("-C -c -v -x", "-n -s -e"),
-  strings: print("-a", "-n -t -e"),
+  strings: form({ flags: `${ABOUT} -a`, text: "-n -t -e", operands: ["read"], takesNumber: true, takesResponseFiles: true }),
   comm: print("-1 -2 -3 -12 -13 -23 -i"),
   cmp: print("-s -l -b", "-n -i"),
   join: print("-i", "-t -1 -2 -o -a -v -e"),
@@ -78,7 +78,8 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
     flags: `${ABOUT} -u -c -q -s -y -i -w -b -B -E -a -r -N -e -n -t --brief --report-identical-files --side-by-side --ignore-case --ignore-all-space --ignore-blank-lines --unified --recursive --new-file --color --text --minimal`,
     text: "-U -C -W --unified --width --color --label -L -x --exclude -I",
     operands: ["read"],
-    enters: "-r --recursive",
+    // Without -r, too, it prints the files of the folders that it is given.
+    enters: "always",
     follows: "-r --recursive",
   }),
   // Only scripts that print: `w`, `e` and -i write and run.

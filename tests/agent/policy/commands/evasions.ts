@@ -257,6 +257,15 @@ echo <(rm x)
 printf -v 'a[$(rm x)]' x
 printf %s x > y
 printf '%s' "$(rm x)"
+printf %n PATH
+printf %n PATH; git status
+printf '%-5n' PATH
+printf '%.*ln' 1 PATH
+printf '100% never' PATH
+printf '%%%n' PATH
+printf -- %n PATH
+printf "%s$X" PATH
+printf -vPATH .
 `,
   },
   {
@@ -278,6 +287,11 @@ printf '%s' "$(rm x)"
     lines: String.raw`
 sed -n '1w README.md' src/a.ts
 sed -n 'w x' src/a.ts
+sed 's|[|]|g;s|ew rm|x|p' src/a.ts
+sed 's,[,],g;s,w README.md,x,p' src/a.ts
+sed 's/[^/]/x/;s/ew rm/x/p' src/a.ts
+sed 's|[]|]|g;s|ew rm|x|p' src/a.ts
+sed 's|[[:|:]]|g;s|ew rm|x|p' src/a.ts
 sed -n '1e rm x' src/a.ts
 sed '1e' src/a.ts
 sed 's/a/b/e' src/a.ts
@@ -451,6 +465,33 @@ exec rm x
 sudo rm x
 nohup rm -rf x
 dd if=/dev/zero of=README.md
+`,
+  },
+  {
+    // What the workspace has made is run, or read, by those that only say their version.
+    rules: ["git *"],
+    lines: String.raw`
+cargo tree
+cargo tree --offline
+cargo --version
+cargo -V
+rustc --version
+rustup --version
+yarn --version
+yarn -v
+pnpm --version
+pnpm ls
+go version
+go env
+mvn --version
+gradle --version
+dotnet --version
+jest --version
+strings @README.md
+strings -a @README.md
+strings -- @README.md
+strings -n @README.md
+strings -n4 src/a.ts @README.md
 `,
   },
 ];

@@ -15,6 +15,16 @@ async function closedProject(): Promise<Workspace> {
   await symlink("secrets/key.txt", join(workspace.root, "link.txt"));
   return workspace;
 }
+/** A project with two folders that have a file of the same name, and a link to one of the folders. */
+async function publicProject(): Promise<Workspace> {
+  const workspace = await projectFolder();
+  for (const folder of ["public", "secret"]) {
+    await mkdir(join(workspace.root, folder));
+    await writeFile(join(workspace.root, folder, "key.txt"), folder);
+  }
+  await symlink("secret", join(workspace.root, "way"));
+  return workspace;
+}
 const DENY = ["fs_read(path:/secrets)", "fs_write(path:package.json)"];
 
 async function verdicts(workspace: Workspace, permission: PermissionSource, lines: readonly string[]): Promise<string[]> {
@@ -63,6 +73,10 @@ describe("a file that is denied is denied to command lines", () => {
       "grep -r x .",
       "grep -rn x",
       "rg x",
+      "diff -N . src",
+      "diff . src",
+      "diff docs .",
+      "diff src/a.ts .",
       "find . -name '*.txt'",
       "cat secrets/*",
       "cat sec*/key.txt",
@@ -86,6 +100,9 @@ describe("a file that is denied is denied to command lines", () => {
     ];
     const free = [
       "cat src/a.ts",
+      "diff src/a.ts src/b.ts",
+      "diff src docs",
+      "diff -r src docs",
       "grep -rn x src",
       "find src -name '*.ts'",
       "git log --oneline",
@@ -108,6 +125,53 @@ describe("a file that is denied is denied to command lines", () => {
     for (const line of ["npm test", "grep -r x .", "cat $X", "cat ~/x", "cat /etc/hosts"])
       expect((await judge(line)).verdict, line).toBe("allow");
     expect((await judge("cat link.txt")).verdict).toBe("deny");
+  });
+});
+
+describe("a file that a command puts into a folder", () => {
+  it.each([
+    "cp public/key.txt secret",
+    "cp public/key.txt ./secret/",
+    "cp -f public/key.txt secret",
+    "cp src/a.ts public/key.txt secret",
+    "cp public/key.txt way",
+    "mv public/key.txt secret",
+    "mv -f src/b.ts public/key.txt secret",
+    "cd public && cp key.txt ../secret",
+    "cd secret && cp ../public/key.txt .",
+    "sudo cp public/key.txt secret",
+  ])("is denied where a rule denies the file of that name: %s", async (line) => {
+    const workspace = await publicProject();
+    for (const access of ["read", "write"])
+      for (const permission of [
+        { mode: "auto" },
+        { ...presets.readOnly, allow: ["shell(command:{cp,mv} *)", "shell(command:cd *)"] },
+      ])
+        expect(
+          (await commandJudge(workspace, { ...permission, deny: [`fs_${access}(path:/secret/key.txt)`] })(line)).verdict,
+        ).toBe("deny");
+  });
+
+  it("is the file that is named, if no folder is there", async () => {
+    const deny = ["fs_write(path:/secret/key.txt)", "fs_write(path:/src/b.ts/a.ts)", "fs_write(path:/src/new/a.ts)"];
+    const lines = [
+      "cp public/key.txt src",
+      "cp src/a.ts secret",
+      "cp src/a.ts src/b.ts",
+      "mv src/a.ts src/new",
+      "cp -T public/key.txt docs",
+    ];
+    expect(await verdicts(await publicProject(), { mode: "auto", deny }, lines)).toEqual(lines.map((line) => `allow ${line}`));
+  });
+
+  it("is asked about if the file of that name leads out of the workspace", async () => {
+    const workspace = await publicProject();
+    await symlink("/etc/hosts", join(workspace.root, "src/key.txt"));
+    const permission = { ...presets.askAll, allow: ["shell(command:cp *)"] };
+    expect(await verdicts(workspace, permission, ["cp public/key.txt src", "cp public/key.txt docs"])).toEqual([
+      "ask cp public/key.txt src",
+      "allow cp public/key.txt docs",
+    ]);
   });
 });
 

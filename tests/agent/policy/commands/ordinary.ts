@@ -25,6 +25,8 @@ sed -n '10,40p' src/a.ts
 sed -n '1,80p' src/a.ts | head -30
 sed -n '/function/,/}/p' src/a.ts
 sed 's/foo/bar/g' src/a.ts
+sed 's/[0-9]*/N/' src/a.ts
+sed 's/\[x\]/y/' src/a.ts
 sed -n '5p;10p' src/a.ts
 sed -n '$p' README.md
 nl -ba src/a.ts
@@ -103,6 +105,7 @@ echo "done"
 echo ---
 echo "exit: $?"
 printf '%s\n' hello
+printf '%-10s|%5.2f 100%%\n' total 1.5
 date
 date +%F
 date -u +%Y-%m-%dT%H:%M:%SZ
@@ -124,8 +127,8 @@ node -v
 npm --version
 npm -v
 python3 --version
-go version
-cargo --version
+java -version
+gcc --version
 tsc --version
 docker --version
 git --version
@@ -259,8 +262,10 @@ node -e 'console.log(1)'
 python3 script.py
 python3 -m pytest
 pytest -q
+go version
 go test ./...
 go build ./...
+cargo --version
 cargo test
 cargo build --release
 make

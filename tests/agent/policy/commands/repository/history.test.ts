@@ -22,9 +22,30 @@ const PRINTING = [
   "git grep TOP HEAD~1",
   "git cat-file -p HEAD",
   "git whatchanged -p",
+  "git status -v",
+  "git status -vv",
+  "git status -sv",
+  "git status --verbose --short",
+  "git diff --stat --check",
+  "git diff --summary --check",
+  "git diff --cached --name-only --check",
+  "git show --stat --check HEAD~1",
+  "git show --stat -L 1,2:src/a.ts",
+  "git diff --name-only -S TOP",
+  "git diff --stat -GTOP",
+  "git log --check",
+  "git stash list -L 1,2:src/a.ts",
+  "git reflog show -L 1,2:src/a.ts",
   "sh -c 'git log -p'",
 ];
-const OUTLINES = ["git status", "git log --oneline", "git diff --stat", "git show --name-only HEAD", "git ls-files"];
+const OUTLINES = [
+  "git status",
+  "git status -sb",
+  "git log --oneline",
+  "git diff --stat",
+  "git show --name-only HEAD",
+  "git ls-files",
+];
 
 /** A project whose repository tracks files, of which some lie on the disk no longer. */
 async function project(files: Readonly<Record<string, string>>, gone: readonly string[] = []): Promise<Workspace> {
