@@ -52,7 +52,7 @@ function roughly(text: string, place: Span, at: Place): readonly FoundCommand[] 
 }
 
 function bare(words: readonly ShellWord[], { start, end }: Span): SimpleCommand {
-  return { start, end, assignments: [], words, redirects: [], pipedFrom: null, isTopLevel: false };
+  return { start, end, assignments: [], words, redirects: [], pipedFrom: null, holds: "nothing", chain: 0 };
 }
 
 /** The commands of a line with those inside of them, and the folder in which each runs. */
@@ -60,6 +60,8 @@ class InnerCommands {
   readonly commands: FoundCommand[] = [];
   hidden: Trouble | null = null;
   #place: Place;
+  /** The chain that alone stands in the folder; null if all that follows does. */
+  #heldBy: number | null = null;
   #inner = 0;
   #words = 0;
 
@@ -68,6 +70,10 @@ class InnerCommands {
   }
 
   readWhole(command: SimpleCommand): void {
+    if (this.#heldBy !== null && this.#heldBy !== command.chain) {
+      this.#place = { ...this.#place, folder: null };
+      this.#heldBy = null;
+    }
     const [name] = command.words;
     if (name !== undefined && name.open !== null)
       this.#hide(command, `only the shell knows what is run: ${name.text} has ${name.open}`);
@@ -75,15 +81,18 @@ class InnerCommands {
     const inner = unwrapped(command.words);
     if (inner !== command.words) this.commands.push(foundCommand(command, false, this.#place));
     this.#look(wrappedIn({ ...command, words: inner }), command, INNER_DEPTH);
-    if (MOVING.has(commandName(name))) this.#place = { ...this.#place, folder: this.#folderAfter(command) };
+    if (!MOVING.has(commandName(name))) return;
+    this.#place = { ...this.#place, folder: this.#folderAfter(command) };
+    if (command.holds === "its chain") this.#heldBy = command.chain;
   }
 
   /** The folder in which the shell stands after a command that may change it; null if only the shell knows. */
-  #folderAfter({ words: [name, target, ...more], isTopLevel }: SimpleCommand): string | null {
+  #folderAfter({ words: [name, target, ...more], holds }: SimpleCommand): string | null {
     const { workspace } = this.#place;
     const entered = this.commands.findLast(({ isWhole }) => isWhole);
     const folder = entered?.files[0]?.names.at(-1);
-    if (name?.text !== "cd" || target === undefined || more.length > 0 || !isTopLevel || entered?.trouble !== null) return null;
+    if (name?.text !== "cd" || target === undefined || more.length > 0 || holds === "nothing" || entered?.trouble !== null)
+      return null;
     // A folder that is not there leaves the shell where it is.
     return folder !== undefined && statSync(join(workspace.root, folder), { throwIfNoEntry: false })?.isDirectory() === true
       ? folder

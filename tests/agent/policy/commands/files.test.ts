@@ -102,6 +102,25 @@ describe("a file that is denied is denied to command lines", () => {
     expect(await verdicts(await closedProject(), auto, asked)).toEqual(asked.map((line) => `ask ${line}`));
   });
 
+  it.each([
+    "false && cd src; cat key.txt",
+    "[ -f nope ] && cd src; cat key.txt",
+    "! true && cd src; cat key.txt",
+    "false && cd src\ncat key.txt",
+    "false && cd src || cat key.txt",
+    "false && cd src && ls || cat key.txt",
+    "pwd && cd src && ls; cat key.txt",
+    "true || cd src && cat key.txt",
+    "cd src && cd deep; cat key.txt",
+  ])("%s is asked about: a cd behind an operator holds for its own && chain", async (line) => {
+    const workspace = await closedProject();
+    const judge = commandJudge(workspace, { ...presets.readOnly, deny: ["fs_read(path:/key.txt)"] });
+    expect((await judge(line)).verdict).toBe("ask");
+    expect((await judge("pwd && cd src && cat key.txt && cd deep && cat key.txt")).verdict).toBe("allow");
+    expect((await judge("cd src; cat key.txt || cat key.txt; ls")).verdict).toBe("allow");
+    expect((await judge("pwd && cd src && cat $(cat key.txt)")).parts.length).toBeGreaterThan(0);
+  });
+
   it("a box keeps it closed, so that lines are not asked about for it", async () => {
     const workspace = await closedProject();
     const judge = commandJudge(workspace, { mode: "auto", deny: DENY }, true);
