@@ -8,7 +8,7 @@ import { foundCommand } from "./found-command.ts";
 import type { Place } from "./operand-files.ts";
 import { roughCommands } from "./rough-split.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
-import { simpleCommands, type SimpleCommand } from "./simple-commands.ts";
+import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
 import { commandName, unwrapped, wrappedIn, type Wrapped } from "./wrappers.ts";
 
 /** The most commands that are looked for inside of others, with so many words in all, and how deeply. */
@@ -55,6 +55,18 @@ function bare(words: readonly ShellWord[], { start, end }: Span): SimpleCommand 
   return { start, end, assignments: [], words, redirects: [], pipedFrom: null, holds: "nothing", chain: 0 };
 }
 
+/** True if a redirection cannot fail: text, nothing, or a stream that every shell has. */
+function alwaysOpens(redirect: Redirect): boolean {
+  switch (redirect.kind) {
+    case "text":
+      return true;
+    case "descriptor":
+      return /^[012]$/.test(redirect.text);
+    case "file":
+      return redirect.target.open === null && redirect.target.text === "/dev/null";
+  }
+}
+
 /** The commands of a line with those inside of them, and the folder in which each runs. */
 class InnerCommands {
   readonly commands: FoundCommand[] = [];
@@ -62,6 +74,8 @@ class InnerCommands {
   #place: Place;
   /** The chain that alone stands in the folder; null if all that follows does. */
   #heldBy: number | null = null;
+  /** True if the shell came into its folder by a link. */
+  #isLinked = false;
   #inner = 0;
   #words = 0;
 
@@ -87,12 +101,18 @@ class InnerCommands {
   }
 
   /** The folder in which the shell stands after a command that may change it; null if only the shell knows. */
-  #folderAfter({ words: [name, target, ...more], holds }: SimpleCommand): string | null {
+  #folderAfter({ words: [name, target, ...more], redirects, holds }: SimpleCommand): string | null {
     const { workspace } = this.#place;
     const entered = this.commands.findLast(({ isWhole }) => isWhole);
-    const folder = entered?.files[0]?.names.at(-1);
     if (name?.text !== "cd" || target === undefined || more.length > 0 || holds === "nothing" || entered?.trouble !== null)
       return null;
+    // A redirection that cannot be opened keeps the shell where it is.
+    if (!redirects.every(alwaysOpens)) return null;
+    const names = entered.files.find(({ isRedirect }) => !isRedirect)?.names;
+    const folder = names?.at(-1);
+    // The shell goes up from the folder as it was named, not from the folder to which a link leads.
+    if (this.#isLinked && target.text.split("/").includes("..")) return null;
+    this.#isLinked ||= names !== undefined && names.length > 1;
     // A folder that is not there leaves the shell where it is.
     return folder !== undefined && statSync(join(workspace.root, folder), { throwIfNoEntry: false })?.isDirectory() === true
       ? folder

@@ -168,6 +168,10 @@ function assignmentWord(part: Assignment): ShellWord {
 
 function redirectOf(redirection: Redirection, within: Span | null): readonly Redirect[] {
   const span = { start: within?.start ?? redirection.pos, end: within?.end ?? redirection.end };
+  if (redirection.descriptor?.type === "FileDescriptorVariable") {
+    const target: ShellWord = { ...span, text: "a descriptor", open: "a variable or substitution", assigns: false };
+    return [{ ...span, kind: "file", writes: true, target }];
+  }
   switch (redirection.type) {
     case "HereString": {
       const word = redirection.target === undefined ? null : shellWord(redirection.target);
