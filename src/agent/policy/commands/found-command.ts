@@ -38,7 +38,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
 function redirections({ redirects }: SimpleCommand, gathered: Gathered): Trouble | null {
   let first: Trouble | null = null;
   for (const redirect of redirects) {
-    if (redirect.kind === "text") continue;
+    if (redirect.kind !== "file") continue;
     const { start, end, target, writes } = redirect;
     const reason =
       target.open === null
@@ -53,7 +53,7 @@ function redirections({ redirects }: SimpleCommand, gathered: Gathered): Trouble
 function readsText({ redirects, words, pipedFrom, start, end }: SimpleCommand, known: Known | null): Trouble | null {
   if (known === null && pipedFrom !== null && words.slice(1).every(({ text }) => text.startsWith("-")))
     return { start, end, reason: "what it reads may be a program" };
-  const text = redirects.find((redirect) => redirect.kind === "text" || !redirect.writes);
+  const text = redirects.find((redirect) => redirect.kind === "text" || (redirect.kind === "file" && !redirect.writes));
   return text === undefined || known !== null
     ? null
     : { start: text.start, end: text.end, reason: "what it reads may be a program" };

@@ -31,12 +31,24 @@ export function located({ workspace, folder }: Place, path: string): Located {
   if (path === "") return { kind: "trouble", reason: "a path is empty", isOutside: false };
   if (folder === null && !isAbsolute(path))
     return { kind: "trouble", reason: `only the shell knows in which folder ${JSON.stringify(path)} lies`, isOutside: false };
+  const written = isAbsolute(path) || folder === "." ? path : `${folder ?? "."}/${path}`;
   try {
-    return { kind: "file", names: workspace.namesOf(isAbsolute(path) || folder === "." ? path : `${folder ?? "."}/${path}`) };
+    if (goesUpFromLink(workspace, written))
+      return { kind: "trouble", reason: `${JSON.stringify(path)} goes up from a folder that a link leads to`, isOutside: false };
+    return { kind: "file", names: workspace.namesOf(written) };
   } catch (error) {
     if (error instanceof PathClosed || !(error instanceof PathRefused)) throw error;
     return { kind: "trouble", reason: error.message, isOutside: true };
   }
+}
+
+/** True if a path has `..` behind a link: programs go up from where the link leads, the workspace from where it lies. */
+function goesUpFromLink(workspace: Workspace, path: string): boolean {
+  const segments = path.split("/");
+  return segments.some((segment, index) => {
+    const before = segments.slice(0, index).join("/");
+    return segment === ".." && before !== "" && workspace.namesOf(before).length > 1;
+  });
 }
 
 /** The use of a path. */

@@ -8,7 +8,7 @@ import { foundCommand } from "./found-command.ts";
 import type { Place } from "./operand-files.ts";
 import { roughCommands } from "./rough-split.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
-import { simpleCommands, type SimpleCommand } from "./simple-commands.ts";
+import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
 import { commandName, unwrapped, wrappedIn, type Wrapped } from "./wrappers.ts";
 
 /** The most commands that are looked for inside of others, with so many words in all, and how deeply. */
@@ -52,7 +52,19 @@ function roughly(text: string, place: Span, at: Place): readonly FoundCommand[] 
 }
 
 function bare(words: readonly ShellWord[], { start, end }: Span): SimpleCommand {
-  return { start, end, assignments: [], words, redirects: [], pipedFrom: null, isTopLevel: false };
+  return { start, end, assignments: [], words, redirects: [], pipedFrom: null, holds: "nothing", chain: 0 };
+}
+
+/** True if a redirection cannot fail: text, nothing, or a stream that every shell has. */
+function alwaysOpens(redirect: Redirect): boolean {
+  switch (redirect.kind) {
+    case "text":
+      return true;
+    case "descriptor":
+      return /^[012]$/.test(redirect.text);
+    case "file":
+      return redirect.target.open === null && redirect.target.text === "/dev/null";
+  }
 }
 
 /** The commands of a line with those inside of them, and the folder in which each runs. */
@@ -60,6 +72,10 @@ class InnerCommands {
   readonly commands: FoundCommand[] = [];
   hidden: Trouble | null = null;
   #place: Place;
+  /** The chain that alone stands in the folder; null if all that follows does. */
+  #heldBy: number | null = null;
+  /** True if the shell came into its folder by a link. */
+  #isLinked = false;
   #inner = 0;
   #words = 0;
 
@@ -68,6 +84,10 @@ class InnerCommands {
   }
 
   readWhole(command: SimpleCommand): void {
+    if (this.#heldBy !== null && this.#heldBy !== command.chain) {
+      this.#place = { ...this.#place, folder: null };
+      this.#heldBy = null;
+    }
     const [name] = command.words;
     if (name !== undefined && name.open !== null)
       this.#hide(command, `only the shell knows what is run: ${name.text} has ${name.open}`);
@@ -75,15 +95,24 @@ class InnerCommands {
     const inner = unwrapped(command.words);
     if (inner !== command.words) this.commands.push(foundCommand(command, false, this.#place));
     this.#look(wrappedIn({ ...command, words: inner }), command, INNER_DEPTH);
-    if (MOVING.has(commandName(name))) this.#place = { ...this.#place, folder: this.#folderAfter(command) };
+    if (!MOVING.has(commandName(name))) return;
+    this.#place = { ...this.#place, folder: this.#folderAfter(command) };
+    if (command.holds === "its chain") this.#heldBy = command.chain;
   }
 
   /** The folder in which the shell stands after a command that may change it; null if only the shell knows. */
-  #folderAfter({ words: [name, target, ...more], isTopLevel }: SimpleCommand): string | null {
+  #folderAfter({ words: [name, target, ...more], redirects, holds }: SimpleCommand): string | null {
     const { workspace } = this.#place;
     const entered = this.commands.findLast(({ isWhole }) => isWhole);
-    const folder = entered?.files[0]?.names.at(-1);
-    if (name?.text !== "cd" || target === undefined || more.length > 0 || !isTopLevel || entered?.trouble !== null) return null;
+    if (name?.text !== "cd" || target === undefined || more.length > 0 || holds === "nothing" || entered?.trouble !== null)
+      return null;
+    // A redirection that cannot be opened keeps the shell where it is.
+    if (!redirects.every(alwaysOpens)) return null;
+    const names = entered.files.find(({ isRedirect }) => !isRedirect)?.names;
+    const folder = names?.at(-1);
+    // The shell goes up from the folder as it was named, not from the folder to which a link leads.
+    if (this.#isLinked && target.text.split("/").includes("..")) return null;
+    this.#isLinked ||= names !== undefined && names.length > 1;
     // A folder that is not there leaves the shell where it is.
     return folder !== undefined && statSync(join(workspace.root, folder), { throwIfNoEntry: false })?.isDirectory() === true
       ? folder

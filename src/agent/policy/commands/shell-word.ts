@@ -6,7 +6,7 @@ export type ShellWord = Span & {
   /** The word as the shell reads it; as it is written if `open` is not null. */
   readonly text: string;
   /** The part that only the shell knows; null for a word that is what is written. */
-  readonly open: "a wildcard" | "a variable or substitution" | "a ~" | "a brace expansion" | null;
+  readonly open: "a wildcard" | "a variable or substitution" | "a ~" | "a brace expansion" | "an unusual escape" | null;
   /** True if the word stands without quotes before its first `=`, as that of an assignment does. */
   readonly assigns: boolean;
 };
@@ -42,8 +42,9 @@ function partOpenness(part: WordPart): ShellWord["open"] {
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
-    case "AnsiCQuoted":
       return null;
+    case "AnsiCQuoted":
+      return isPlainAnsi(part.text) ? null : "an unusual escape";
     case "DoubleQuoted":
       return part.parts.every(({ type }) => type === "Literal") ? null : "a variable or substitution";
     case "Glob":
@@ -59,6 +60,18 @@ function partOpenness(part: WordPart): ShellWord["open"] {
     case "ProcessSubstitution":
       return "a variable or substitution";
   }
+}
+
+/** An escape of `$'…'`: octal, hexadecimal, a character of Unicode, one of the letters for a character, or any other. */
+const ESCAPE = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([\\'"?abeEfnrtv])|[^])/g;
+
+/** True if `$'…'` has only escapes that every shell reads alike: of ASCII, without NUL, which ends a word. */
+function isPlainAnsi(text: string): boolean {
+  return Array.from(text.matchAll(ESCAPE)).every(([, octal, hex, short, long, letter]) => {
+    const hexadecimal = hex ?? short ?? long;
+    const code = octal !== undefined ? Number.parseInt(octal, 8) : Number.parseInt(hexadecimal ?? "0", 16);
+    return letter !== undefined || (code > 0 && code < 128);
+  });
 }
 
 /** The options that the letters of a word with one dash stand for: `-la` for `-l` and `-a`. Another word stands for itself. */

@@ -6,7 +6,15 @@ import { shellWord, type ShellWord } from "./shell-word.ts";
 export type Redirect =
   | (Span & { readonly kind: "file"; readonly writes: boolean; readonly target: ShellWord })
   /** Text of the line that the command reads; null if only the shell knows it. */
-  | (Span & { readonly kind: "text"; readonly text: string | null });
+  | (Span & { readonly kind: "text"; readonly text: string | null })
+  /** Another descriptor, as in `2>&1`, or none at all, as in `>&-`. */
+  | (Span & { readonly kind: "descriptor"; readonly text: string });
+
+/**
+ * The part of a line for which a command holds what it does to the shell: all that follows if it certainly runs, the rest of its
+ * `&&` chain if it may not run, and nothing if it runs in a shell of its own or nobody knows in which.
+ */
+export type Holding = "the line" | "its chain" | "nothing";
 
 /** A simple command as it stands in a line. */
 export type SimpleCommand = Span & {
@@ -15,8 +23,10 @@ export type SimpleCommand = Span & {
   readonly redirects: readonly Redirect[];
   /** The command whose output it reads by a pipe; null if it reads none. */
   readonly pipedFrom: SimpleCommand | null;
-  /** True if it certainly runs in the shell of the line itself: what it does to that shell, as `cd` does, holds for what follows. */
-  readonly isTopLevel: boolean;
+  /** The part of the line for which it holds what it does to the shell, as `cd` does. */
+  readonly holds: Holding;
+  /** The number of its list of commands joined by `&&`: each of them runs only if those before it succeeded. */
+  readonly chain: number;
 };
 
 /** A line taken apart: its simple commands, wherever they stand, and the first part of it that is more than a list of them. */
@@ -60,46 +70,59 @@ export function simpleCommands(line: string): ParsedLine {
   const error =
     first === undefined ? null : { start: first.pos, end: line.length, reason: `the shell would not read it: ${first.message}` };
   const reading = new Reading();
-  reading.visit(script, null, true, null);
+  reading.visit(script, { within: null, holds: "the line", pipedFrom: null });
   return { commands: reading.commands, trouble: error ?? reading.trouble, error };
 }
+
+/** The standing of a node. `within` is the place of an escaped substitution: positions in it are not those of the line. */
+type Standing = { readonly within: Span | null; readonly holds: Holding; readonly pipedFrom: SimpleCommand | null };
 
 class Reading {
   readonly commands: SimpleCommand[] = [];
   trouble: Trouble | null = null;
+  #chain = 0;
 
-  /** `within` is the place of an escaped substitution: positions in it are not those of the line. */
-  visit(node: SyntaxNode, within: Span | null, isTopLevel: boolean, pipedFrom: SimpleCommand | null): void {
+  visit(node: SyntaxNode, at: Standing): void {
+    const { within, holds } = at;
     const place = within ?? { start: node.pos, end: node.end };
     switch (node.type) {
       case "Command":
-        this.#command(node, within, isTopLevel, pipedFrom);
+        this.#command(node, at);
         return;
       case "Pipeline": {
         let before: SimpleCommand | null = null;
         for (const command of node.commands) {
-          this.visit(command, within, isTopLevel && node.commands.length === 1, before);
+          this.visit(command, { within, holds: node.commands.length === 1 ? holds : "nothing", pipedFrom: before });
           before = this.commands.at(-1) ?? null;
         }
         return;
       }
       case "AndOr":
         for (const [index, command] of node.commands.entries()) {
-          const isCertain = node.operators.slice(0, index).every((operator) => operator === "&&");
-          this.visit(command, within, isTopLevel && isCertain, null);
+          const before = node.operators.slice(0, index);
+          if (before.at(-1) !== "&&") this.#chain += 1;
+          this.visit(command, { within, holds: before.length === 0 ? holds : heldBehind(before, holds), pipedFrom: null });
         }
+        this.#chain += 1;
         return;
       case "Statement":
         if (node.background === true) this.#meet("a command in the background", place);
-        this.visit(node.command, within, isTopLevel && node.background !== true, null);
+        this.visit(node.command, { within, holds: node.background === true ? "nothing" : holds, pipedFrom: null });
         return;
       case "CommandExpansion":
-        if (node.script !== undefined) this.visit(node.script, node.script.source === undefined ? within : place, false, null);
+        if (node.script !== undefined)
+          this.visit(node.script, {
+            within: node.script.source === undefined ? within : place,
+            holds: "nothing",
+            pipedFrom: null,
+          });
         return;
       default: {
         const unusual = UNUSUAL[node.type];
         if (unusual !== undefined) this.#meet(unusual, place);
-        forEachChild(node, (child) => this.visit(child, within, isTopLevel && SIMPLE.has(node.type), null));
+        forEachChild(node, (child) =>
+          this.visit(child, { within, holds: SIMPLE.has(node.type) ? holds : "nothing", pipedFrom: null }),
+        );
       }
     }
   }
@@ -108,7 +131,7 @@ class Reading {
     this.trouble ??= { start, end, reason: `${what} is not a simple command` };
   }
 
-  #command(node: Command, within: Span | null, isTopLevel: boolean, pipedFrom: SimpleCommand | null): void {
+  #command(node: Command, { within, holds, pipedFrom }: Standing): void {
     const at = (word: ShellWord): ShellWord => (within === null ? word : { ...word, ...within });
     const assignments = node.prefix.flatMap((part) => (part.type === "Assignment" ? [at(assignmentWord(part))] : []));
     const words = [...(node.name === undefined ? [] : [node.name]), ...node.args].map((part) =>
@@ -116,13 +139,18 @@ class Reading {
     );
     const redirects = node.redirects.flatMap((redirection) => redirectOf(redirection, within));
     const { start, end } = within ?? { start: node.pos, end: node.end };
-    const command: SimpleCommand = { start, end, assignments, words, redirects, pipedFrom, isTopLevel };
+    const command: SimpleCommand = { start, end, assignments, words, redirects, pipedFrom, holds, chain: this.#chain };
     const position = this.commands.length;
     this.commands.push(command);
-    forEachChild(node, (child) => this.visit(child, within, false, null));
+    forEachChild(node, (child) => this.visit(child, { within, holds: "nothing", pipedFrom: null }));
     // What its words substitute runs before it, and is read after it: a pipe sees the command itself last.
     if (this.commands.length > position + 1) this.commands.push(...this.commands.splice(position, 1));
   }
+}
+
+/** What a command behind operators holds: it runs only if those before it succeeded or failed. */
+function heldBehind(operators: readonly string[], holds: Holding): Holding {
+  return holds !== "nothing" && operators.every((operator) => operator === "&&") ? "its chain" : "nothing";
 }
 
 /** An assignment, before a command or among the arguments, as in `export A=1`. */
@@ -140,6 +168,10 @@ function assignmentWord(part: Assignment): ShellWord {
 
 function redirectOf(redirection: Redirection, within: Span | null): readonly Redirect[] {
   const span = { start: within?.start ?? redirection.pos, end: within?.end ?? redirection.end };
+  if (redirection.descriptor?.type === "FileDescriptorVariable") {
+    const target: ShellWord = { ...span, text: "a descriptor", open: "a variable or substitution", assigns: false };
+    return [{ ...span, kind: "file", writes: true, target }];
+  }
   switch (redirection.type) {
     case "HereString": {
       const word = redirection.target === undefined ? null : shellWord(redirection.target);
@@ -155,7 +187,8 @@ function redirectOf(redirection: Redirection, within: Span | null): readonly Red
       const target = { ...shellWord(redirection.target), ...within };
       const { operator } = redirection;
       // `2>&1` and `>&-` name no file, `>&file` does.
-      if ((operator === ">&" || operator === "<&") && target.open === null && /^(\d+-?|-)$/.test(target.text)) return [];
+      if ((operator === ">&" || operator === "<&") && target.open === null && /^(\d+-?|-)$/.test(target.text))
+        return [{ ...span, kind: "descriptor", text: target.text }];
       return [{ ...span, kind: "file", writes: operator !== "<" && operator !== "<&", target }];
     }
   }

@@ -45,6 +45,7 @@ GIT_SSH_COMMAND=./x git status
 LD_PRELOAD=./evil.so git status
 A=$(rm x) git status
 PATH=.; git status
+ls {PATH}>/dev/null; git status
 env PATH=. git status
 env -i git status
 env -S "git status"

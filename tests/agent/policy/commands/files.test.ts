@@ -119,6 +119,59 @@ describe("a file that is denied is denied to command lines", () => {
     expect(await verdicts(await closedProject(), auto, asked)).toEqual(asked.map((line) => `ask ${line}`));
   });
 
+  it.each([
+    "false && cd src; cat key.txt",
+    "[ -f nope ] && cd src; cat key.txt",
+    "! true && cd src; cat key.txt",
+    "false && cd src\ncat key.txt",
+    "false && cd src || cat key.txt",
+    "false && cd src && ls || cat key.txt",
+    "pwd && cd src && ls; cat key.txt",
+    "true || cd src && cat key.txt",
+    "cd src && cd deep; cat key.txt",
+  ])("%s is asked about: a cd behind an operator holds for its own && chain", async (line) => {
+    const workspace = await closedProject();
+    const judge = commandJudge(workspace, { ...presets.readOnly, deny: ["fs_read(path:/key.txt)"] });
+    expect((await judge(line)).verdict).toBe("ask");
+    expect((await judge("pwd && cd src && cat key.txt && cd deep && cat key.txt")).verdict).toBe("allow");
+    expect((await judge("cd src; cat key.txt || cat key.txt; ls")).verdict).toBe("allow");
+    expect((await judge("pwd && cd src && cat $(cat key.txt)")).parts.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    "cd . < src; cat key.txt",
+    "cd src < missing; cat key.txt",
+    "cd src > docs/new.md; cat key.txt",
+    "cd src <&7; cat key.txt",
+    "cd src {n}>/dev/null; cat key.txt",
+    "cd link && cd .. && cat key.txt",
+    "cd link && cd b/.. && cd .. && cat key.txt",
+    "cd link/.. && cat key.txt",
+    "cat link/../key.txt",
+    "git -C link/.. diff --stat key.txt",
+    "cd link && cd deep; cat key.txt",
+    "cat $'\\x{6b}ey.txt'",
+    "cat $'key.txt\\x{0}y'",
+    "cat $'key.txt\\0y'",
+    "cat $'key.txt\\400y'",
+    "cat $'key.tx\\x{74}'",
+  ])("%s is asked about: the shell may stand elsewhere, or read another word", async (line) => {
+    const workspace = await closedProject();
+    await mkdir(join(workspace.root, "deep/a/b"), { recursive: true });
+    await symlink("deep/a/b", join(workspace.root, "link"));
+    const deny = ["fs_read(path:/key.txt)", "fs_read(path:/deep/a/key.txt)"];
+    const judge = commandJudge(workspace, { ...presets.readOnly, deny });
+    expect((await judge(line)).verdict).toBe("ask");
+    for (const plain of [
+      "cd src/deep && cd .. && cat key.txt",
+      "cd src 2>/dev/null; cat key.txt",
+      "cd link && cat key.txt",
+      "cat src/../docs/key.txt",
+      "cat $'docs\\x2fkey.txt'",
+    ])
+      expect((await judge(plain)).verdict, plain).toBe("allow");
+  });
+
   it("a box keeps it closed, so that lines are not asked about for it", async () => {
     const workspace = await closedProject();
     const judge = commandJudge(workspace, { mode: "auto", deny: DENY }, true);
