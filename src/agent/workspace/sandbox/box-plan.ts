@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { isInside } from "../../../lib/path-inside.ts";
 import { isSecretPath } from "../secret-files.ts";
 import { isSeen, type Mount } from "./bubblewrap-arguments.ts";
-import { findPath, repositoryPaths, type FoundPath } from "./protected-paths.ts";
+import { findPath, repositoryPaths, worktreePaths, type FoundPath } from "./protected-paths.ts";
 import type { Program } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
@@ -44,7 +44,8 @@ export function boxPlan(
   const elsewhere = surroundings.closed.filter((path) => !isInside(workspace, path) && isSeen(mounts, path) && existsSync(path));
   const find = (path: string): Found => ({ path, found: findPath(workspace, relative(workspace, path)) });
   const hidden = [...own, ...covered].map(find);
-  const guarded = [...surroundings.protected, ...repositories.flatMap(repositoryPaths)].map((path) => ({
+  const worktrees = ["", ...repositories].flatMap((folder) => worktreePaths(workspace, folder));
+  const guarded = [...surroundings.protected, ...repositories.flatMap(repositoryPaths), ...worktrees].map((path) => ({
     path,
     found: findPath(workspace, path),
   }));

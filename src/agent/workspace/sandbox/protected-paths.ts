@@ -1,13 +1,31 @@
-import { lstatSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../../../lib/error-code.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The parts of a repository that git runs, or that tell git what to run; those of its submodules lie in `modules`. */
-const REPOSITORY_PARTS = ["hooks", "config", "config.worktree", "modules"];
+const REPOSITORY_PARTS = ["hooks", "config", "config.worktree", "commondir", "modules"];
+/** The parts of a linked worktree's own folder, in `worktrees`, that tell git what to run. Git itself writes its `gitdir` anew. */
+const WORKTREE_PARTS = ["commondir", "config.worktree"];
 
 /** The paths of a repository that boxes protect. `folder` is where the repository lies, as a path from the workspace's root. */
 export function repositoryPaths(folder: string): readonly string[] {
   return REPOSITORY_PARTS.map((part) => `${folder === "" ? "" : `${folder}/`}.git/${part}`);
+}
+
+/** The paths that boxes protect of the worktrees which are now linked to a repository, as paths from the workspace's root. */
+export function worktreePaths(workspace: string, folder: string): readonly string[] {
+  const worktrees = `${folder === "" ? "" : `${folder}/`}.git/worktrees`;
+  return foldersIn(join(workspace, worktrees)).flatMap((name) => WORKTREE_PARTS.map((part) => `${worktrees}/${name}/${part}`));
+}
+
+function foldersIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return [];
+    throw error;
+  }
 }
 
 /**
@@ -62,8 +80,10 @@ export function protects(paths: readonly string[], names: readonly string[]): bo
 function isOfRepository(name: string): boolean {
   const parts = name.split("/");
   return parts.some((part, index) => {
-    const next = parts[index + 1];
-    return part === ".git" && (next === undefined || REPOSITORY_PARTS.includes(next));
+    const [next, worktree, own] = parts.slice(index + 1);
+    if (part !== ".git") return false;
+    if (next === "worktrees") return worktree === undefined || own === undefined || WORKTREE_PARTS.includes(own);
+    return next === undefined || REPOSITORY_PARTS.includes(next);
   });
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { PROTECTED_PATHS, protects } from "../../../../src/agent/workspace/sandbox/protected-paths.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { TakenAway } from "../../../../src/agent/workspace/sandbox/taken-away.ts";
 import { temporaryFolder } from "../../../support/app.ts";
@@ -49,6 +50,48 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(out).toBe("did: sh -c echo fine > vendor/a/.git/HEAD\ndid: sh -c echo x > vendor/a/.git/config.worktree\n");
     expect(notes.map((note) => note.split(" ")[0])).toEqual(["vendor/a/.git/config.worktree"]);
     expect(await readFile(join(workspace, "vendor/a/.git/config"), "utf8")).toBe("[core]\n");
+  });
+
+  it("are what tells git where the rest of a repository lies, of it and of its linked worktrees; the rest stays writable for git", async () => {
+    const { workspace, run } = await testBox();
+    await repository(workspace);
+    const own = join(workspace, ".git", "worktrees", "linked");
+    await mkdir(own, { recursive: true });
+    await writeFile(join(own, "commondir"), "../..\n");
+    const { out, notes } = await run(`
+      try() { "$@" 2>/dev/null && echo "did: $*"; }
+      w=.git/worktrees/linked
+      try sh -c "echo ../../../evil > $w/commondir"; try mv $w .git/other; try mv .git/worktrees .git/other; try rm -r $w
+      for f in .git/commondir $w/config.worktree $w/HEAD $w/gitdir; do try sh -c "echo ../evil > $f"; done
+      mkdir .git/worktrees/new && try sh -c 'echo ../.. > .git/worktrees/new/commondir'`);
+    const written = [".git/commondir", "config.worktree", "HEAD", "gitdir"].map((name) =>
+      name.startsWith(".git") ? name : `.git/worktrees/linked/${name}`,
+    );
+    expect(out).toBe(
+      [
+        ...written.map((name) => `did: sh -c echo ../evil > ${name}`),
+        "did: sh -c echo ../.. > .git/worktrees/new/commondir",
+        "",
+      ].join("\n"),
+    );
+    expect(notes.map((note) => note.split(" ")[0])).toEqual([".git/commondir", ".git/worktrees/linked/config.worktree"]);
+    expect(await readFile(join(own, "commondir"), "utf8")).toBe("../..\n");
+    expect((await readdir(own)).toSorted()).toEqual(["HEAD", "commondir", "gitdir"]);
+    expect(existsSync(join(workspace, ".git", "commondir"))).toBe(false);
+  });
+
+  it.each([
+    [".git/commondir", true],
+    ["a/.git/commondir", true],
+    [".git/worktrees", true],
+    [".git/worktrees/linked", true],
+    [".git/worktrees/linked/commondir", true],
+    [".git/worktrees/linked/config.worktree", true],
+    [".git/worktrees/linked/HEAD", false],
+    [".git/HEAD", false],
+    ["worktrees/linked/commondir", false],
+  ])("of the file tools: %s is one: %s", (name, isProtected) => {
+    expect(protects(PROTECTED_PATHS, [name])).toBe(isProtected);
   });
 
   it("that would be too many are refused, with what to do", async () => {
