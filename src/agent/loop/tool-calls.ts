@@ -146,7 +146,7 @@ export class ToolCalls {
   async #judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
-    const isAsked = mayAsk(template.permission) || calls.some(namesSecret);
+    const isAsked = mayAsk(template.permission) || calls.some(namesSecret) || (template.box !== null && calls.some(speaksOfGit));
     const stored = isAsked ? await storedRules(this.#services.sql, this.#services.tools, view) : [];
     const stop = this.#stopSignal();
     const judged = await Promise.all(
@@ -321,4 +321,9 @@ export class ToolCalls {
 /** True if a call names a file with secrets. The name in the call decides. */
 function namesSecret({ requestedInput, effectiveInput }: CallView): boolean {
   return someString(effectiveInput ?? requestedInput, isSecretPath);
+}
+
+/** True if a call may run git, which in a box is asked about by what the box covers: rules that people have stored uncover files. */
+function speaksOfGit({ requestedInput, effectiveInput }: CallView): boolean {
+  return someString(effectiveInput ?? requestedInput, (text) => /\bgit\b/.test(text));
 }

@@ -13,7 +13,7 @@ import {
   type Verdict,
 } from "./permission.ts";
 import { speaksOf } from "../tools/path-places.ts";
-import { heldBack, sensitiveParts } from "./commands/held-back.ts";
+import { heldBack, heldBackBy, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
 import { withParts } from "./commands/explained-parts.ts";
 import { customVerdict } from "./custom-mode.ts";
@@ -45,8 +45,8 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
 }
 
 /**
- * True if a permission asks for calls besides those that name files with secrets, or protected ones. If it does not, the rules that people have
- * stored change no other verdict.
+ * True if a permission asks for calls besides those that name files with secrets, or protected ones, and commands of git that
+ * would record covered ones. If it does not, the rules that people have stored change no other verdict.
  */
 export function mayAsk({ mode, ask, requireApprovalTools }: Permission): boolean {
   const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";
@@ -139,9 +139,7 @@ function modeThatForbids({ call: { name, readOnly }, permission: { place, mode: 
 function heldBackCommands(asked: Asked): Said {
   if (asked.lines.length === 0) return NOTHING;
   const [part] = heldBack(asked);
-  return part === undefined
-    ? NOTHING
-    : { passed: [], decision: decided("ask", "command lines that deny rules cannot be held to", "built in", part.reason) };
+  return part === undefined ? NOTHING : { passed: [], decision: decided("ask", heldBackBy(part), "built in", part.reason) };
 }
 
 /** Allow rules that take in the commands of a call's lines together, each of them some. What only reads may be among them. */

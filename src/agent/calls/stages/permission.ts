@@ -8,6 +8,7 @@ import type { ToolResult } from "../../tools/tool-result.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { withFolderContents } from "../../policy/commands/folder-content.ts";
+import { withRecordedFiles } from "../../policy/commands/repository/recorded-files.ts";
 import { denyRules, judge } from "../../policy/policy.ts";
 import { isStricter, type Explanation, type Policy, type Verdict } from "../../policy/permission.ts";
 import { issueLines, type Refusal } from "../refusal.ts";
@@ -62,7 +63,10 @@ export async function judgeByPolicy(
     } as const;
     return { call, values: null, explanation };
   }
-  if (linesOf(values).length > 0) values = await withFolderContents(values, workspace, denyRules(policy), policy.box);
+  if (linesOf(values).length > 0) {
+    values = await withFolderContents(values, workspace, denyRules(policy), policy.box);
+    values = await withRecordedFiles(values, workspace, policy);
+  }
   const { name, readOnly } = tool;
   return { call, values, explanation: judge({ agentId: request.agentId, name, readOnly, values }, policy) };
 }

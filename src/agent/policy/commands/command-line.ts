@@ -58,6 +58,16 @@ export type FolderContent = {
   readonly clear: readonly string[];
 };
 
+/** The files that a command of git keeps in a repository as they lie in the folder. */
+export type RecordedFiles = Span & {
+  /** The folder in which the command works; null if only the shell knows which. */
+  readonly folder: string | null;
+  /** The files, and folders with all that lies in them; null for every file that the repository tracks. */
+  readonly names: readonly string[] | null;
+  /** Why that is asked about in a box; null if it is not, or if nobody has looked. */
+  readonly reason: string | null;
+};
+
 /** One simple command of a line, as rules see it. */
 export type FoundCommand = Span & {
   readonly words: readonly FoundWord[];
@@ -76,6 +86,8 @@ export type FoundCommand = Span & {
   readonly outside: Trouble | null;
   readonly files: readonly FoundFile[];
   readonly searches: readonly FoundSearch[];
+  /** Absent for all commands but those of git that record files. */
+  readonly records?: RecordedFiles;
 };
 
 /** A command line, as rules see it. */

@@ -1,6 +1,7 @@
 import type { FoundCommand, Trouble } from "./command-line.ts";
 import { knownWords } from "./known-words.ts";
 import { Gathered, type Place } from "./operand-files.ts";
+import { recordedByGit } from "./repository/recorded-by-git.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 import { knownCommand, type Known } from "./table.ts";
 import { unknownWords } from "./unknown-words.ts";
@@ -19,6 +20,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
       ? null
       : { start: assigned.start, end: assigned.end, reason: `${assigned.text.split("=")[0]} is set for it` };
   const { start, end } = command;
+  const records = recordedByGit(words, { start, end }, place);
   const assignments = command.assignments.map(({ text }) => ({ text, isOpen: false, mustBeNamed: "an assignment" }));
   return {
     start,
@@ -31,6 +33,7 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
     outside: gathered.outside,
     files: gathered.files,
     searches: gathered.searches,
+    ...(records === null ? {} : { records }),
   };
 }
 

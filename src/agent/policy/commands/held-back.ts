@@ -13,7 +13,7 @@ import { commandRules, pathRules, reachesSearch } from "./spoken-rules.ts";
 /**
  * The parts of a call's lines that are asked about whatever allow rules say, since a deny rule cannot be held otherwise: a
  * file that it closes may be read by what the table does not prove, a command that it forbids may be hidden. In a box the
- * files are closed by the box, but not what git has kept of them.
+ * files are closed by the box, but not what git has kept of them, and git would record what the box covers as empty.
  */
 export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
   return scope.lines.flatMap(({ parameter, line }) => {
@@ -25,8 +25,15 @@ export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
       reason,
       rule,
     });
-    return [...hiddenParts(scope, line, asks), ...(scope.box !== null ? keptParts : unprovenParts)(scope, line, asks)];
+    const closed =
+      scope.box !== null ? [...keptParts(scope, line, asks), ...recordedParts(line, asks)] : unprovenParts(scope, line, asks);
+    return [...hiddenParts(scope, line, asks), ...closed];
   });
+}
+
+/** The layer of the policy to which a part belongs that is held back. No deny rule stands behind files that are only covered. */
+export function heldBackBy({ rule }: CommandVerdict): string {
+  return rule === null ? "covered files that git would record" : "command lines that deny rules cannot be held to";
 }
 
 type Asks = (span: Span, reason: string, rule: Rule | null) => CommandVerdict;
@@ -79,6 +86,11 @@ function keptParts({ permission: { deny } }: CommandScope, line: CommandLine, as
         : [asks(search, `the repository tracks ${kept.name}, which ${rule.source} closes`, rule)];
     }),
   );
+}
+
+/** The parts by which git would record files as the box shows them. */
+function recordedParts({ commands }: CommandLine, asks: Asks): readonly CommandVerdict[] {
+  return commands.flatMap(({ records }) => (records?.reason == null ? [] : [asks(records, records.reason, null)]));
 }
 
 /** The deny rule that closes something in a folder, as far as it was looked at; null if none does. */

@@ -1,0 +1,145 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { PermissionSource } from "../../../../../src/agent/policy/permission-source.ts";
+import type { Workspace } from "../../../../../src/agent/workspace/workspace.ts";
+import { presets } from "../../../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../../../support/command-lines.ts";
+import { committed } from "../../../../support/repository.ts";
+
+/** Commands of git that record every file as it lies in the folder, or one that is covered. */
+const RECORDING = [
+  "git add -A",
+  "git add -u",
+  "git add --all && git commit -m x",
+  "git add .",
+  "git add ./",
+  "git add conf",
+  "git add -f conf/.env",
+  "git add '*.env'",
+  "git add *",
+  "git add :/",
+  "git add src/a.ts $(ls)",
+  "git add --pathspec-from-file=names",
+  "git add -p",
+  "git stage -A",
+  "git commit -a -m x",
+  "git commit -am x",
+  "git commit -qam x",
+  "git commit --all -m x",
+  "git commit --amend --no-edit -a",
+  "git commit -m x conf/.env",
+  "git commit -m x -- conf",
+  "git commit --only conf -m x",
+  "git commit -im x conf/.env",
+  "git stash",
+  "git stash push -m x",
+  "git stash -u",
+  "git stash save x",
+  "git stash push conf",
+  "git pull --rebase --autostash",
+  "git -C src add -A",
+  "git -C conf add .env",
+  "git -c user.name=x commit -am x",
+  "git --git-dir=.git --work-tree=. add -A",
+  "cd src && git add -A",
+  "cd conf && git add .env",
+  "cd $PLACE && git add .",
+  "timeout 9 git add -A",
+  "/usr/bin/git add -A",
+  "GIT_EDITOR=true git commit -a",
+  "sh -c 'git add -A'",
+  "ls | xargs git add",
+  "find . -name a -exec git add {} +",
+];
+const OTHERS = [
+  "git commit -m x",
+  "git commit -m 'git add -A'",
+  "git commit -m -a",
+  "git commit -mall",
+  "git commit -F src/a.ts",
+  "git commit --amend --no-edit -S",
+  "git commit -m x src/a.ts",
+  "git add src/a.ts",
+  "git add -- src/a.ts src/b.ts",
+  "git add -f src",
+  "git add -A src",
+  "cd src && git add .",
+  "git stash list",
+  "git stash pop",
+  "git stash push src/a.ts",
+  "git status",
+  "git add",
+  "git push",
+  "npm test",
+];
+
+/** A project whose repository tracks these files. */
+async function project(files: readonly string[]): Promise<Workspace> {
+  const workspace = await projectFolder();
+  await committed(workspace.root, Object.fromEntries(["src/a.ts", ...files].map((name) => [name, "text"])));
+  return workspace;
+}
+
+const boxed = (source: PermissionSource): PermissionSource => ({ autoAllowInBox: ["shell"], ...source });
+
+async function verdicts(workspace: Workspace, source: PermissionSource, lines: readonly string[], isBoxed = true) {
+  const judge = commandJudge(workspace, boxed(source), isBoxed);
+  return Promise.all(lines.map(async (line) => `${(await judge(line)).verdict} ${line}`));
+}
+
+const asked = (lines: readonly string[]): string[] => lines.map((line) => `ask ${line}`);
+const allowed = (lines: readonly string[]): string[] => lines.map((line) => `allow ${line}`);
+
+describe("a covered file that the repository tracks", () => {
+  it("is recorded as empty by no command of git in a box without a question, whatever allow rules say", async () => {
+    const workspace = await project(["conf/.env"]);
+    for (const source of [
+      { ...presets.workspace, autoAllowInBox: ["shell"] },
+      { mode: "auto" },
+      { allow: ["shell(command:git *)", "shell"] },
+    ] as const)
+      expect(await verdicts(workspace, source, RECORDING)).toEqual(asked(RECORDING));
+    expect(await verdicts(workspace, { mode: "auto" }, OTHERS)).toEqual(allowed(OTHERS));
+  });
+
+  it("is named in the question, with what can be done", async () => {
+    const explanation = await commandJudge(await project(["conf/.env"]), { mode: "auto" }, true)("ls; git commit -am x");
+    expect(explanation).toMatchObject({ verdict: "ask", decidedBy: "covered files that git would record" });
+    expect(explanation.reason).toContain("the repository tracks conf/.env, which is covered in the box");
+    expect(explanation.reason).toContain("git would record it as empty");
+    expect(explanation.reason).toContain("name the other files instead, or let an allow rule for fs_read name conf/.env");
+    expect(explanation.parts?.[0]).toMatchObject({ start: 4, verdict: "ask" });
+  });
+
+  it("is also one that a deny rule closes, or that lies in a folder which one closes", async () => {
+    const workspace = await project(["secrets/s.txt"]);
+    const source = { mode: "auto", deny: ["fs_read(path:/secrets)"] } as const;
+    expect(await verdicts(workspace, source, ["git add -A", "git commit -am x"])).toEqual(
+      asked(["git add -A", "git commit -am x"]),
+    );
+    const { reason } = await commandJudge(workspace, source, true)("git add -A");
+    expect(reason).toContain("secrets/s.txt, which is covered in the box, since fs_read(path:/secrets) closes it");
+    expect(reason).toContain("let a person commit secrets/s.txt");
+  });
+
+  it("is looked for in the repository in which the command works", async () => {
+    const workspace = await project([]);
+    await committed(join(workspace.root, "packages/web"), { ".npmrc": "text" });
+    const inside = ["git -C packages/web add -A", "cd packages/web && git commit -am x"];
+    expect(await verdicts(workspace, { mode: "auto" }, inside)).toEqual(asked(inside));
+    expect(await verdicts(workspace, { mode: "auto" }, ["git add -A"])).toEqual(allowed(["git add -A"]));
+  });
+
+  it("asks for nothing where there is none: no box, no tracked file, one that is gone, or one that an allow rule names", async () => {
+    const lines = RECORDING.filter((line) => !line.includes(".env") && !line.startsWith("find"));
+    const workspace = await project(["conf/.env"]);
+    const allow = ["fs_read(path:conf/.env)"];
+    expect(await verdicts(workspace, { mode: "auto", allow }, RECORDING)).toEqual(allowed(RECORDING));
+    expect(await verdicts(workspace, { mode: "auto" }, lines, false)).toEqual(allowed(lines));
+    await rm(join(workspace.root, "conf/.env"));
+    expect(await verdicts(workspace, { mode: "auto" }, lines)).toEqual(allowed(lines));
+    expect(await verdicts(await project([]), { mode: "auto" }, lines)).toEqual(allowed(lines));
+    expect(await verdicts(await projectFolder(), { mode: "auto" }, lines)).toEqual(allowed(lines));
+  });
+});
