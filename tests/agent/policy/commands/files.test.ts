@@ -118,7 +118,6 @@ describe("a file that is denied is denied to command lines", () => {
     expect((await judge(line)).verdict).toBe("ask");
     expect((await judge("pwd && cd src && cat key.txt && cd deep && cat key.txt")).verdict).toBe("allow");
     expect((await judge("cd src; cat key.txt || cat key.txt; ls")).verdict).toBe("allow");
-    expect((await judge("pwd && cd src && cat $(cat key.txt)")).parts.length).toBeGreaterThan(0);
   });
 
   it.each([
