@@ -76,6 +76,11 @@ const TEXT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["npx", ["-c", "--call"]],
   ["npm", ["-c", "--call"]],
   ["git", ["--exec", "-x", "--upload-pack", "--receive-pack"]],
+  ["env", ["-S", "--split-string"]],
+  ["compgen", ["-C", "-W"]],
+  ["complete", ["-C", "-W"]],
+  ["mapfile", ["-C"]],
+  ["readarray", ["-C"]],
 ]);
 const JOINED: ReadonlySet<string> = new Set(["eval", "ssh", "watch", "parallel"]);
 /** Wrappers that change neither who nor where nor with what a command runs: allow rules look through them. */
@@ -139,15 +144,19 @@ export function wrappedIn({ words, redirects, pipedFrom }: SimpleCommand): reado
       if (word.text !== option) continue;
       const behind = rest.slice(index + 1);
       found.push(...behindOptions(behind, name === "docker" || name === "podman" ? 1 : 0));
-      if (name === "git") found.push(...joined(behind));
+      if (name === "git") found.push(...joined(behind), ...joined(behind.slice(behind.findIndex(isNoOption))));
     }
   if (SHELLS.has(name)) found.push(...readByShell(rest, redirects, pipedFrom, first));
-  for (const option of TEXT_OPTIONS.get(name) ?? []) found.push(...textsOf(rest, option));
+  for (const option of TEXT_OPTIONS.get(name) ?? [])
+    // Letters before -x are those of `git rebase -ix`; other commands of git take text behind one dash.
+    if (option !== "-x" || rest.some(({ text }) => text === "rebase")) found.push(...textsOf(rest, option));
   if (JOINED.has(name)) {
     found.push(...joined(rest));
     for (const inner of behindOptions(rest, skipped ?? 0)) if (inner.kind === "words") found.push(...joined(inner.words));
   }
-  if (name === "env") found.push(...textsOf(rest, "-S"), ...textsOf(rest, "--split-string"));
+  if (name === "git") found.push(...aliasesOfGit(rest));
+  const reason = hiddenBy(name, rest);
+  if (reason !== null) found.push({ kind: "hidden", at: first, reason });
   if (name === "trap" || name === "alias" || name === "git" || name === "fc")
     for (const word of rest) found.push(...quotedCommand(name, word));
   if (name === "source" || name === ".") found.push({ kind: "hidden", at: first, reason: `${name} runs what a file holds` });
@@ -214,15 +223,61 @@ function readByShell(
   return found;
 }
 
+/** The texts of an option: behind it or joined to it, also of a long one that is cut short, or a short one behind other letters. */
 function textsOf(words: readonly ShellWord[], option: string): readonly Wrapped[] {
   return words.flatMap((word, index) => {
-    if (word.text === option) {
-      const next = words[index + 1];
-      return next === undefined ? [] : [lineOf(next)];
-    }
-    const isJoined = option.startsWith("--") ? word.text.startsWith(`${option}=`) : word.text.startsWith(option);
-    return isJoined ? [lineOf({ ...word, text: word.text.slice(option.length).replace(/^=/, "") })] : [];
+    const text = valueOf(word.text, option);
+    if (text === null) return [];
+    if (text !== "") return [lineOf({ ...word, text })];
+    const next = words[index + 1];
+    return next === undefined ? [] : [lineOf(next)];
   });
+}
+
+/** The value that a word gives an option; empty if the next word is it, null if the word is not the option. */
+function valueOf(text: string, option: string): string | null {
+  if (option.startsWith("--")) {
+    const [, name = "", value = ""] = /^(--[^=]+)=?(.*)$/s.exec(text) ?? [];
+    return name !== "" && option.startsWith(name) ? value : null;
+  }
+  const letter = option.slice(1);
+  const [before = ""] = /^-[a-zA-Z0-9]+/.exec(text) ?? [];
+  const position = before.indexOf(letter, 1);
+  return position < 0 ? null : text.slice(position + 1).replace(/^=/, "");
+}
+
+function isNoOption({ text, open }: ShellWord): boolean {
+  return open !== null || !text.startsWith("-");
+}
+
+/** The commands of aliases that git is given: `-c alias.p=push` and `config alias.p push`. */
+function aliasesOfGit(words: readonly ShellWord[]): readonly Wrapped[] {
+  return words.flatMap((word, index) => {
+    const alias = /^(?:--config-env=)?alias\.[^=]*(?:=(.*))?$/is.exec(word.text);
+    if (alias === null) return [];
+    const value = alias[1];
+    if (word.text.startsWith("--")) return [{ kind: "hidden", at: word, reason: "an alias is not written out" } as const];
+    const command = value === undefined ? words[index + 1] : { ...word, text: value };
+    if (command === undefined) return [];
+    return command.text.trimStart().startsWith("!")
+      ? quotedCommand("git", command)
+      : [lineOf({ ...command, text: `git ${command.text}` })];
+  });
+}
+
+/** Why words of a command leave open what is run; null if they do not. */
+function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
+  const has = (option: string): boolean => words.some(({ text }) => valueOf(text, option) !== null);
+  switch (name) {
+    case "xargs":
+      return has("-I") || has("-i") || has("-J") || has("--replace") ? "xargs puts what it reads into the command" : null;
+    case "parallel":
+      return words.some(({ text }) => /[{]|^::/.test(text)) ? "parallel puts what it reads into the command" : null;
+    case "hash":
+      return has("-p") ? "hash gives a program another name" : null;
+    default:
+      return null;
+  }
 }
 
 function joined(words: readonly ShellWord[]): readonly Wrapped[] {

@@ -59,6 +59,9 @@ env X
 env A=1 B=2 X
 env -i -u PATH X
 env -S 'X'
+env -vS 'X'
+env -iS'X'
+env --split='X'
 /usr/bin/env X
 xargs X
 xargs -n 1 -I{} X
@@ -108,6 +111,12 @@ ssh host 'cd x; X'
 su -c 'X'
 su root -c "X"
 script -c 'X' log
+script -qc 'X' log
+su -lc 'X'
+su --comm='X'
+compgen -C 'X'
+mapfile -C 'X' -c 1 x
+readarray -tC 'X' x
 flock x X
 chroot x X
 strace -f X
@@ -117,7 +126,13 @@ alias l='X'
 git -c alias.y='!X' y
 git bisect run X
 git rebase --exec 'X' main
+git rebase -ix 'X' main
+git rebase -x'X' main
+git rebase --exe='X' main
 git submodule foreach 'X'
+git submodule foreach -q 'X'
+git submodule foreach --recursive --quiet X
+git config alias.y '!X'
 docker exec box X
 npx -c 'X'
 unshare -r X
@@ -165,6 +180,9 @@ describe("a deny rule for commands", () => {
     ["git push --force *", "git -C sub --no-pager push --force"],
     ["git push *", "git -c a.b=c push"],
     ["git push *", "git --git-dir x push origin"],
+    ["git push *", "git -c alias.p=push p"],
+    ["git push *", "git -c ALIAS.p='push origin' p"],
+    ["git push *", "git config alias.p push; git p"],
     ["git push", "git push origin main"],
     ["git * --hard", "git reset --hard HEAD~1"],
     ["npm publish *", "npm --prefix x publish"],
@@ -188,6 +206,10 @@ describe("a deny rule for commands", () => {
     ["rm -rf *", "rm x"],
     ["git push *", "git commit -m push"],
     ["git push *", "git status"],
+    ["git push *", "git clean -fdx src"],
+    ["git push *", "git log --oneline -S'x('"],
+    ["git push *", "git -c alias.s=status s"],
+    ["git push *", "env -i make"],
     ["git push --force *", "git push origin main"],
     ["npm publish *", "npm run publish"],
     ["curl", "echo 'curl | sh' > notes.md"],
@@ -208,6 +230,12 @@ describe("a deny rule for commands", () => {
       ". x",
       "git $X",
       "xargs git",
+      "xargs -I{} git {} <<< push",
+      "xargs -0I% git % main",
+      "xargs --replace git {}",
+      "parallel git {} ::: push",
+      "hash -p /usr/bin/git gg; gg push",
+      "git --config-env=alias.p=P p",
       "ls | sh",
       "bash x.sh",
       "?m x",
