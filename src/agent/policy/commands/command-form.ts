@@ -2,7 +2,7 @@ import type { ShellWord } from "./shell-word.ts";
 
 /**
  * The use of a word of a command. A `revision` may be a file, as the operands of `git diff` are. `folder` is where the rest of
- * the command works; `left out` names files that a search passes over. Scripts are harmless only in certain forms.
+ * the command works; `left out` names folders that a search passes over, and a `glob` files that it reads. Scripts are harmless only in certain forms.
  */
 export type WordUse =
   | "text"
@@ -15,7 +15,8 @@ export type WordUse =
   | "jq filter"
   | "printf format"
   | "date format"
-  | "left out";
+  | "left out"
+  | "glob";
 
 /** A command of the table: which options of it are harmless, and what its words stand for. */
 export type CommandForm = {
@@ -38,6 +39,10 @@ export type CommandForm = {
   readonly follows: ReadonlySet<string>;
   /** The names that a search of it leaves out. */
   readonly leavesOut: readonly ("hidden" | "ignored" | ".git" | "node_modules")[];
+  /** Options with which it reads hidden files, in folders that are not hidden. */
+  readonly showsFiles: ReadonlySet<string>;
+  /** Options with which it may leave out nothing. */
+  readonly showsAll: ReadonlySet<string>;
   /** True if options are whole words with one dash, as those of find are. */
   readonly hasLongWords: boolean;
   /** True if `-5` is a number of lines. */
@@ -62,6 +67,9 @@ export type FormText = {
   readonly folder?: string;
   readonly scripts?: string;
   readonly leftOut?: string;
+  readonly globs?: string;
+  readonly showsFiles?: string;
+  readonly showsAll?: string;
   readonly operands?: readonly WordUse[];
   readonly last?: WordUse;
   readonly hasOptions?: boolean;
@@ -96,6 +104,7 @@ export function form(given: FormText): CommandForm {
       ...valued(given.folder, "folder"),
       ...valued(given.scripts, "sed script"),
       ...valued(given.leftOut, "left out"),
+      ...valued(given.globs, "glob"),
     ]),
     operands: given.operands ?? [],
     last: given.last ?? null,
@@ -106,6 +115,8 @@ export function form(given: FormText): CommandForm {
     contents: new Set(list(given.contents)),
     follows: new Set(list(given.follows)),
     leavesOut: given.leavesOut ?? [],
+    showsFiles: new Set(list(given.showsFiles)),
+    showsAll: new Set(list(given.showsAll)),
     hasLongWords: given.hasLongWords ?? false,
     takesNumber: given.takesNumber ?? false,
     takesNames: given.takesNames ?? false,

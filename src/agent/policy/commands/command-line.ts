@@ -33,7 +33,7 @@ export type FoundSearch = Span & {
   readonly access: Access;
   /** True if links to folders are entered. */
   readonly follows: boolean;
-  /** The names that the command passes over. */
+  /** The folders that the command passes over; `hidden`, `hidden folders` and `ignored` stand for those that tools so call. */
   readonly leavesOut: readonly string[];
   /**
    * The deny rules that close files which a repository tracks, each with the first such file, of a command that prints what the

@@ -1,5 +1,5 @@
 import { existsSync, type Dirent } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { errorCode } from "../../../lib/error-code.ts";
@@ -10,10 +10,13 @@ import type { PolicyBox } from "../permission.ts";
 import type { RuleValue, RuleValues } from "../rule-values.ts";
 import { deniesPath, type Rule } from "../rule.ts";
 import type { ClosedFile, CommandLine, FolderContent, FoundSearch } from "./command-line.ts";
+import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "./repository/left-out-names.ts";
 import { liesInRepository, trackedNames } from "./repository/tracked-names.ts";
 
-/** The most entries that are looked at; more are asked about. */
+/** The most entries that are looked at for a search; more are asked about. */
 const ENTRIES = 20_000;
+/** The most entries, and names that repositories track, which are looked at for all searches of a call. */
+const CALL_ENTRIES = 60_000;
 /** After so many entries others have their turn. */
 const TURN_ENTRIES = 200;
 /** The most secret files that are named. */
@@ -35,8 +38,8 @@ export async function withFolderContents(
     list.some((value) => value.kind === "command" && value.line.commands.some((command) => command.searches.some(mustKnow))),
   );
   if (!searches) return values;
-  const look = async (search: FoundSearch): Promise<FoundSearch> =>
-    mustKnow(search) ? lookedThrough(search, workspace, rules) : search;
+  const looks = new Looks(workspace, rules);
+  const look = async (search: FoundSearch): Promise<FoundSearch> => (mustKnow(search) ? looks.look(search) : search);
   const looked: Record<string, readonly RuleValue[]> = {};
   for (const [parameter, list] of Object.entries(values)) {
     const found: RuleValue[] = [];
@@ -58,75 +61,120 @@ async function withContents(line: CommandLine, look: (search: FoundSearch) => Pr
   return { ...line, commands };
 }
 
-/** The search, with what lies in its folder. A file, or what is not there, has nothing in it. */
-async function lookedThrough(search: FoundSearch, workspace: Workspace, closing: readonly Rule[]): Promise<FoundSearch> {
-  const denied = new Map<string, string>();
-  const tracked = new Map<string, string>();
-  const secrets: string[] = [];
-  const left = await leftOutNames(search, workspace);
-  let entries = 0;
-  // What lies in the repository above is out of the workspace.
-  let isWhole = search.history === null || existsSync(join(workspace.root, ".git")) || !liesInRepository(workspace.root);
-  const folders = [search.names.at(-1) ?? "."];
-  for (let folder = folders.pop(); folder !== undefined && isWhole; folder = folders.pop()) {
-    for (const entry of await entriesOf(join(workspace.root, folder))) {
-      entries += 1;
-      if (entries > ENTRIES) {
-        isWhole = false;
-        break;
-      }
-      if (entries % TURN_ENTRIES === 0) await setImmediate();
-      if (search.history !== null && entry.name === ".git") {
-        const names = await trackedNames(join(workspace.root, folder));
-        if (names === null || names.length > ENTRIES) isWhole = false;
-        for (const each of names ?? []) {
-          const name = folder === "." ? each : `${folder}/${each}`;
-          if (isSecretPath(name) && secrets.length < NAMED) secrets.push(name);
-          for (const rule of closing)
-            if (!tracked.has(rule.source) && deniesPath(rule, [name], "read")) tracked.set(rule.source, name);
-        }
-      }
-      if (left.has(entry.name) || (left.has("hidden") && entry.name.startsWith("."))) continue;
-      const name = folder === "." ? entry.name : `${folder}/${entry.name}`;
-      if (isSecretPath(entry.name) && secrets.length < NAMED) secrets.push(name);
-      const names = search.follows && entry.isSymbolicLink() ? namesOf(workspace, name) : [name];
-      // A link that leads out of the workspace is followed where nobody looks.
-      if (names === null) isWhole = false;
-      for (const rule of closing)
-        if (!denied.has(rule.source) && deniesPath(rule, names ?? [name], search.access)) denied.set(rule.source, name);
-      if (entry.isDirectory()) folders.push(name);
-      else if (search.follows && entry.isSymbolicLink() && names !== null && names.length > 1) folders.push(names.at(-1) ?? name);
+/** The content of folders, as one call's command lines search them: searches that are equal look once, and all share what may be looked at. */
+class Looks {
+  readonly #workspace: Workspace;
+  readonly #closing: readonly Rule[];
+  readonly #known = new Map<string, Pick<FoundSearch, "history" | "content">>();
+  /** The entries that are still looked at for the call. */
+  #left = CALL_ENTRIES;
+  #seen = 0;
+
+  constructor(workspace: Workspace, closing: readonly Rule[]) {
+    this.#workspace = workspace;
+    this.#closing = closing;
+  }
+
+  /** The search, with what lies in its folder. A file, or what is not there, has nothing in it. */
+  async look(search: FoundSearch): Promise<FoundSearch> {
+    const folder = search.names.at(-1) ?? ".";
+    const key = JSON.stringify([folder, search.access, search.follows, search.leavesOut, search.history === null]);
+    let found = this.#known.get(key);
+    if (found === undefined) {
+      found = await this.#lookedThrough(search, folder);
+      this.#known.set(key, found);
+    }
+    return { ...search, ...found };
+  }
+
+  /** What lies in a folder. A file there may take in what was passed over: then the folder is looked at again. */
+  async #lookedThrough(search: FoundSearch, folder: string): Promise<Pick<FoundSearch, "history" | "content">> {
+    const { root } = this.#workspace;
+    let takenIn: TakenIn = new Set();
+    if ((await leftOutOf(search.leavesOut, root, takenIn)).heedsFiles) takenIn = await takenInAbove(root, folder);
+    for (let times = 0; ; times += 1) {
+      const { takenIn: now, ...found } = await this.#walk(search, folder, takenIn);
+      if (now === takenIn || (now !== null && now.size === takenIn?.size)) return found;
+      takenIn = times === 0 ? now : null;
     }
   }
-  const content: FolderContent = {
-    isWhole,
-    secrets,
-    denied: closedFiles(denied),
-    // Nobody knows what commits of before have.
-    clear: isWhole && search.history === null ? closing.flatMap(({ source }) => (denied.has(source) ? [] : [source])) : [],
-  };
-  return { ...search, history: search.history === null ? null : closedFiles(tracked), content };
+
+  async #walk(
+    search: FoundSearch,
+    first: string,
+    takenIn: TakenIn,
+  ): Promise<Pick<FoundSearch, "history" | "content"> & { readonly takenIn: TakenIn }> {
+    const { root } = this.#workspace;
+    const denied = new Map<string, string>();
+    const tracked = new Map<string, string>();
+    const secrets: string[] = [];
+    const leftOut = await leftOutOf(search.leavesOut, root, takenIn);
+    let now = takenIn;
+    let entries = 0;
+    // What lies in the repository above is out of the workspace.
+    let isWhole = search.history === null || existsSync(join(root, ".git")) || !liesInRepository(root);
+    const folders = [first];
+    for (let folder = folders.pop(); folder !== undefined && isWhole; folder = folders.pop()) {
+      for (const entry of await entriesOf(join(root, folder))) {
+        entries += 1;
+        if (entries > ENTRIES || !(await this.#takes())) {
+          isWhole = false;
+          break;
+        }
+        if (leftOut.heedsFiles && isIgnoreFile(entry.name)) now = await takenInBy(join(root, folder), [entry.name], now);
+        // What the workspace's .gitignore says ends at another repository.
+        if (leftOut.heedsFiles && entry.name === ".git" && folder !== "." && now !== null)
+          now = new Set([...now, "node_modules"]);
+        if (search.history !== null && entry.name === ".git") {
+          const names = await trackedNames(join(root, folder));
+          if (names === null || names.length > ENTRIES) isWhole = false;
+          for (const each of isWhole ? (names ?? []) : []) {
+            if (!(await this.#takes())) {
+              isWhole = false;
+              break;
+            }
+            const name = folder === "." ? each : `${folder}/${each}`;
+            if (isSecretPath(name) && secrets.length < NAMED) secrets.push(name);
+            for (const rule of this.#closing)
+              if (!tracked.has(rule.source) && deniesPath(rule, [name], "read")) tracked.set(rule.source, name);
+          }
+        }
+        if (isLeftOut(leftOut, { name: entry.name, isFolder: entry.isDirectory() }, takenIn)) continue;
+        const name = folder === "." ? entry.name : `${folder}/${entry.name}`;
+        if (isSecretPath(entry.name) && secrets.length < NAMED) secrets.push(name);
+        const names = search.follows && entry.isSymbolicLink() ? namesOf(this.#workspace, name) : [name];
+        // A link that leads out of the workspace is followed where nobody looks.
+        if (names === null) isWhole = false;
+        for (const rule of this.#closing)
+          if (!denied.has(rule.source) && deniesPath(rule, names ?? [name], search.access)) denied.set(rule.source, name);
+        if (entry.isDirectory()) folders.push(name);
+        else if (search.follows && entry.isSymbolicLink() && names !== null && names.length > 1)
+          folders.push(names.at(-1) ?? name);
+      }
+    }
+    const content: FolderContent = {
+      isWhole,
+      secrets,
+      denied: closedFiles(denied),
+      // Nobody knows what commits of before have.
+      clear:
+        isWhole && search.history === null ? this.#closing.flatMap(({ source }) => (denied.has(source) ? [] : [source])) : [],
+    };
+    return { takenIn: now, history: search.history === null ? null : closedFiles(tracked), content };
+  }
+
+  /** Takes one entry from those that are looked at for the call; false if none is left. */
+  async #takes(): Promise<boolean> {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    this.#seen += 1;
+    if (this.#seen % TURN_ENTRIES === 0) await setImmediate();
+    return true;
+  }
 }
 
 function closedFiles(names: ReadonlyMap<string, string>): readonly ClosedFile[] {
   return [...names].map(([rule, name]) => ({ rule, name }));
-}
-
-/** The names that the search passes over; `hidden` stands for all that begin with a dot. */
-async function leftOutNames({ leavesOut }: FoundSearch, workspace: Workspace): Promise<ReadonlySet<string>> {
-  const names = new Set(leavesOut);
-  // Only the plainest line of a .gitignore counts.
-  if (names.delete("ignored") && /^\/?node_modules\/?$/m.test(await ignored(workspace))) names.add("node_modules");
-  return names;
-}
-
-async function ignored({ root }: Workspace): Promise<string> {
-  try {
-    return await readFile(join(root, ".gitignore"), "utf8");
-  } catch (error) {
-    if (["ENOENT", "EACCES", "EISDIR"].includes(errorCode(error) ?? "")) return "";
-    throw error;
-  }
 }
 
 function namesOf(workspace: Workspace, name: string): readonly string[] | null {

@@ -86,10 +86,15 @@ function searchOf(
   const isSearch = form.enters === null || [...form.enters].some((option) => options.has(option));
   const has = (some: ReadonlySet<string>): boolean => [...some].some((option) => options.has(option));
   if (!isSearch || (has(form.outlines) && !has(form.contents))) return null;
-  const leftOut = read.flatMap((word) => (word.kind === "used" && word.use === "left out" ? [word.text] : []));
+  const texts = (use: WordUse): readonly string[] =>
+    read.flatMap((word) => (word.kind === "used" && word.use === use ? [word.text] : []));
+  const showsAll = has(form.showsAll) || texts("glob").some((glob) => !glob.startsWith("!"));
+  const own = showsAll ? [] : form.leavesOut.map((each) => (each === "hidden" && has(form.showsFiles) ? "hidden folders" : each));
+  // A folder of such a name is read, since the name stands for others.
+  const leftOut = texts("left out").filter((name) => !["hidden", "hidden folders", "ignored"].includes(name));
   return {
     follows: [...form.follows].some((option) => options.has(option)),
-    leavesOut: [...form.leavesOut, ...leftOut],
+    leavesOut: [...own, ...leftOut],
     history: isOfRepository ? [] : null,
   };
 }
@@ -118,6 +123,7 @@ function reasonOfUse(
   switch (use) {
     case "text":
     case "left out":
+    case "glob":
       return null;
     case "read":
     case "write":

@@ -67,12 +67,15 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
   // Without --pre, --hostname-bin, -z, and those that turn its rules of what to leave out off.
   rg: form({
     flags: `${ABOUT} -i -s -S -n -N -l -c -v -w -x -F -o -q -p -H -I -U -P -a -0 --ignore-case --case-sensitive --smart-case --line-number --no-line-number --files-with-matches --files-without-match --count --count-matches --invert-match --word-regexp --line-regexp --fixed-strings --only-matching --quiet --with-filename --no-filename --heading --no-heading --multiline --pcre2 --json --column --vimgrep --trim --stats --no-messages --files --type-list --null`,
-    text: "-e --regexp -g --glob --iglob -t --type -T --type-not -A --after-context -B --before-context -C --context -m --max-count --max-depth -d -M --max-columns -r --replace --sort --sortr --color --colors -j --threads -E --encoding --max-filesize",
+    text: "-e --regexp -t --type -T --type-not -A --after-context -B --before-context -C --context -m --max-count --max-depth -d -M --max-columns -r --replace --sort --sortr --color --colors -j --threads -E --encoding --max-filesize",
+    globs: "-g --glob --iglob",
     read: "-f --file --ignore-file",
     instead: "-e --regexp -f --file --files",
     operands: ["text", "read"],
     enters: "always",
     leavesOut: ["hidden", "ignored"],
+    showsFiles: "-t --type",
+    showsAll: "--ignore-file",
   }),
   diff: form({
     flags: `${ABOUT} -u -c -q -s -y -i -w -b -B -E -a -r -N -e -n -t --brief --report-identical-files --side-by-side --ignore-case --ignore-all-space --ignore-blank-lines --unified --recursive --new-file --color --text --minimal`,

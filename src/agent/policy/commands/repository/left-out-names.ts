@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errorCode } from "../../../../lib/error-code.ts";
+import { liesInRepository } from "./tracked-names.ts";
+
+/** The files in which rg finds what it passes over, and what it does not pass over after all. */
+const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"];
+/** The longest such file that is read, in bytes. */
+const MOST_BYTES = 64 * 1024;
+/** A pattern that stands for one name only. */
+const PLAIN = /^[\w.@+/ -]+$/;
+
+/** The names that lines with `!` take out of what is passed over; null for every name. */
+export type TakenIn = ReadonlySet<string> | null;
+
+/** What a search passes over. */
+export type LeftOut = {
+  readonly isHidden: "passed over" | "passed over if a folder" | "read";
+  /** Names of folders that are passed over wherever they lie. */
+  readonly folders: ReadonlySet<string>;
+  /** True if files in the workspace say more about what is passed over. */
+  readonly heedsFiles: boolean;
+};
+
+const NOTHING: LeftOut = { isHidden: "read", folders: new Set(), heedsFiles: false };
+
+/** What a search in a folder of the workspace passes over, but for the names that were taken in. */
+export async function leftOutOf(leavesOut: readonly string[], root: string, takenIn: TakenIn): Promise<LeftOut> {
+  const names = new Set(leavesOut);
+  const [isAll, isOfFolders, heedsIgnored] = [names.delete("hidden"), names.delete("hidden folders"), names.delete("ignored")];
+  const heedsFiles = isAll || isOfFolders || heedsIgnored;
+  if (heedsFiles && takenIn === null) return NOTHING;
+  // Only the plainest line of a .gitignore counts, and none without a repository.
+  if (heedsIgnored && takenIn?.has("node_modules") !== true && (existsSync(join(root, ".git")) || liesInRepository(root)))
+    if (/^node_modules\/?$/m.test((await textOf(join(root, ".gitignore"))) ?? "")) names.add("node_modules");
+  const isHidden = isAll ? "passed over" : isOfFolders ? "passed over if a folder" : "read";
+  return { isHidden, folders: names, heedsFiles };
+}
+
+/** True if a search passes over an entry of a folder. Names of folders say nothing of files. */
+export function isLeftOut(
+  { isHidden, folders }: LeftOut,
+  { name, isFolder }: { readonly name: string; readonly isFolder: boolean },
+  takenIn: TakenIn,
+): boolean {
+  if (takenIn === null) return isFolder && folders.has(name);
+  if (isFolder && folders.has(name)) return true;
+  return name.startsWith(".") && !takenIn.has(name) && (isHidden === "passed over" || (isFolder && isHidden !== "read"));
+}
+
+/** The names that the files of the folders above a folder take in. */
+export async function takenInAbove(root: string, folder: string): Promise<TakenIn> {
+  let takenIn = await takenInBy(join(root, ".git", "info"), ["exclude"], new Set());
+  let above = join(root, folder);
+  do {
+    above = dirname(above);
+    takenIn = await takenInBy(above, IGNORE_FILES, takenIn);
+  } while (above !== dirname(above));
+  return takenIn;
+}
+
+/** The names that files of a folder take in, with those of before. */
+export async function takenInBy(folder: string, files: readonly string[], before: TakenIn): Promise<TakenIn> {
+  if (before === null) return null;
+  const names = new Set(before);
+  for (const file of files) {
+    const text = await textOf(join(folder, file));
+    if (text === null) return null;
+    for (const [, pattern = ""] of text.matchAll(/^!(.*)$/gm)) {
+      const plain = pattern.trim().replace(/\/$/, "");
+      if (!PLAIN.test(plain)) return null;
+      names.add(plain.slice(plain.lastIndexOf("/") + 1));
+    }
+  }
+  return names;
+}
+
+/** True if a file says what is passed over. */
+export function isIgnoreFile(name: string): boolean {
+  return IGNORE_FILES.includes(name);
+}
+
+/** The text of a file, empty if there is none; null if nobody can say. */
+async function textOf(file: string): Promise<string | null> {
+  try {
+    const found = await stat(file);
+    return found.isFile() && found.size <= MOST_BYTES ? await readFile(file, "utf8") : null;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return "";
+    if (["EACCES", "EPERM", "ELOOP"].includes(errorCode(error) ?? "")) return null;
+    throw error;
+  }
+}
