@@ -43,9 +43,10 @@ describe("bash_run", () => {
       ["bash_run", { command }],
     ]);
     const [first, second] = await turn();
-    const names = (first?.output ?? "").match(/^[A-Za-z_]+(?==)/gm)?.toSorted();
+    const names = (first?.output ?? "").match(/^[A-Za-z_][A-Za-z_0-9]*(?==)/gm)?.toSorted();
     expect(names).toEqual(expect.arrayContaining(["GREETING", "HOME", "LANG", "PATH"]));
-    const plain = new Set(["GREETING", "HOME", "LANG", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "TZ", "_"]);
+    const ofGit = ["GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"];
+    const plain = new Set([...ofGit, "GREETING", "HOME", "LANG", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "TZ", "_"]);
     expect(names?.filter((name) => !plain.has(name))).toEqual([]);
     expect(first?.output).not.toContain("/nowhere");
     expect(first?.output).toContain("GREETING=hello $USER\n");
@@ -56,6 +57,15 @@ describe("bash_run", () => {
     const home = /^HOME=(.*)$/m.exec(first?.output ?? "")?.[1] ?? "";
     expect(home.startsWith(join(app.workspace, ".data", "homes"))).toBe(true);
     expect((await stat(home)).mode & 0o777).toBe(0o700);
+  });
+
+  it("lets git take no folder for a bare repository, whose configuration could name programs", async () => {
+    const fake = "mkdir -p evil/objects evil/refs; echo ref: refs/heads/main > evil/HEAD";
+    const config = "printf '[core]\\n\\tbare = false\\n\\tworktree = ..\\n\\tfsmonitor = touch ../ran; false\\n' > evil/config";
+    const { app, turn } = await bashApp([["bash_run", { command: `${fake}; ${config}; cd evil && git status` }]]);
+    const [call] = await turn();
+    expect(call?.output).toMatch(/cannot use bare repository/);
+    expect(await readdir(app.workspace)).not.toContain("ran");
   });
 
   it.each([

@@ -35,6 +35,9 @@ export type ProgramPlace = {
 /** The folders that `npm run` puts into PATH. */
 const OF_NPM = /[\\/](node_modules[\\/]\.bin|node-gyp-bin)$/;
 
+/** Git takes a folder for a bare repository, whose configuration it would obey, only if the command names the folder as one. */
+const OF_GIT = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.bareRepository", GIT_CONFIG_VALUE_0: "explicit" };
+
 /** Nobody looks through the workspace of a program that runs without a box. */
 const NOTHING_FOUND: FoundInWorkspace = { covered: [], repositories: [] };
 
@@ -73,7 +76,7 @@ function inherited(): Record<string, string> {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   });
-  return { PATH: path, ...Object.fromEntries(others) };
+  return { PATH: path, ...OF_GIT, ...Object.fromEntries(others) };
 }
 
 /** The programs of one call. They are killed when the call ends, with all that they started. */
