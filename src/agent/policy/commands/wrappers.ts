@@ -265,6 +265,26 @@ function aliasesOfGit(words: readonly ShellWord[]): readonly Wrapped[] {
   });
 }
 
+/** Settings of git that name no program and no file with more settings. */
+const HARMLESS_SETTING =
+  /^(?:user|author|committer|color|advice|column)\.|^(?:core\.(?:quotepath|autocrlf|eol|abbrev)|commit\.gpgsign|diff\.(?:renames|algorithm)|init\.defaultbranch|log\.date|merge\.conflictstyle|pull\.(?:ff|rebase)|push\.default|safe\.directory)=/i;
+
+/** True if options of git itself set what may name a program. Aliases are looked at for themselves. */
+function setsMore(words: readonly ShellWord[]): boolean {
+  for (let index = 0; index < words.length; index += 1) {
+    const { text = "" } = words[index] ?? {};
+    const next = words[index + 1];
+    if (text === "-c") {
+      if (next === undefined || next.open !== null) return true;
+      if (!HARMLESS_SETTING.test(next.text) && !/^alias\./i.test(next.text)) return true;
+      index += 1;
+    } else if (["-C", "--git-dir", "--work-tree", "--namespace"].includes(text)) index += 1;
+    else if (text.startsWith("--config-env")) return true;
+    else if (!text.startsWith("-")) return false;
+  }
+  return false;
+}
+
 /** Why words of a command leave open what is run; null if they do not. */
 function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
   const has = (option: string): boolean => words.some(({ text }) => valueOf(text, option) !== null);
@@ -273,6 +293,8 @@ function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
       return has("-I") || has("-i") || has("-J") || has("--replace") ? "xargs puts what it reads into the command" : null;
     case "parallel":
       return words.some(({ text }) => /[{]|^::/.test(text)) ? "parallel puts what it reads into the command" : null;
+    case "git":
+      return setsMore(words) ? "a setting of git may name a program" : null;
     case "hash":
       return has("-p") ? "hash gives a program another name" : null;
     default:

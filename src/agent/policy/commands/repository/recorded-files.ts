@@ -22,7 +22,7 @@ export async function withRecordedFiles(values: RuleValues, workspace: Workspace
   const records = ({ records: found }: FoundCommand): boolean => found !== undefined;
   const isRecorded = (value: RuleValue): boolean => value.kind === "command" && value.line.commands.some(records);
   if (policy.box === null || !Object.values(values).some((list) => list.some(isRecorded))) return values;
-  const rule = coverRule(policy);
+  const repositories = new Repositories(workspace, policy);
   const looked: Record<string, readonly RuleValue[]> = {};
   for (const [parameter, list] of Object.entries(values)) {
     const found: RuleValue[] = [];
@@ -36,7 +36,7 @@ export async function withRecordedFiles(values: RuleValues, workspace: Workspace
         commands.push(
           command.records === undefined
             ? command
-            : { ...command, records: { ...command.records, reason: await reasonOf(command.records, workspace, rule, policy) } },
+            : { ...command, records: { ...command.records, reason: await repositories.reasonOf(command.records) } },
         );
       found.push({ kind: "command", line: { ...value.line, commands } });
     }
@@ -45,29 +45,49 @@ export async function withRecordedFiles(values: RuleValues, workspace: Workspace
   return looked;
 }
 
-async function reasonOf(
-  { folder, names }: RecordedFiles,
-  workspace: Workspace,
-  rule: CoverRule,
-  policy: Policy,
-): Promise<string | null> {
-  const repository = repositoryOf(workspace, folder ?? ".");
-  if (repository === null) return null;
-  const tracked = await trackedNames(join(workspace.root, repository));
-  if (tracked === null)
-    return "nobody can say which files the repository tracks, and git would record covered ones as empty: add files by name";
-  const isCovered = coveredIn(workspace, rule);
-  for (const [index, each] of tracked.entries()) {
-    if (index % TURN_NAMES === TURN_NAMES - 1) await setImmediate();
-    const name = repository === "." ? each : `${repository}/${each}`;
-    if (names !== null && !names.some((named) => isWithin(named, name))) continue;
-    if (!isCovered(name)) continue;
-    const denying = denyingRule(policy, [name], "read");
+/** The repositories of a workspace, as one call's command lines record files in them: each is looked through once. */
+class Repositories {
+  readonly #workspace: Workspace;
+  readonly #policy: Policy;
+  readonly #isCovered: (name: string) => boolean;
+  /** The tracked files of a repository that are covered, by its folder; null if nobody can say which it tracks. */
+  readonly #covered = new Map<string, readonly string[] | null>();
+
+  constructor(workspace: Workspace, policy: Policy) {
+    this.#workspace = workspace;
+    this.#policy = policy;
+    this.#isCovered = coveredIn(workspace, coverRule(policy));
+  }
+
+  /** Why a command that records files is asked about; null if it is not. */
+  async reasonOf({ folder, names }: RecordedFiles): Promise<string | null> {
+    const repository = repositoryOf(this.#workspace, folder ?? ".");
+    if (repository === null) return null;
+    const covered = await this.#coveredOf(repository);
+    if (covered === null)
+      return "nobody can say which files the repository tracks, and git would record covered ones as empty: add files by name";
+    const name = covered.find((each) => names === null || names.some((named) => isWithin(named, each)));
+    if (name === undefined) return null;
+    const denying = denyingRule(this.#policy, [name], "read");
     const instead = denying === null ? `let an allow rule for fs_read name ${name}` : `let a person commit ${name}`;
     const closing = denying === null ? "" : `, since ${denying.source} closes it`;
     return `the repository tracks ${name}, which is covered in the box${closing}: git would record it as empty; name the other files instead, or ${instead}`;
   }
-  return null;
+
+  async #coveredOf(repository: string): Promise<readonly string[] | null> {
+    const known = this.#covered.get(repository);
+    if (known !== undefined) return known;
+    const tracked = await trackedNames(join(this.#workspace.root, repository));
+    const covered: string[] = [];
+    for (const [index, each] of tracked?.entries() ?? []) {
+      if (index % TURN_NAMES === TURN_NAMES - 1) await setImmediate();
+      const name = repository === "." ? each : `${repository}/${each}`;
+      if (this.#isCovered(name)) covered.push(name);
+    }
+    const found = tracked === null ? null : covered;
+    this.#covered.set(repository, found);
+    return found;
+  }
 }
 
 /** The folder of the repository in which a folder lies, as a path from the workspace's root; null if none is in the workspace. */
