@@ -642,7 +642,7 @@ CREATE INDEX audit_call_created_by ON public.audit_call USING btree (tenant, cre
 
 CREATE INDEX audit_call_deciders ON public.audit_call USING gin (deciders) WHERE (deciders IS NOT NULL);
 
-CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id) INCLUDE (created_at, state, agent_id, template_id);
+CREATE INDEX audit_call_duration ON public.audit_call USING btree (tenant, duration_ms, id, created_at, state, agent_id, template_id);
 
 CREATE INDEX audit_call_error_type ON public.audit_call USING btree (tenant, error_type, created_at, id) INCLUDE (name, agent_id, duration_ms, has_run, template_id, created_by, state, verdict) WHERE (error_type IS NOT NULL);
 

@@ -2,4 +2,4 @@
 -- It only makes things faster.
 --
 -- The calls of a short span, or of a rare template, by their durations: the planner goes through the calls of all, and looks here at each, not at its row.
-CREATE INDEX CONCURRENTLY "audit_call_duration" ON "audit_call"("tenant", "duration_ms", "id") INCLUDE ("created_at", "state", "agent_id", "template_id");
+CREATE INDEX CONCURRENTLY "audit_call_duration" ON "audit_call"("tenant", "duration_ms", "id", "created_at", "state", "agent_id", "template_id");

@@ -10,7 +10,7 @@ import { testDatabaseUrl } from "../../support/database.ts";
 import { callsWith, playedModel, says } from "../../support/models.ts";
 import { startServerProcess } from "../../support/server-process.ts";
 
-const SHORT = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
+const SHORT = { ttlMs: 4_000, renewMs: 100, startMs: 2_000 };
 
 /** Two servers of one database: on the first, an agent of the second's folder has left a shell running. */
 async function twoServers(next: TestAppOptions["model"], first: TestAppOptions["overrides"] = {}) {
@@ -36,7 +36,8 @@ async function twoServers(next: TestAppOptions["model"], first: TestAppOptions["
   const agent = await asOne.createAgent();
   await asOne.turn(agent.id, "go");
   const [shell] = (await asOne.agent(agent.id)).shells;
-  const shellId = shell?.shellId ?? "";
+  if (shell === undefined) throw new Error("no shell was started");
+  const { shellId } = shell;
   const pid = await pidIn(one, asOne, agent.id, shellId);
   await writeFile(join(workspace, "file.txt"), "text");
   return { one, two, asOne, asTwo, agentId: agent.id, shellId, pid, workspace };
