@@ -31,7 +31,7 @@ export const DECIDE = `
   }
 `;
 
-/** What is asked, as a person should see it before they decide. */
+/** The question, as a person should see it before they decide. */
 export const ASKED = `
   fragment Asked on Approval {
     input
@@ -118,7 +118,7 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }
 );
 
-/** What the fragment Asked reads of an approval. */
+/** The fields of an approval that the fragment Asked reads. */
 export type Asked = {
   readonly input: unknown;
   readonly inputText: string | null;

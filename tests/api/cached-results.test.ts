@@ -22,7 +22,7 @@ const INPUT_SCHEMA = {
 /** A cacheable tool that counts its runs, and says the content of its file. */
 class Reader {
   runs = 0;
-  /** What it does besides, each time when it runs. */
+  /** The work that it does besides, each time when it runs. */
   besides: (context: ToolContext) => Promise<void> = async () => {};
   readonly tool: Tool = defineTool<Input>({
     name: "reader",

@@ -18,7 +18,7 @@ const read = (path: string): Made => ["fs_read", { path }];
 const write = (path: string, content: string): Made => ["fs_write", { path, content }];
 const LOOK: Made = ["fs_glob", { pattern: "nothing" }];
 
-/** What the model does in one step: calls, or null where the turn ends, when something has happened. */
+/** The model's answer in one step: calls, or null where the turn ends, when something has happened. */
 type Step = Made | null | ((app: TestApp) => Promise<Made | null>);
 
 /** A server whose model does these things, a step each, and the notes on files that the model had read at each of them. */

@@ -16,7 +16,7 @@ const ROWS = [...guide.matchAll(/^\| `(\w+)` \| (.*?) ?\| (.*) \|$/gm)].map(([, 
   details: details.split("; ").map(namesIn),
 }));
 
-/** What stands in backticks, but for what is in brackets and tools that are named. */
+/** The words in backticks, but for what is in brackets and tools that are named. */
 function namesIn(text: string): readonly string[] {
   const names = [...text.replaceAll(/\([^)]*\)/g, "").matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
   return names.filter((name) => !BUILTIN_TOOLS.some((tool) => tool.name === name)).toSorted();

@@ -15,7 +15,7 @@ const CALLS = 5;
 /** The most time of a call beside a shell, in ms: a box that may not be made yet is waited for until then. */
 const CALL_MS = 500;
 
-/** Where bubblewrap sees the machine's files while it makes a box: below 0.12, it follows links that lead there. */
+/** The place at which bubblewrap sees the machine's files while it makes a box: below 0.12, it follows links that lead there. */
 const WHILE_MADE = "/oldroot";
 
 /** The script of a program that tries protected paths: to make them, and to put a program for others there. */

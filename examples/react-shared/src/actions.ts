@@ -1,11 +1,11 @@
 import type { Asked, Proposal } from "./asked.ts";
 import type { ApprovalDecision } from "./generated/documents.ts";
 
-/** What a person can do. */
+/** The actions of a person. */
 export type Actions = {
   /** False if it could not be sent: the text stays. The key is that of the draft: to send it again after a lost answer does it once. */
   readonly send: (text: string, templateId: string, idempotencyKey: string) => Promise<boolean>;
-  /** What an approval asks. Rejects if that cannot be said. */
+  /** Reads the question of an approval. Rejects if that cannot be said. */
   readonly look: (approvalId: string) => Promise<Asked>;
   readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string | null) => void;
   /** The rule that is proposed, or what another one would mean. Rejects if the server does not answer. */

@@ -9,7 +9,7 @@ import type { ApprovalDecision } from "./generated/documents.ts";
 
 type ApprovalItem = Extract<ConversationItem, { readonly kind: "approval" }>;
 
-/** What can be said to a kind of question, and whether a rule can be stored for what it asks. */
+/** The answers to a kind of question, and if a rule can be stored for what it asks. */
 type Answers = {
   readonly choices: readonly { readonly decision: ApprovalDecision; readonly label: string }[];
   readonly isRuled: boolean;
@@ -41,7 +41,7 @@ const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
   },
 };
 
-/** How far it is known what an approval asks. */
+/** The question of an approval, as far as it is known. */
 type Look =
   | { readonly kind: "looking" }
   | { readonly kind: "seen"; readonly asked: Asked }

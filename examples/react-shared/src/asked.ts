@@ -1,6 +1,6 @@
 import type { AskedQuery, ProposalQuery } from "./generated/documents.ts";
 
-/** What an approval asks, as people should see it before they decide. */
+/** Shows the question of an approval, as people should see it before they decide. */
 export type Asked = Extract<NonNullable<AskedQuery["node"]>, { readonly commandParts: unknown }>;
 
 /** A rule by which what is asked would run without asking, or why there is none. */

@@ -2,7 +2,7 @@ import { askedLines, visible } from "@triplane/client/command-lines";
 import type { ReactNode } from "react";
 import type { Asked } from "./asked.ts";
 
-/** What a call would change, as diffs. Nothing if its tool does not say that. */
+/** Shows the changes that a call would make, as diffs. Nothing if its tool does not say that. */
 export function Change({ preview }: { readonly preview: Asked["preview"] }): ReactNode {
   if (preview === null) return null;
   return (
@@ -33,7 +33,7 @@ function Diff({ text }: { readonly text: string }): ReactNode {
   );
 }
 
-/** What a line of a diff is, by the sign that it begins with. */
+/** The kind of a line of a diff, by the sign that it begins with. */
 const CLASSES: Readonly<Record<string, string>> = { "+": "added", "-": "removed", "@": "place" };
 
 /** The command lines of a call, the parts that ask marked, with their reasons below. */

@@ -1,6 +1,6 @@
 import type { CommandUse, PathUse } from "./path-places.ts";
 
-/** What decides whether the answers of a tool may be given again. `paths` is null if the definition does not say them. */
+/** The parts of a definition that decide if a tool's answers may be given again. `paths` is null if the definition does not say them. */
 type Dependencies = {
   readonly readOnly: boolean;
   readonly paths: Readonly<Record<string, PathUse>> | null;

@@ -11,7 +11,7 @@ import { declaredFiles, type DeclaredFile } from "./declared-files.ts";
 import type { KeptResult } from "./recent-results.ts";
 import type { FreshResult, ResultCache } from "./result-cache.ts";
 
-/** Where a cacheable call runs. */
+/** The place in which a cacheable call runs. */
 export type CachedPlace = {
   readonly cache: ResultCache;
   readonly workspace: Workspace;

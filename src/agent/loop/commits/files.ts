@@ -13,7 +13,7 @@ import { noteMessage, type NewMessages } from "./messages.ts";
 const EVENT = { files: 50, bytes: 24 * 1024 };
 const NOTE = { files: 20, bytes: 4 * 1024 };
 
-/** What is new of the files that an agent knows: changes that were just found, and earlier ones of which the model was not told. */
+/** The news of the files that an agent knows: changes that were just found, and earlier ones of which the model was not told. */
 export type FileNews = { readonly changes: readonly FoundChange[]; readonly untold: readonly RememberedFile[] };
 
 /** No file has changed. */

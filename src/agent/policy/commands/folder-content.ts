@@ -87,7 +87,7 @@ class Looks {
     return { ...search, ...found };
   }
 
-  /** What lies in a folder. A file there may take in what was passed over: then the folder is looked at again. */
+  /** Looks through a folder. A file there may take in what was passed over: then the folder is looked at again. */
   async #lookedThrough(search: FoundSearch, folder: string): Promise<Pick<FoundSearch, "history" | "content">> {
     const { root } = this.#workspace;
     let takenIn: TakenIn = new Set();

@@ -148,7 +148,7 @@ class Reading {
   }
 }
 
-/** What a command behind operators holds: it runs only if those before it succeeded or failed. */
+/** The extent to which a `cd` behind operators holds: it runs only if those before it succeeded or failed. */
 function heldBehind(operators: readonly string[], holds: Holding): Holding {
   return holds !== "nothing" && operators.every((operator) => operator === "&&") ? "its chain" : "nothing";
 }

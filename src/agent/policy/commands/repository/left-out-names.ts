@@ -14,7 +14,7 @@ const PLAIN = /^[\w.@+/ -]+$/;
 /** The names that lines with `!` take out of what is passed over; null for every name. */
 export type TakenIn = ReadonlySet<string> | null;
 
-/** What a search passes over. */
+/** The names that a search passes over. */
 export type LeftOut = {
   readonly isHidden: "passed over" | "passed over if a folder" | "read";
   /** Names of folders that are passed over wherever they lie. */
@@ -25,7 +25,7 @@ export type LeftOut = {
 
 const NOTHING: LeftOut = { isHidden: "read", folders: new Set(), heedsFiles: false };
 
-/** What a search in a folder of the workspace passes over, but for the names that were taken in. */
+/** The names that a search in a folder of the workspace passes over, but for those that were taken in. */
 export async function leftOutOf(leavesOut: readonly string[], root: string, takenIn: TakenIn): Promise<LeftOut> {
   const names = new Set(leavesOut);
   const [isAll, isOfFolders, heedsIgnored] = [names.delete("hidden"), names.delete("hidden folders"), names.delete("ignored")];
