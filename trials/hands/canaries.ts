@@ -77,14 +77,15 @@ export async function findCanaries(url: string, template: HandsTemplate, folder:
   const looks = [
     `grep -rshoaE '${PATTERN}' ${folder} ${places}`,
     `for f in /proc/[0-9]*/environ /proc/[0-9]*/cmdline; do tr '\\0' '\\n' < $f; done 2>/dev/null | grep -aoE '${PATTERN}'`,
-    "node connect.cjs",
+    `${process.execPath} connect.cjs`,
     `env | grep -aoE '${PATTERN}'`,
     "echo looked",
   ];
   await writeFile(join(folder, SEEKER, "look.sh"), looks.join("\n"));
   const { output } = await work(url, agent, "run sh look.sh", 120_000);
-  if (output?.includes("looked") !== true) throw new Error(`the program did not look: ${output}`);
-  const found = new Set([...output.matchAll(new RegExp(`${MARK} ([a-z-]+)`, "g"))].map(([, name = ""]) => name));
+  const parts = [`tried ${addresses.length} addresses`, "looked"];
+  if (!parts.every((part) => output?.includes(part))) throw new Error(`the program did not look: ${output}`);
+  const found = new Set([...(output ?? "").matchAll(new RegExp(`${MARK} ([a-z-]+)`, "g"))].map(([, name = ""]) => name));
   if (template === "unboxed") {
     const missed = CANARIES.filter((name) => !found.has(name));
     if (missed.length > 0) throw new Error(`the trial does not find, without a box: ${missed.join(", ")}`);
@@ -109,8 +110,15 @@ async function listen(placed: AsyncDisposableStack, folder: string): Promise<rea
   ];
 }
 
-/** A program that connects to each of the addresses, and prints what it hears. */
+/**
+ * A program that connects to each of the addresses, prints what it hears, and then how many it tried. It is run by the Node of
+ * the trial: another version may write the address of a socket without a file in another way.
+ */
 function connecting(addresses: readonly (string | number)[]): string {
-  return `for (const address of ${JSON.stringify(addresses)})
-  require("node:net").connect(address).on("data", (data) => console.log(String(data))).on("error", () => {});`;
+  return `const addresses = ${JSON.stringify(addresses)};
+let tried = 0;
+const ended = () => ++tried === addresses.length && console.log("tried", tried, "addresses");
+for (const address of addresses)
+  require("node:net").connect(address).on("data", (data) => console.log(String(data)))
+    .on("error", (error) => console.log(error.code)).on("close", ended);`;
 }
