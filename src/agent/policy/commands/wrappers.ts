@@ -1,12 +1,12 @@
 import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
 import {
+  isShell,
   JOINED,
   MORE,
   PLAIN,
   READINGS,
   RUNNERS,
   RUNNING_OPTIONS,
-  SHELLS,
   TAKES_MORE,
   TEXT_LETTERS,
   TEXT_OPTIONS,
@@ -36,7 +36,7 @@ export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnp
 export function runsOthers(name: string): boolean {
   if (PACKAGE_RUNNERS.has(name)) return false;
   return (
-    RUNNERS.has(name) || SHELLS.has(name) || JOINED.has(name) || ["source", ".", "su", "script", "trap", "alias"].includes(name)
+    RUNNERS.has(name) || isShell(name) || JOINED.has(name) || ["source", ".", "su", "script", "trap", "alias"].includes(name)
   );
 }
 
@@ -61,24 +61,15 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
 
 /** All that a command runs besides itself, as far as it can be found. It may be more than what is run, and never runs less. */
 export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
-  const { words, redirects, pipedFrom } = command;
+  const { words } = command;
   const [first, ...rest] = words;
   const found: Wrapped[] = [...programsSetBy(command)];
   if (first === undefined) return [...found, ...substitutedIn(command.assignments)];
   const name = commandName(first);
   const skipped = RUNNERS.get(name);
   if (skipped !== undefined) found.push(...behindOptions(TAKES_MORE.has(name) ? [...rest, MORE] : rest, skipped));
-  for (const option of RUNNING_OPTIONS.get(name) ?? [])
-    for (const [index, word] of rest.entries()) {
-      if (word.text !== option) continue;
-      // What find puts in the place of {} stands nowhere in the line.
-      const behind = rest
-        .slice(index + 1)
-        .map((each): ShellWord => (name !== "git" && each.text.includes("{}") ? { ...each, open: MORE.open } : each));
-      found.push(...behindOptions(behind, name === "docker" || name === "podman" ? 1 : 0));
-      if (name === "git") found.push(...joined(behind), ...joined(behind.slice(behind.findIndex(isNoOption))));
-    }
-  if (SHELLS.has(name)) found.push(...readByShell(rest, redirects, pipedFrom, first));
+  for (const option of RUNNING_OPTIONS.get(name) ?? []) found.push(...behindOption(name, rest, option));
+  if (isShell(name)) found.push(...readByShell(command));
   for (const option of TEXT_OPTIONS.get(name) ?? [])
     if (!TEXT_LETTERS.has(option) || rest.some(({ text }) => TEXT_LETTERS.get(option) === text))
       found.push(...textsOf(rest, option));
@@ -148,36 +139,57 @@ function behindOptions(words: readonly ShellWord[], operands: number): readonly 
   return found;
 }
 
-function readByShell(
-  words: readonly ShellWord[],
-  redirects: SimpleCommand["redirects"],
-  pipedFrom: SimpleCommand | null,
-  at: ShellWord,
-): readonly Wrapped[] {
-  const found: Wrapped[] = [];
-  const command = words.findIndex(({ text, open }) => open !== null || (/^-[a-zA-Z]*c/.test(text) && !text.startsWith("--")));
+/** The commands behind an option that begins one, or that are joined to it. */
+function behindOption(name: string, words: readonly ShellWord[], option: string): readonly Wrapped[] {
+  return words.flatMap((word, index) => {
+    const isFd = name.startsWith("fd");
+    const value = word.text === option ? "" : isFd || option.startsWith("--") ? joinedTo(word.text, option) : null;
+    if (value === null) return [];
+    const given = [...(value === "" ? [] : [part(word, value)]), ...words.slice(index + 1)];
+    if (name === "git")
+      return [...behindOptions(given, 0), ...joined(given), ...joined(given.slice(given.findIndex(isNoOption)))];
+    // What find and fd put in the place of {}, or at the end, stands nowhere in the line.
+    const puts = given.map((each): ShellWord => (/\{[/.]*\}/.test(each.text) ? { ...each, open: MORE.open } : each));
+    return behindOptions(isFd ? [...puts, MORE] : puts, name === "docker" || name === "podman" ? 1 : 0);
+  });
+}
+
+/** The value that is joined to an option; null if the word is not the option with one. */
+function joinedTo(text: string, option: string): string | null {
+  const joint = option.startsWith("--") ? `${option}=` : option;
+  return text.startsWith(joint) ? text.slice(joint.length) : null;
+}
+
+/** All that a shell runs: the texts of its options, and what it reads, which a line rarely says. */
+function readByShell({ words: [first, ...words], redirects, pipedFrom }: SimpleCommand): readonly Wrapped[] {
+  if (first === undefined) return [];
+  const isText = /^(?:pwsh|powershell)/.test(commandName(first)) ? /^[-/]c/i : /^-[a-zA-Z]*c/;
+  const found: Wrapped[] = words.flatMap((word) => {
+    const [, value] = /^--[\w-]+=(.*)$/s.exec(word.text) ?? [];
+    return value === undefined ? [] : [lineOf({ ...word, text: value })];
+  });
+  const command = words.findIndex(({ text, open }) => open !== null || isText.test(text));
   if (command >= 0) {
     const texts = words.slice(command + 1).filter(({ text }) => !/^[-+]/.test(text));
     for (const word of words[command]?.open === null ? texts : words.slice(command)) found.push(lineOf(word));
   }
+  const hide = (reason: string): number => found.push({ kind: "hidden", at: first, reason });
   for (const redirect of redirects)
-    if (redirect.kind === "file" && !redirect.writes && command < 0)
-      found.push({ kind: "hidden", at, reason: "a shell runs what a file holds" });
-    else if (redirect.kind === "text")
-      found.push(
-        redirect.text === null
-          ? { kind: "hidden", at, reason: "a shell reads what is not written out" }
-          : { kind: "line", text: redirect.text, at },
-      );
+    if (redirect.kind === "file" && !redirect.writes && command < 0) hide("a shell runs what a file holds");
+    else if (redirect.kind === "text" && redirect.text === null) hide("a shell reads what is not written out");
+    else if (redirect.kind === "text" && redirect.text !== null) found.push({ kind: "line", text: redirect.text, at: first });
   if (pipedFrom !== null) {
     const [name, ...said] = pipedFrom.words;
-    found.push({ kind: "hidden", at, reason: "a shell runs what another command writes" });
+    hide("a shell runs what another command writes");
     if (["echo", "printf", "cat"].includes(commandName(name))) found.push(...joined(said), ...said.map(lineOf));
     for (const redirect of pipedFrom.redirects)
-      if (redirect.kind === "text" && redirect.text !== null) found.push({ kind: "line", text: redirect.text, at });
+      if (redirect.kind === "text" && redirect.text !== null) found.push({ kind: "line", text: redirect.text, at: first });
   }
-  if (command < 0 && words.some(({ text }) => !text.startsWith("-")))
-    found.push({ kind: "hidden", at, reason: "a shell runs what a file holds" });
+  const about = commandName(first) === "at" ? /^-l$/ : /^--(?:version|help)$/;
+  if (command >= 0 || words.some(({ text }) => about.test(text))) return found;
+  if (words.some(({ text }) => !text.startsWith("-"))) hide("a shell runs what a file holds");
+  // Around it may stand a pipe or a redirection: `exec < x.sh; sh`.
+  else if (!redirects.some(({ kind }) => kind === "text")) hide("a shell runs what it reads");
   return found;
 }
 
@@ -219,7 +231,7 @@ function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
     case "git":
       return setsMore(words) ? "a setting of git may name a program" : null;
     case "env":
-      return textsOf(words, "-S").some(({ kind, ...text }) => kind === "line" && /[\\$]/.test("text" in text ? text.text : ""))
+      return ["-S", "--split-string"].some((option) => textsOf(words, option).some(hasEscapes))
         ? "env reads its text in its own way"
         : null;
     case "hash":
@@ -227,6 +239,10 @@ function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
     default:
       return null;
   }
+}
+
+function hasEscapes(wrapped: Wrapped): boolean {
+  return wrapped.kind === "line" && /[\\$]/.test(wrapped.text);
 }
 
 function joined(words: readonly ShellWord[]): readonly Wrapped[] {

@@ -155,6 +155,15 @@ npx -c 'X'
 bash -c -o pipefail -o errexit 'X'
 csh -c 'X'
 pwsh -c 'X'
+pwsh -Command 'X'
+osh -c 'X'
+bash-5.2 -c 'X'
+ksh93 -c 'X'
+fish --command='X'
+at now <<< 'X'
+echo 'X' | batch
+fd --exec=X
+fdfind x -x X
 [ -v 'a[$(X)]' ]
 printf -v 'a[$(X)]' x
 read 'a[$(X)]' <<< 1
@@ -281,9 +290,18 @@ describe("a deny rule for commands", () => {
       "bash -s < x.sh",
       "sh 3< x.sh <&3",
       "bash < <(cat x)",
+      "exec < x.sh; sh",
+      "{ sh; } < x.sh",
+      "cat x.sh | { sh; }",
+      "sudo sh < x.sh",
+      "at -f x.sh now",
       "find push -exec git {} ';'",
       "fd -x git {}",
+      "fd push -x git",
+      "fd push --exec git {/.}",
+      "fd push -xgit",
       "env -S 'git\\_push'",
+      "env --split-string='git\\_push'",
       "shopt -s expand_aliases\nalias g=git\ng push",
       "git --exec-path=. p",
       "git clone -c core.pager=./x a",
@@ -365,6 +383,8 @@ describe("a deny rule for commands", () => {
       "git clone -c user.name=x a",
       "make all",
     ])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    for (const line of ["bash <<'EOF'\nmake\nEOF", "sh --version", "at -l", "find . -exec wc -l {} +", "fd -x wc -l"])
       expect((await judge(line)).verdict, line).toBe("allow");
     for (const line of ["make all", "for f in a b; do echo $f; done", "[[ -f x ]] && make", "echo $((1 + 1)) $HOME"])
       expect((await judge(line)).verdict, line).toBe("allow");

@@ -62,7 +62,7 @@ export const MORE: ShellWord = { text: "", open: "a variable or substitution", a
 /** Commands that run the words behind one of these. */
 export const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ["find", ["-exec", "-execdir", "-ok", "-okdir"]],
-  ["fd", ["-x", "-X", "--exec", "--exec-batch"]],
+  ...["fd", "fdfind"].map((name): [string, readonly string[]] => [name, ["-x", "-X", "--exec", "--exec-batch"]]),
   ["npm", ["exec", "x"]],
   ["pnpm", ["exec", "dlx"]],
   ["yarn", ["exec", "dlx"]],
@@ -80,8 +80,8 @@ export const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map<s
 ]);
 /** The most commands that the words behind a runner are read as. */
 export const READINGS = 20;
-/** Commands that hand their words, or the text of an option, to a shell. */
-export const SHELLS: ReadonlySet<string> = new Set([
+/** Commands that run what they read: shells, and those that hand it to one. */
+const SHELLS: ReadonlySet<string> = new Set([
   "sh",
   "bash",
   "dash",
@@ -99,7 +99,13 @@ export const SHELLS: ReadonlySet<string> = new Set([
   "nu",
   "elvish",
   "xonsh",
+  ...["osh", "lksh", "rksh", "oksh", "loksh", "pdksh", "rzsh", "hush", "ion", "es", "rc", "powershell", "newgrp", "at", "batch"],
 ]);
+
+/** True if a command runs what it reads, also with a version behind its name, as `bash-5.2`. */
+export function isShell(name: string): boolean {
+  return SHELLS.has(name.replace(/[-.\d]+$/, ""));
+}
 export const TEXT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["su", ["-c", "--command"]],
   ["script", ["-c", "--command"]],
