@@ -8,6 +8,7 @@ import { foundCommand } from "./found-command.ts";
 import type { Place } from "./operand-files.ts";
 import { roughCommands } from "./rough-split.ts";
 import { changesBefore } from "./places/changes-before.ts";
+import { evaluatedIn } from "./settings/evaluated-texts.ts";
 import { programSetBy } from "./settings/program-variables.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
 import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
@@ -44,6 +45,7 @@ export function readCommandLine(line: string, { workspace, folder, environment }
   for (const [index, command] of parsed.commands.entries())
     search.readWhole({ ...command, assignments: [...set, ...command.assignments] }, changes[index] ?? "nothing");
   search.readSet(parsed.sets);
+  search.readEvaluated(evaluatedIn(line, parsed.commands, literalWord(line, whole)), whole);
   const rough = parsed.error === null ? [] : roughly(line, whole, place);
   return {
     text: headBytes(line, TEXT_BYTES),
@@ -84,6 +86,8 @@ class InnerCommands {
   #heldBy: number | null = null;
   /** True if the shell came into its folder by a link. */
   #isLinked = false;
+  /** True while a command is read that is one by its looks only. */
+  #isLikely = false;
   #inner = 0;
   #words = 0;
 
@@ -109,7 +113,12 @@ class InnerCommands {
     if (command.holds === "its chain") this.#heldBy = command.chain;
   }
 
-  /** Reads the names that loops set. */
+  /** Reads the texts that the line evaluates. */
+  readEvaluated(texts: readonly Wrapped[], at: Span): void {
+    this.#look(texts, at, INNER_DEPTH);
+  }
+
+  /** Reads the names that loops and expansions set. */
   readSet(names: readonly ShellWord[]): void {
     for (const name of names) this.#look(programSetBy(name), name, INNER_DEPTH);
   }
@@ -137,9 +146,10 @@ class InnerCommands {
   #look(wrapped: readonly Wrapped[], at: Span, depth: number): void {
     for (const each of wrapped) {
       if (each.kind === "hidden") this.#hide(at, each.reason);
-      else if (each.kind === "chosen") this.chosen ??= { start: at.start, end: at.end, reason: each.reason };
+      else if (each.kind === "chosen") this.#choose(at, each.reason);
       else if (depth === 0 || this.#inner >= INNER_COMMANDS || this.#words >= INNER_WORDS)
-        this.#hide(at, "commands are nested too deeply in others");
+        this.hidden ??= { start: at.start, end: at.end, reason: "commands are nested too deeply in others" };
+      else if (each.kind === "likely") this.#insideLikely(each.words, at, depth);
       else if (each.kind === "words") this.#inside(bare(each.words, at), at, depth);
       else this.#line(each.text, at, depth);
     }
@@ -165,7 +175,18 @@ class InnerCommands {
     this.#look(wrappedIn(command), at, depth - 1);
   }
 
+  #insideLikely(words: readonly ShellWord[], at: Span, depth: number): void {
+    const before = this.#isLikely;
+    this.#isLikely = true;
+    this.#inside(bare(words, at), at, depth);
+    this.#isLikely = before;
+  }
+
   #hide({ start, end }: Span, reason: string): void {
-    this.hidden ??= { start, end, reason };
+    if (!this.#isLikely) this.hidden ??= { start, end, reason };
+  }
+
+  #choose({ start, end }: Span, reason: string): void {
+    if (!this.#isLikely) this.chosen ??= { start, end, reason };
   }
 }

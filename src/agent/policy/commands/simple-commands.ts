@@ -1,4 +1,12 @@
-import { forEachChild, parse, type Assignment, type Command, type Redirection, type SyntaxNode } from "unbash";
+import {
+  forEachChild,
+  parse,
+  type Assignment,
+  type Command,
+  type ParameterExpansionPart,
+  type Redirection,
+  type SyntaxNode,
+} from "unbash";
 import type { Span, Trouble } from "./command-line.ts";
 import { shellWord, type ShellWord } from "./shell-word.ts";
 
@@ -32,7 +40,7 @@ export type SimpleCommand = Span & {
 /** A line taken apart: its simple commands, wherever they stand, and the first part of it that is more than a list of them. */
 export type ParsedLine = {
   readonly commands: readonly SimpleCommand[];
-  /** The names that its loops set. */
+  /** The names that its loops and expansions set, as `${name:=value}` does. */
   readonly sets: readonly ShellWord[];
   readonly trouble: Trouble | null;
   /** The first error of the parser; null if it understands the line. */
@@ -123,6 +131,7 @@ class Reading {
       default: {
         const unusual = UNUSUAL[node.type];
         if (unusual !== undefined) this.#meet(unusual, place);
+        if (node.type === "ParameterExpansion") this.sets.push(...setBy(node).map((word) => ({ ...word, ...place })));
         if (node.type === "For" || node.type === "Select") this.sets.push({ ...shellWord(node.name), ...place });
         forEachChild(node, (child) =>
           this.visit(child, { within, holds: SIMPLE.has(node.type) ? holds : "nothing", pipedFrom: null }),
@@ -150,6 +159,13 @@ class Reading {
     // What its words substitute runs before it, and is read after it: a pipe sees the command itself last.
     if (this.commands.length > position + 1) this.commands.push(...this.commands.splice(position, 1));
   }
+}
+
+/** The assignment of an expansion that makes one: `${name:=value}`. */
+function setBy({ prefix, parameter, operation }: ParameterExpansionPart): readonly ShellWord[] {
+  if (operation?.type !== "Default" || (operation.operator !== "=" && operation.operator !== ":=")) return [];
+  const value = shellWord(operation.operand);
+  return [{ ...value, text: prefix === undefined ? `${parameter}=${value.text}` : `\${parameter}`, assigns: true }];
 }
 
 /** The extent to which a `cd` behind operators holds: it runs only if those before it succeeded or failed. */

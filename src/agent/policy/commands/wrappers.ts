@@ -1,3 +1,4 @@
+import { evaluatedBy } from "./settings/evaluated-texts.ts";
 import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
 import {
   isShell,
@@ -19,6 +20,8 @@ import type { SimpleCommand } from "./simple-commands.ts";
 export type Wrapped =
   | { readonly kind: "words"; readonly words: readonly ShellWord[] }
   | { readonly kind: "line"; readonly text: string; readonly at: ShellWord }
+  /** The words of a command by their looks: deny and ask rules speak of it, and what it leaves open hides nothing. */
+  | { readonly kind: "likely"; readonly words: readonly ShellWord[] }
   /** The line does not say what is run. */
   | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string }
   /** A variable may choose what is run. */
@@ -64,7 +67,8 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   const { words } = command;
   const [first, ...rest] = words;
   const found: Wrapped[] = [...programsSetBy(command)];
-  if (first === undefined) return [...found, ...substitutedIn(command.assignments)];
+  found.push(...evaluatedBy(command));
+  if (first === undefined) return found;
   const name = commandName(first);
   const skipped = RUNNERS.get(name);
   if (skipped !== undefined) found.push(...behindOptions(TAKES_MORE.has(name) ? [...rest, MORE] : rest, skipped));
@@ -81,29 +85,12 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   if (name.startsWith("git-")) found.push({ kind: "words", words: [part(first, "git"), part(first, name.slice(4)), ...rest] });
   if (name === "git" && rest.some(({ text }) => text === "for-each-repo"))
     found.push({ kind: "words", words: [first, ...rest.slice(rest.findIndex(({ text }) => text === "for-each-repo") + 1)] });
-  found.push(...substitutedIn(command.assignments), ...(EVALUATING.has(name) ? substitutedIn(rest) : []));
   const reason = hiddenBy(name, rest);
   if (reason !== null) found.push({ kind: "hidden", at: first, reason });
   if (name === "trap" || name === "alias" || name === "git" || name === "fc")
     for (const word of rest) found.push(...quotedCommand(name, word));
   if (name === "source" || name === ".") found.push({ kind: "hidden", at: first, reason: `${name} runs what a file holds` });
   return found;
-}
-
-/** Commands of the shell that may evaluate what a word has in quotes. */
-const EVALUATING: ReadonlySet<string> = new Set(
-  "test [ printf read let declare typeset local export readonly set unset wait mapfile readarray".split(" "),
-);
-
-/** The substitutions in words that are quoted: arithmetic, references and indices run them later. */
-function substitutedIn(words: readonly ShellWord[]): readonly Wrapped[] {
-  return words.flatMap((at) =>
-    at.open !== null
-      ? []
-      : [...at.text.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
-          ([, text, ticked]) => ({ kind: "line", text: text ?? ticked ?? "", at }) as const,
-        ),
-  );
 }
 
 function part({ start, end }: ShellWord, text: string): ShellWord {
@@ -236,6 +223,8 @@ function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
         : null;
     case "hash":
       return has("-p") ? "hash gives a program another name" : null;
+    case "enable":
+      return has("-f") ? "enable loads what a file holds" : null;
     default:
       return null;
   }

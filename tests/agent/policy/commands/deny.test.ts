@@ -170,6 +170,26 @@ read 'a[$(X)]' <<< 1
 let 'a[$(X)]'
 declare 'a[$(X)]=1'
 x='a[$(X)]'; echo $((x))
+x=('a[$(X)]'); ((x))
+x='a[$(cd "$(pwd)"; X)]'; ((x))
+x='a[$( (X) )]'; ((x))
+x='a[$(sudo X)]'; ((x))
+x='a[${"$"}{ X; }]'; ((x))
+x='a[$(X'; x+=')]'; ((x))
+x='$(X)'; echo "${"$"}{x@P}"
+PS4='${"`"}X${"`"}'; set -x; ls
+[[ -v 'a[$(X)]' ]]
+[[ 'a[$(X)]' -eq 0 ]]
+(( 'a[$(X)]' ))
+echo $(('a[$(X)]'))
+echo $(( "a[\$(X)]" ))
+echo ${"$"}{x:'a[$(X)]'}
+for x in 'a[$(X)]'; do ((x)); done
+f() { echo $(($1)); }; f 'a[$(X)]'
+f() { declare "$1=1"; }; f 'a[$(X)]'
+read x <<< 'a[$(X)]'; ((x))
+: 'a[${"`"}X${"`"}]'; echo $(($_))
+getopts a 'x[$(X)]'
 valgrind X
 uv run X
 bundle exec X
@@ -329,6 +349,9 @@ describe("a deny rule for commands", () => {
       "GIT_EXTERNAL_DIFF=./x git diff",
       "BASH_ALIASES[l]='git push'",
       "BASH_CMDS[gg]=/usr/bin/git; gg push",
+      ": ${BASH_CMDS[gg]:=/usr/bin/git}; gg push",
+      'echo "${PATH=.}"; git x',
+      "enable -f ./x.so gg",
       "NODE_OPTIONS='--require ./x' npm test",
       "export GIT_EDITOR",
       "export $X",
@@ -382,6 +405,14 @@ describe("a deny rule for commands", () => {
       "git config core.pager",
       "git clone -c user.name=x a",
       "make all",
+    ])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    for (const line of [
+      "git commit -m 'Explain `git push`'",
+      "[[ -f x ]] && git commit -m 'Explain $(git push)'",
+      "printf '%s' 'use `git push`'",
+      'x=$((x + 1)); echo "$(date) ${x[0]} ${x:0:5}"',
+      ': "${FOO:=bar}"',
     ])
       expect((await judge(line)).verdict, line).toBe("allow");
     for (const line of ["bash <<'EOF'\nmake\nEOF", "sh --version", "at -l", "find . -exec wc -l {} +", "fd -x wc -l"])
