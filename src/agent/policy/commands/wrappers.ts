@@ -13,6 +13,7 @@ import {
   TEXT_OPTIONS,
 } from "./settings/runners.ts";
 import { programsSetBy } from "./settings/program-variables.ts";
+import { runByScript } from "./settings/script-commands.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 
@@ -81,6 +82,7 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
     found.push(...joined(rest));
     for (const inner of behindOptions(rest, skipped ?? 0)) if (inner.kind === "words") found.push(...joined(inner.words));
   }
+  found.push(...runByScript(name, first, rest));
   if (name === "git") found.push(...aliasesOfGit(rest));
   if (name.startsWith("git-")) found.push({ kind: "words", words: [part(first, "git"), part(first, name.slice(4)), ...rest] });
   if (name === "git" && rest.some(({ text }) => text === "for-each-repo"))
@@ -192,7 +194,7 @@ function textsOf(words: readonly ShellWord[], option: string): readonly Wrapped[
 }
 
 /** The value that a word gives an option; empty if the next word is it, null if the word is not the option. */
-function valueOf(text: string, option: string): string | null {
+export function valueOf(text: string, option: string): string | null {
   if (option.startsWith("--")) {
     const [, name = "", value = ""] = /^(--[^=]+)=?(.*)$/s.exec(text) ?? [];
     return name !== "" && option.startsWith(name) ? value : null;

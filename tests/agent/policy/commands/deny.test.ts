@@ -190,6 +190,16 @@ f() { declare "$1=1"; }; f 'a[$(X)]'
 read x <<< 'a[$(X)]'; ((x))
 : 'a[${"`"}X${"`"}]'; echo $(($_))
 getopts a 'x[$(X)]'
+sed '1e X' a
+sed -n -e '1 e X' a
+sed --expr='$!{e X' a
+sed -l 5 '1e X' a
+sed -i.bak -E 's/a/b/;e X' a
+sed 's,.*,X,e' a
+sed "s|.*|X|ge" a
+awk 'BEGIN{system("X")}'
+awk -v a=1 'BEGIN { print | "X" }'
+gawk -e '"X" | getline' a
 valgrind X
 uv run X
 bundle exec X
@@ -320,6 +330,16 @@ describe("a deny rule for commands", () => {
       "fd push -x git",
       "fd push --exec git {/.}",
       "fd push -xgit",
+      "sed 's/a/b/e' x",
+      "sed '/a/,/b/s,a,b,Ie' x",
+      "sed -f x.sed y",
+      "sed -e 's/a/\\' -e 'b/e' x",
+      `sed "1e $X" x`,
+      'sed "$X" x',
+      "awk -f x.awk y",
+      `awk 'BEGIN { system("git " "push") }'`,
+      "awk '{print $1|c}' x",
+      "gawk '@load \"x\"'",
       "env -S 'git\\_push'",
       "env --split-string='git\\_push'",
       "shopt -s expand_aliases\nalias g=git\ng push",
@@ -408,6 +428,14 @@ describe("a deny rule for commands", () => {
     ])
       expect((await judge(line)).verdict, line).toBe("allow");
     for (const line of [
+      "sed -n '/e/,/b/{p;q}' x",
+      'sed -i "s/VERSION/$V/g" x',
+      "sed -i.e -e 's/one/the/; s,a,e,' -e '/^e$/d' x",
+      "sed -E 's#(a|b)/e#\\1;e#g;y/e/f/;s/[[:alpha:]/e]/x/' x",
+      "sed '/x/a some e\n1i\\\ne text' x",
+      "sed ':e;N;$!be;s/\\n/ /g' x",
+      "awk -F'|' '/e|f/ {print $2 > \"x|y@z\"} # a|b' x",
+      "awk '{ if ($1 || $2) print $1 / $2 / 3 }' x",
       "git commit -m 'Explain `git push`'",
       "[[ -f x ]] && git commit -m 'Explain $(git push)'",
       "printf '%s' 'use `git push`'",

@@ -23,8 +23,21 @@ export const HEAVY: readonly string[] = [
   "-x ",
   "{a,",
   "echo `",
-].flatMap((unit) => [
-  unit.repeat(Math.floor(8_000 / unit.length)),
-  unit.repeat(Math.floor(50 / unit.length)),
-  unit.repeat(30_000),
-]);
+  "a -- ",
+  "a run ",
+  "x='$(' ",
+  "$(()) ",
+  ": $((x)) '`' ",
+]
+  .flatMap((unit) => [
+    unit.repeat(Math.floor(8_000 / unit.length)),
+    unit.repeat(Math.floor(50 / unit.length)),
+    unit.repeat(30_000),
+  ])
+  .concat(
+    ["[a]", "[[:a:]", "/[", "/a[/]", "\\.", "s/a/b/;", "\\a", "1,", "{", '"', "|", "@a;"].flatMap((unit) =>
+      ["sed 's/", "sed '/", "sed '", "awk '/", "awk '"].map(
+        (start) => `${start}${unit.repeat(Math.floor(7_900 / unit.length))}' x`,
+      ),
+    ),
+  );
