@@ -13,6 +13,7 @@ import {
   TEXT_OPTIONS,
 } from "./settings/runners.ts";
 import { programsSetBy } from "./settings/program-variables.ts";
+import { likelyIn } from "./settings/likely-commands.ts";
 import { runByScript } from "./settings/script-commands.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
@@ -76,13 +77,13 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   for (const option of RUNNING_OPTIONS.get(name) ?? []) found.push(...behindOption(name, rest, option));
   if (isShell(name)) found.push(...readByShell(command));
   for (const option of TEXT_OPTIONS.get(name) ?? [])
-    if (!TEXT_LETTERS.has(option) || rest.some(({ text }) => TEXT_LETTERS.get(option) === text))
+    if (name !== "git" || !TEXT_LETTERS.has(option) || rest.some(({ text }) => TEXT_LETTERS.get(option) === text))
       found.push(...textsOf(rest, option));
   if (JOINED.has(name)) {
     found.push(...joined(rest));
     for (const inner of behindOptions(rest, skipped ?? 0)) if (inner.kind === "words") found.push(...joined(inner.words));
   }
-  found.push(...runByScript(name, first, rest));
+  found.push(...runByScript(name, first, rest), ...likelyIn(name, words));
   if (name === "git") found.push(...aliasesOfGit(rest));
   if (name.startsWith("git-")) found.push({ kind: "words", words: [part(first, "git"), part(first, name.slice(4)), ...rest] });
   if (name === "git" && rest.some(({ text }) => text === "for-each-repo"))
@@ -95,7 +96,7 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   return found;
 }
 
-function part({ start, end }: ShellWord, text: string): ShellWord {
+export function part({ start, end }: ShellWord, text: string): ShellWord {
   return { text, open: null, assigns: false, start, end };
 }
 
@@ -103,7 +104,7 @@ function part({ start, end }: ShellWord, text: string): ShellWord {
  * The commands behind options and so many operands. Whether an option takes the next word is not known: both readings
  * count.
  */
-function behindOptions(words: readonly ShellWord[], operands: number): readonly Wrapped[] {
+export function behindOptions(words: readonly ShellWord[], operands: number): readonly Wrapped[] {
   let index = 0;
   let mayBeValue = false;
   const found: Wrapped[] = [];

@@ -202,6 +202,27 @@ awk -v a=1 'BEGIN { print | "X" }'
 gawk -e '"X" | getline' a
 valgrind X
 uv run X
+uncommon -- X
+uncommon sub exec -- sudo X
+uncommon exec there X
+uncommon run --quick X
+uncommon -c 'X'
+uncommon run --command 'X'
+uncommon --exec='X'
+ccache X
+envdir e X
+cmd /c X
+tmux new -d 'X'
+tmux send-keys 'X' Enter
+screen -dm X
+concurrently 'X' ls
+nodemon -e ts -x 'X'
+start-stop-daemon --start --exec X
+ssh -o ProxyCommand='X ' h
+socat - EXEC:'X -'
+strace -o '|X' ls
+tar --checkpoint-action=exec='X -' -cf a b
+sg a 'X'
 bundle exec X
 hyperfine 'X'
 tar --to-command='X' -xf a.tar
@@ -441,6 +462,19 @@ describe("a deny rule for commands", () => {
       "printf '%s' 'use `git push`'",
       'x=$((x + 1)); echo "$(date) ${x[0]} ${x:0:5}"',
       ': "${FOO:=bar}"',
+    ])
+      expect((await judge(line)).verdict, line).toBe("allow");
+    for (const line of [
+      "uncommon -- $X",
+      "uncommon exec there sh x.sh",
+      "cargo run -- git push",
+      "npm run push -- rm",
+      "gh pr create --title 'git push works' --body 'rm -rf x'",
+      "python3 -c 'print(\"rm -rf x\")'",
+      "tar czf a.tgz curl",
+      "gcc -c rm",
+      "tmux ls",
+      "docker-compose exec web ls",
     ])
       expect((await judge(line)).verdict, line).toBe("allow");
     for (const line of ["bash <<'EOF'\nmake\nEOF", "sh --version", "at -l", "find . -exec wc -l {} +", "fd -x wc -l"])

@@ -41,6 +41,10 @@ export const RUNNERS: ReadonlyMap<string, number> = new Map([
   ...[
     "linux32",
     "linux64",
+    "uname26",
+    ...["cgexec", "rlwrap", "unbuffer", "cpulimit", "schedtool", "trickle", "proxychains", "proxychains4", "torsocks", "torify"],
+    ...["chpst", "softlimit", "with-contenv", "dbus-launch", "ccache", "distcc", "sccache", "retry", "wsl", "winpty"],
+    ...["cross-env", "dotenv", "dotenvx", "vault-env", "nodemon", "sg", "concurrently", "npm-run-all", "tmux", "screen"],
     "i386",
     "x86_64",
     "choom",
@@ -52,9 +56,24 @@ export const RUNNERS: ReadonlyMap<string, number> = new Map([
     "numactl",
     "run0",
   ].map((name) => [name, 0] as const),
-  ...["timeout", "flock", "chroot", "chrt", "taskset", "setarch", "ssh", "firejail", "gosu", "su-exec", "setpriv", "prlimit"].map(
-    (name) => [name, 1] as const,
-  ),
+  ...[
+    "envdir",
+    "setuidgid",
+    "s6-setuidgid",
+    "faketime",
+    "timeout",
+    "flock",
+    "chroot",
+    "chrt",
+    "taskset",
+    "setarch",
+    "ssh",
+    "firejail",
+    "gosu",
+    "su-exec",
+    "setpriv",
+    "prlimit",
+  ].map((name) => [name, 1] as const),
 ]);
 /** Commands that run their words with more words behind them, which stand nowhere in the line. */
 export const TAKES_MORE: ReadonlySet<string> = new Set(["xargs", "parallel", "entr"]);
@@ -76,8 +95,29 @@ export const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map<s
     name,
     ["exec", "run"],
   ]),
-  ["perf", ["stat", "record"]],
+  ["perf", ["stat", "record", "trace"]],
+  ["mise", ["exec", "run", "x"]],
+  ["ip", ["exec"]],
+  ["start-stop-daemon", ["--exec", "-x", "--startas", "-a"]],
+  ["tmux", ["new", "new-session", "new-window", "neww", "split-window", "splitw", "respawn-pane", "run-shell", "run", "-d"]],
+  ["screen", ["-dm", "-m"]],
+  ["cmd", ["/c", "/C", "/k"]],
 ]);
+/** Commands whose words, or parts of them behind a name and a sign, may be lines that they run. */
+export const TAKES_LINES: ReadonlySet<string> = new Set(
+  "tmux screen concurrently npm-run-all watchexec sg newgrp sops tar ssh scp sftp rsync strace ltrace man socat nc ncat expect gdb vim vi ex nvim emacs less more at batch".split(
+    " ",
+  ),
+);
+/**
+ * Commands whose words behind `--`, `run` or `exec` are operands of their own programs or scripts, and whose `-c` is code of
+ * another language: nothing is guessed of them.
+ */
+export const OWN_WORDS: ReadonlySet<string> = new Set(
+  "git npm pnpm yarn bun make cargo go node deno python python3 perl ruby php lua psql mysql sqlite3 gcc g++ clang cc tar gzip".split(
+    " ",
+  ),
+);
 /** The most commands that the words behind a runner are read as. */
 export const READINGS = 20;
 /** Commands that run what they read: shells, and those that hand it to one. */
