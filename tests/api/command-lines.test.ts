@@ -39,7 +39,7 @@ const SCRIPT = {
 const PERMISSION: PermissionSource = {
   ...presets.readOnly,
   deny: ["shell(command:git push *)"],
-  allow: ["shell(command:npm run *)"],
+  allow: ["shell(command:npm run *)", "shell(command:make *)"],
 };
 
 const commandOffice = (permission: PermissionSource = PERMISSION) =>
@@ -82,11 +82,21 @@ describe("command lines of an own tool", () => {
     });
     expect(await explain({ command: "ls", steps: [{ command: "ls" }, { command: "rm x" }] })).toMatchObject({
       verdict: "ASK",
-      parts: [{ parameter: "steps[].command", start: 0, end: 4, verdict: "ASK" }],
+      parts: [{ parameter: "steps[1].command", start: 0, end: 4, verdict: "ASK" }],
     });
     expect(await explain({ command: "ls", steps: [{ command: "git push" }] })).toMatchObject({
       verdict: "DENY",
-      parts: [{ parameter: "steps[].command", start: 0, end: 8, verdict: "DENY" }],
+      parts: [{ parameter: "steps[0].command", start: 0, end: 8, verdict: "DENY" }],
+    });
+    expect(await explain({ command: "npm run build", steps: [{ command: "ls" }, { command: "make all" }] })).toMatchObject({
+      verdict: "ALLOW",
+      rule: "allow shell(command:npm run *)",
+      reason:
+        "allow rules take in all of its commands: characters 1 to 13 of command by shell(command:npm run *); characters 1 to 8 of steps[1].command by shell(command:make *)",
+      considered: expect.arrayContaining([
+        expect.objectContaining({ rule: "allow shell(command:npm run *)", verdict: "ALLOW" }),
+        expect.objectContaining({ rule: "allow shell(command:make *)", verdict: "ALLOW" }),
+      ]),
     });
   });
 
@@ -109,6 +119,19 @@ describe("command lines of an own tool", () => {
 });
 
 describe("always allow this command line", () => {
+  it("answers what is asked about in mode auto, too", async () => {
+    const { as } = await commandOffice({ mode: "auto" });
+    const { id: agent } = await as("anna").createAgent();
+    const { approvalId } = await ask(as("anna"), "run cat /etc/hosts", agent);
+    const input = { approvalId, rule: "shell(command:cat /etc/hosts)" };
+    expect((await as("paul").get(AllowAlwaysDocument, { input })).allowAlways.userErrors).toEqual([]);
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    await as("anna").turn(agent, "run cat /etc/hosts");
+    const last = (await as("anna").agent(agent)).toolCalls.nodes.at(-1);
+    expect(last).toMatchObject({ state: "COMPLETED", explanation: { rule: "always allow shell(command:cat /etc/hosts)" } });
+  });
+
   it("proposes the words up to the first that varied, with examples, and takes another rule to look at", async () => {
     const { as } = await commandOffice({ mode: "default" });
     const { id: agent } = await as("anna").createAgent();

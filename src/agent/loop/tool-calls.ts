@@ -146,7 +146,7 @@ export class ToolCalls {
   async #judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
-    const isAsked = mayAsk(template.permission) || calls.some(namesSecret) || (template.box !== null && calls.some(speaksOfGit));
+    const isAsked = mayAsk(template.permission) || calls.some((call) => namesSecret(call) || this.#takesLines(call));
     const stored = isAsked ? await storedRules(this.#services.sql, this.#services.tools, view) : [];
     const stop = this.#stopSignal();
     const judged = await Promise.all(
@@ -164,6 +164,12 @@ export class ToolCalls {
     const judgements = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [judgement]));
     for (const { call } of judgements) this.#passed.delete(call.id);
     if (judgements.length > 0) await owner.commit(callsJudged(owner.current(view), { judgements, template }, this.#now()));
+  }
+
+  /** True if a tool takes command lines: those are asked about in every mode, and rules that people have stored answer some of that. */
+  #takesLines({ name }: CallView): boolean {
+    const tool = this.#services.tools.get(name);
+    return tool !== undefined && Object.keys(tool.commands).length > 0;
   }
 
   #isHooked(name: string, { hooks }: Template): boolean {
@@ -321,9 +327,4 @@ export class ToolCalls {
 /** True if a call names a file with secrets. The name in the call decides. */
 function namesSecret({ requestedInput, effectiveInput }: CallView): boolean {
   return someString(effectiveInput ?? requestedInput, isSecretPath);
-}
-
-/** True if a call may run git, which in a box is asked about by what the box covers: rules that people have stored uncover files. */
-function speaksOfGit({ requestedInput, effectiveInput }: CallView): boolean {
-  return someString(effectiveInput ?? requestedInput, (text) => /\bgit\b/.test(text));
 }

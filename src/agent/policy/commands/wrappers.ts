@@ -63,7 +63,7 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
 export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   const { words, redirects, pipedFrom } = command;
   const [first, ...rest] = words;
-  const found: Wrapped[] = [...programsSetBy(command)];
+  const found: Wrapped[] = [...programsSetBy(command), ...redirects.flatMap(hiddenByRedirect)];
   if (first === undefined) return [...found, ...substitutedIn(command.assignments)];
   const name = commandName(first);
   const skipped = RUNNERS.get(name);
@@ -113,6 +113,13 @@ function substitutedIn(words: readonly ShellWord[]): readonly Wrapped[] {
           ([, text, ticked]) => ({ kind: "line", text: text ?? ticked ?? "", at }) as const,
         ),
   );
+}
+
+/** Behind an unusual redirection bash may read the name of a command. */
+function hiddenByRedirect(redirect: SimpleCommand["redirects"][number]): readonly Wrapped[] {
+  return redirect.kind === "file" && redirect.target.open === "an unusual redirection"
+    ? [{ kind: "hidden", at: redirect.target, reason: "bash may read a redirection as a word" }]
+    : [];
 }
 
 function part({ start, end }: ShellWord, text: string): ShellWord {
