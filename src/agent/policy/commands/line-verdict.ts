@@ -62,9 +62,9 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
       return { start, end, parameter: named.parameter, at: named.at, verdict, reason, rule };
     };
     const trouble = named.line.trouble ?? named.line.hidden;
-    return [
-      ...(trouble === null ? [] : [said(trouble, "ask", trouble.reason)]),
-      ...first
+    const troubled = trouble === null ? [] : [said(trouble, "ask", trouble.reason)];
+    return troubled.concat(
+      first
         .filter((each) => each.named === named)
         .map(({ command, rule }) => {
           const deciding = rule ?? (best?.commands.includes(command) === true ? best.rule : undefined);
@@ -75,7 +75,7 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
           const why = whyAsked(scope, command);
           return said(why, "ask", why.reason);
         }),
-    ];
+    );
   });
 }
 

@@ -1,3 +1,4 @@
+import { commandName, lineOf, quotedCommand, type Wrapped } from "./settings/wrapped.ts";
 import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
 import {
   JOINED,
@@ -14,20 +15,6 @@ import {
 import { programsSetBy } from "./settings/program-variables.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
-
-/** Something that a command runs besides itself: the words of a command, or a text that a shell reads. */
-export type Wrapped =
-  | { readonly kind: "words"; readonly words: readonly ShellWord[] }
-  | { readonly kind: "line"; readonly text: string; readonly at: ShellWord }
-  /** The line does not say what is run. */
-  | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string }
-  /** A variable may choose what is run. */
-  | { readonly kind: "chosen"; readonly at: ShellWord; readonly reason: string };
-
-/** The name of a command without its folders: `/bin/rm` is `rm`. */
-export function commandName(word: ShellWord | undefined): string {
-  return word === undefined ? "" : word.text.slice(word.text.lastIndexOf("/") + 1);
-}
 
 /** Commands that run a program of a package, which they name first. */
 export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "uvx"]);
@@ -74,7 +61,7 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
       // What find puts in the place of {} stands nowhere in the line.
       const behind = rest
         .slice(index + 1)
-        .map((each): ShellWord => (name !== "git" && each.text.includes("{}") ? { ...each, open: MORE.open } : each));
+        .map((each): ShellWord => (name !== "git" && each.text.includes("{}") ? opened(each) : each));
       found.push(...behindOptions(behind, name === "docker" || name === "podman" ? 1 : 0));
       if (name === "git") found.push(...joined(behind), ...joined(behind.slice(behind.findIndex(isNoOption))));
     }
@@ -122,6 +109,10 @@ function hiddenByRedirect(redirect: SimpleCommand["redirects"][number]): readonl
     : [];
 }
 
+function opened({ text, assigns, start, end }: ShellWord): ShellWord {
+  return { text, open: MORE.open, assigns, start, end };
+}
+
 function part({ start, end }: ShellWord, text: string): ShellWord {
   return { text, open: null, assigns: false, start, end };
 }
@@ -155,6 +146,9 @@ function behindOptions(words: readonly ShellWord[], operands: number): readonly 
   return found;
 }
 
+/** The most texts behind `-c` that are read: values of its options may stand before the one that runs. */
+const SHELL_TEXTS = 8;
+
 function readByShell(
   words: readonly ShellWord[],
   redirects: SimpleCommand["redirects"],
@@ -165,7 +159,7 @@ function readByShell(
   const command = words.findIndex(({ text, open }) => open !== null || (/^-[a-zA-Z]*c/.test(text) && !text.startsWith("--")));
   if (command >= 0) {
     const texts = words.slice(command + 1).filter(({ text }) => !/^[-+]/.test(text));
-    for (const word of words[command]?.open === null ? texts : words.slice(command)) found.push(lineOf(word));
+    for (const word of words[command]?.open === null ? texts.slice(0, SHELL_TEXTS) : words.slice(command)) found.push(lineOf(word));
   }
   for (const redirect of redirects)
     if (redirect.kind === "file" && !redirect.writes && command < 0)
@@ -245,19 +239,4 @@ function joined(words: readonly ShellWord[]): readonly Wrapped[] {
     { kind: "line", text, at: first },
     ...(open === undefined ? [] : [{ kind: "hidden", at: open, reason: "a shell reads what is not written out" } as const]),
   ];
-}
-
-/** The command of a trap, an alias, or an alias of git's, which begins with `!`. */
-export function quotedCommand(name: string, word: ShellWord): readonly Wrapped[] {
-  if (name === "trap") return [lineOf(word)];
-  const value = /^[^=]*=(.*)$/s.exec(word.text)?.[1] ?? word.text;
-  if (name === "git") return /^\s*!/.test(value) ? [{ kind: "line", text: value.replace(/^\s*!/, ""), at: word }] : [];
-  // More words may stand behind the alias.
-  return word.text.includes("=") ? [{ kind: "line", text: `${value} $more`, at: word }] : [];
-}
-
-export function lineOf(word: ShellWord): Wrapped {
-  return word.open === null
-    ? { kind: "line", text: word.text, at: word }
-    : { kind: "hidden", at: word, reason: "a shell reads what is not written out" };
 }

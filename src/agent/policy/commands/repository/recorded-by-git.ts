@@ -1,7 +1,7 @@
 import type { RecordedFiles, Span } from "../command-line.ts";
 import { Gathered, located, type Place } from "../operand-files.ts";
 import type { ShellWord } from "../shell-word.ts";
-import { commandName } from "../wrappers.ts";
+import { commandName } from "../settings/wrapped.ts";
 
 /** Options of a command that take the next word, those with a letter of which the rest is the value, and those that take every file. */
 type Options = { readonly valued: ReadonlySet<string>; readonly letters: string; readonly takesAll: RegExp };
