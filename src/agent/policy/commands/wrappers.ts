@@ -159,7 +159,8 @@ function readByShell(
   const command = words.findIndex(({ text, open }) => open !== null || (/^-[a-zA-Z]*c/.test(text) && !text.startsWith("--")));
   if (command >= 0) {
     const texts = words.slice(command + 1).filter(({ text }) => !/^[-+]/.test(text));
-    for (const word of words[command]?.open === null ? texts.slice(0, SHELL_TEXTS) : words.slice(command)) found.push(lineOf(word));
+    for (const word of words[command]?.open === null ? texts.slice(0, SHELL_TEXTS) : words.slice(command))
+      found.push(lineOf(word));
   }
   for (const redirect of redirects)
     if (redirect.kind === "file" && !redirect.writes && command < 0)
