@@ -1,4 +1,4 @@
-import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { errorCode } from "../../../lib/error-code.ts";
@@ -59,8 +59,11 @@ export class TakenAway {
         seen.add(found);
         const to = join(this.#kept, id, found);
         mkdirSync(dirname(to), { recursive: true });
-        await inFolder(dirname(join(workspace, found)), async (folder) => move(join(folder, basename(found)), to));
-        notes.push({ text: `${found} was taken away: programs of a box may not make it. It is kept in ${to}`, isDone: true });
+        const place = join(workspace, found);
+        const beside = `${place}.taken-away-${id}`;
+        const isMoved = await inFolder(dirname(place), async (folder) => moved(folder, basename(place), to, basename(beside)));
+        const kept = isMoved ? to : beside;
+        notes.push({ text: `${found} was taken away: programs of a box may not make it. It is kept in ${kept}`, isDone: true });
       } catch (error) {
         notes.push({
           text: `${path} must not be made by programs of a box, and could not be taken away (${messageOf(error)})`,
@@ -93,13 +96,20 @@ function unlink(file: string): void {
   }
 }
 
-/** Moves a file or folder, also to another disk. Links are moved as links. */
-function move(from: string, to: string): void {
+/**
+ * Moves what has this name in a folder away: `to` another place, or, where that cannot be, to the name `beside` it in the same
+ * folder. True if it was moved `to`. Links are moved as links. Nothing is copied, since a program may make things of any size
+ * and depth.
+ */
+function moved(folder: string, name: string, to: string, beside: string): boolean {
   try {
-    renameSync(from, to);
+    renameSync(join(folder, name), to);
+    return true;
   } catch (error) {
-    if (errorCode(error) !== "EXDEV") throw error;
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
-    rmSync(from, { recursive: true });
+    // Another disk; a folder that may not be written, or lies in one.
+    if (!["EXDEV", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
   }
+  chmodSync(folder, (statSync(folder).mode & 0o7777) | 0o700);
+  renameSync(join(folder, name), join(folder, beside));
+  return false;
 }
