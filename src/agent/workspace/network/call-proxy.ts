@@ -9,7 +9,7 @@ import {
 } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { INTERNET, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
+import { INTERNET, oneByOne, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
 
 /** The bounds of one call's proxy. Times are in ms. */
 const CONNECTIONS = 64;
@@ -54,11 +54,17 @@ export class CallProxy {
   readonly #busy = new WeakSet<Duplex>();
   #connections = 0;
   #looking = 0;
+  #isClosed = false;
 
   /** `listener` is a listening socket in the network of the call's box. */
   constructor(listener: Server, decide: HostDecision, network: Network = INTERNET) {
     this.#decide = decide;
-    this.#network = network;
+    // One name at a time, so that the names of one call hold up those of others for a moment only.
+    const look = oneByOne(async (name) => {
+      if (this.#isClosed) throw new Error("the call has ended");
+      return network.lookup(name);
+    });
+    this.#network = { ...network, lookup: look };
     this.#listener = listener;
     this.#http = createServer({ maxHeaderSize: HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: KEPT_MS });
     this.#http.timeout = IDLE_MS;
@@ -81,6 +87,7 @@ export class CallProxy {
 
   /** Ends all connections, and takes no more. */
   close(): void {
+    this.#isClosed = true;
     this.#listener.close();
     for (const socket of this.#sockets) socket.destroy();
   }

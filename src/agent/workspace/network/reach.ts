@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from "node:net";
 import { isNearAddress } from "../../../lib/near-address.ts";
 import { isPrivateAddress } from "../../../lib/private-address.ts";
 import { messageOf } from "../../../lib/text.ts";
+import { Turns } from "../../../lib/turns.ts";
 
 /** The way from the server to the internet. Tests put another one in its place. */
 export type Network = {
@@ -13,9 +14,18 @@ export type Network = {
   isNear(address: string): boolean;
 };
 
-/** The network of this machine. */
+/** Looks names up one after the other. */
+export function oneByOne(look: Network["lookup"]): Network["lookup"] {
+  const turns = new Turns(1);
+  return (name) => turns.run("", () => look(name));
+}
+
+/**
+ * The network of this machine. Names are looked up one after the other: the system looks up two at a time for all of a process,
+ * and the server looks for its models and webhooks by the same way. A name that nobody answers for takes it ten seconds and more.
+ */
 export const INTERNET: Network = {
-  lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  lookup: oneByOne(async (name) => (await lookup(name, { all: true })).map(({ address }) => address)),
   connect: (address, port) => connect({ host: address, port }),
   isNear: (address) => isNearAddress(address),
 };

@@ -79,18 +79,15 @@ describe("a program that the proxy serves", () => {
 
   it("that leaves while its host is looked for, or whose call ends meanwhile, leaves no connection behind", async () => {
     const found = Promise.withResolvers<readonly string[]>();
-    let lookups = 0;
-    const { network, connections } = await hostileNetwork(null, () => {
-      lookups += 1;
-      return found.promise;
-    });
-    const { port, proxy, connections: served } = await proxyOf(ALL, network);
+    let decisions = 0;
+    const { network, connections } = await hostileNetwork(null, () => found.promise);
+    const { port, proxy, connections: served } = await proxyOf(() => (decisions += 1) > 0, network);
     const asks = async (lines: string): Promise<Socket> => {
-      const before = lookups;
+      const before = decisions;
       const socket = await opened(port);
       socket.on("error", () => {}).resume();
       socket.write(lines);
-      await vi.waitFor(() => expect(lookups).toBe(before + 1));
+      await vi.waitFor(() => expect(decisions).toBe(before + 1));
       return socket;
     };
     (await asks(`${GET}content-length: 9\r\n\r\n`)).destroy();
@@ -117,6 +114,26 @@ describe("a program that the proxy serves", () => {
     await vi.waitFor(async () => expect(await connections()).toBe(0));
     expect(await says(port, `${GET}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 503/);
     expect(decisions).toBe(64);
+  });
+
+  it("has one name looked up at a time, and none once its call has ended", async () => {
+    const looked: string[] = [];
+    const answers = [Promise.withResolvers<readonly string[]>(), Promise.withResolvers<readonly string[]>()];
+    const { network } = await hostileNetwork(null, async (name) => (await answers[looked.push(name) - 1]?.promise) ?? []);
+    let decisions = 0;
+    const { port, proxy } = await proxyOf(() => (decisions += 1) > 0, network);
+    for (const name of ["a", "b", "c"]) {
+      const before: number = decisions;
+      (await opened(port)).on("error", () => {}).write(`CONNECT ${name}.example:443 HTTP/1.1\r\n\r\n`);
+      await vi.waitFor(() => expect(decisions).toBe(before + 1));
+    }
+    expect(looked).toEqual(["a.example"]);
+    answers[0]?.resolve([PUBLIC]);
+    await vi.waitFor(() => expect(looked).toEqual(["a.example", "b.example"]));
+    proxy.close();
+    answers[1]?.resolve([PUBLIC]);
+    await new Promise(setImmediate);
+    expect(looked).toHaveLength(2);
   });
 
   it("holds a bounded number of connections, also of those that it was told are too many", async () => {
