@@ -42,7 +42,8 @@ export class TakenAway {
     const said: string[] = [];
     for (const name of readdirSync(this.#running)) {
       const file = join(this.#running, name);
-      const notes = await this.#takeAll(JSON.parse(readFileSync(file, "utf8")) as Watch, basename(name, ".json"));
+      const watch = watchIn(file);
+      const notes = watch === null ? [] : await this.#takeAll(watch, basename(name, ".json"));
       said.push(...notes.map(({ text }) => text));
       if (notes.every(({ isDone }) => isDone)) unlink(file);
     }
@@ -72,6 +73,16 @@ export class TakenAway {
       }
     }
     return notes;
+  }
+}
+
+/** The watch that was written down; null if it is not whole: then its program was never started. */
+function watchIn(file: string): Watch | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Watch;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

@@ -166,6 +166,10 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(notes).toHaveLength(1);
     expect(await readdir(workspace)).toEqual([]);
     expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+    // A server that died, or whose disk was full, while it wrote: no program was started.
+    for (const text of ["", '{"workspace":']) await writeFile(join(folder, "box", "running", `${text.length}.json`), text);
+    expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+    expect(await readdir(join(folder, "box", "running"))).toEqual([]);
   });
 
   it("that are links are mounted nowhere: the start is refused and names the link", async () => {
