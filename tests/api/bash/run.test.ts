@@ -69,14 +69,21 @@ describe("bash_run", () => {
   });
 
   it.each([
-    ["a folder that is not there", { command: "pwd", cwd: "nowhere" }, "EXECUTION_FAILED", /nowhere/],
+    [
+      "a folder that is not there",
+      { command: "pwd", cwd: "nowhere" },
+      "EXECUTION_FAILED",
+      /^The tool failed: nowhere does not exist$/,
+    ],
+    ["a folder that is a file", { command: "pwd", cwd: "file" }, "EXECUTION_FAILED", /failed: file is no folder/],
     ["a folder outside of the workspace", { command: "pwd", cwd: ".." }, "PERMISSION_DENIED", /outside of the workspace/],
     ["a variable without a name", { command: "env", env: { "A=B": "c" } }, "INVALID_PARAMS", /env/],
     ["a value that is no text", { command: "env", env: { A: 7 } }, "INVALID_PARAMS", /env\/A: must be string/],
-    ["no command", { command: "" }, "INVALID_PARAMS", /command/],
+    ["no command", { command: "" }, "INVALID_PARAMS", /command: must not be empty/],
     ["a command that is too long", { command: "x".repeat(40_000) }, "INVALID_PARAMS", /command/],
   ])("refuses %s", async (_name, input, type, message) => {
     const { app, turn } = await bashApp([["bash_run", input]]);
+    await writeFile(join(app.workspace, "file"), "");
     const [call] = await turn();
     expect(call?.error?.type).toBe(type);
     expect(call?.output).toMatch(message);

@@ -4,7 +4,8 @@ import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import type { SeenFile } from "../../workspace/known-files.ts";
-import { readKnown, readPresent, writtenFile } from "./known-content.ts";
+import { foreseen } from "./file-problem.ts";
+import { readKnown, writtenFile } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
@@ -34,11 +35,12 @@ export const fsWrite = defineTool({
       details: { ok: true, path, bytes, lines, diff: diffOf(name, before?.present ?? null, content) },
     };
   },
-  async preview({ path, content }, context) {
-    const before = await ifThere(readPresent(context, path));
-    const name = context.workspace.show(context.workspace.resolve(path, "write"));
-    return { files: [{ path: name, diff: diffOf(name, before, content) }] };
-  },
+  preview: ({ path, content }, context) =>
+    foreseen(async () => {
+      const before = await ifThere(readKnown(context, path));
+      const name = context.workspace.show(context.workspace.resolve(path, "write"));
+      return { files: [{ path: name, diff: diffOf(name, before?.present ?? null, content) }] };
+    }),
 });
 
 /** The file that is replaced; null if there is none. */

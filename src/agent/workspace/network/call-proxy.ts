@@ -9,6 +9,7 @@ import {
 } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { errorCode } from "../../../lib/error-code.ts";
 import { INTERNET, oneByOne, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
 
 /** The bounds of one call's proxy. Times are in ms. */
@@ -19,7 +20,7 @@ const HEADER_BYTES = 16 * 1024;
 const KEPT_MS = 30_000;
 const CONNECT_MS = 15_000;
 const IDLE_MS = 300_000;
-/** The most refused hosts that are named. */
+/** The most refused hosts that are named, and the most that did not answer. */
 const MOST_NAMED = 20;
 const TOO_MANY = `one call has at most ${CONNECTIONS} connections`;
 /** The least status that an answer can have. */
@@ -41,7 +42,7 @@ const HOP_BY_HOP = new Set([
 /**
  * The only way of one call's programs to the network: a proxy for HTTP and CONNECT (RFC 9110) at a socket of the call's own,
  * so that no call uses what another one may reach. Each connection is decided about before anything is sent; what is refused
- * is answered at once with 403 and the reason.
+ * is answered at once with 403 and the reason, what cannot be reached with 502 and the reason.
  */
 export class CallProxy {
   readonly #decide: HostDecision;
@@ -50,6 +51,8 @@ export class CallProxy {
   readonly #listener: Server;
   readonly #sockets = new Set<Duplex>();
   readonly #refused = new Map<string, string>();
+  /** The targets that were allowed and did not answer when they were last tried. */
+  readonly #silent = new Map<string, string>();
   /** The connections whose request has no whole answer yet. */
   readonly #busy = new WeakSet<Duplex>();
   #connections = 0;
@@ -80,9 +83,9 @@ export class CallProxy {
     listener.on("error", () => {});
   }
 
-  /** The refusals, in words for the model: each host once. */
+  /** The refusals, and what was allowed and did not answer, in words for the model: each host and port once. */
   get notes(): readonly string[] {
-    return [...this.#refused.values()];
+    return [...this.#refused.values(), ...this.#silent.values()];
   }
 
   /** Ends all connections, and takes no more. */
@@ -134,20 +137,27 @@ export class CallProxy {
       headers: { ...passedOn(asked.headers), ...framing, host: url.host },
       setHost: false,
     });
-    const fail = (reason: string): void =>
-      answer.headersSent ? void answer.destroy() : end(answer, 502, `${shown(target)}: ${reason}`);
-    passed.on("error", (error) => fail(error.message));
+    let isAwaited = true;
+    const fail = (problem: Error | null): void => {
+      if (isAwaited && !answer.headersSent) end(answer, 502, this.#noAnswer(target, problem));
+      else answer.destroy();
+    };
+    passed.on("error", fail);
     passed.on("close", () => {
-      if (!answer.headersSent) fail("no answer");
+      if (!answer.headersSent) fail(null);
     });
     passed.on("response", (response) => {
       const { statusCode = 0 } = response;
       if (statusCode < LEAST_STATUS) return void passed.destroy(new Error(`${statusCode} is no status of an answer`));
+      this.#silent.delete(shown(target));
       answer.writeHead(statusCode, passedOn(response.headers));
       response.on("error", () => answer.destroy());
       response.pipe(answer);
     });
-    answer.on("close", () => passed.destroy());
+    answer.on("close", () => {
+      isAwaited = false;
+      passed.destroy();
+    });
     asked.pipe(passed);
   }
 
@@ -161,16 +171,20 @@ export class CallProxy {
     if (socket.destroyed) return;
     const outside = this.#connect(address, target.port);
     let isConnected = false;
+    let problem: Error | null = null;
+    outside.once("error", (error) => (problem = error));
     outside.once("connect", () => {
       isConnected = true;
+      this.#silent.delete(shown(target));
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
       if (head.length > 0) outside.write(head);
       outside.pipe(socket);
       socket.pipe(outside);
     });
-    outside.once("close", () =>
-      isConnected ? socket.destroy() : socket.end(answerHead(502, `${shown(target)} does not answer`)),
-    );
+    outside.once("close", () => {
+      if (isConnected || socket.destroyed) socket.destroy();
+      else socket.end(answerHead(502, this.#noAnswer(target, problem)));
+    });
     socket.once("close", () => outside.destroy());
   }
 
@@ -181,14 +195,23 @@ export class CallProxy {
     this.#looking += 1;
     const reached = await reach(target, this.#decide, this.#network).finally(() => (this.#looking -= 1));
     if (reached.kind === "address") return reached.address;
-    if (reached.isRefused && this.#refused.size < MOST_NAMED) this.#refused.set(shown(target), reached.reason);
+    if (reached.isRefused) remember(this.#refused, target, reached.reason);
+    else remember(this.#silent, target, `allowed, but ${reached.reason}`);
     return { status: reached.isRefused ? 403 : 502, reason: reached.reason };
+  }
+
+  /** The words on a target that was allowed and did not answer, which are remembered. */
+  #noAnswer(target: Target, problem: Error | null): string {
+    const why = problem === null ? "" : ` (${errorCode(problem) ?? problem.message})`;
+    const reason = `allowed, but nothing answered at ${shown(target)}${why}`;
+    remember(this.#silent, target, reason);
+    return reason;
   }
 
   #connect(address: string, port: number): Socket {
     const socket = this.#network.connect(address, port);
     this.#keep(socket);
-    const late = setTimeout(() => socket.destroy(), CONNECT_MS);
+    const late = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_MS / 1_000} s`)), CONNECT_MS);
     socket.once("connect", () => clearTimeout(late));
     socket.once("close", () => clearTimeout(late));
     return socket;
@@ -200,6 +223,11 @@ export class CallProxy {
     socket.setTimeout(IDLE_MS, () => socket.destroy());
     socket.once("close", () => this.#sockets.delete(socket));
   }
+}
+
+/** Remembers the words on a target, of MOST_NAMED at most. */
+function remember(named: Map<string, string>, target: Target, reason: string): void {
+  if (named.size < MOST_NAMED || named.has(shown(target))) named.set(shown(target), reason);
 }
 
 /** The headers that a proxy passes on: not those of the connection, nor those that `connection` names, but for the length of a body. */

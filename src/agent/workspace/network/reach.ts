@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
+import { errorCode } from "../../../lib/error-code.ts";
 import { isNearAddress } from "../../../lib/near-address.ts";
 import { isPrivateAddress } from "../../../lib/private-address.ts";
 import { messageOf } from "../../../lib/text.ts";
@@ -78,7 +79,7 @@ export async function reach(target: Target, decide: HostDecision, network: Netwo
   try {
     addresses = isIP(target.host) === 0 ? await network.lookup(target.host) : [target.host];
   } catch (error) {
-    return { kind: "none", isRefused: false, reason: `${target.host} has no address (${messageOf(error)})` };
+    return { kind: "none", isRefused: false, reason: `${target.host} has no address (${errorCode(error) ?? messageOf(error)})` };
   }
   const address = addresses.find((each) => isIP(each) !== 0 && !isPrivateAddress(each) && !network.isNear(each));
   if (address === undefined)

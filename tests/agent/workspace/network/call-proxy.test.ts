@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import { connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { targetOf, type HostDecision, type Network } from "../../../../src/agent/workspace/network/reach.ts";
@@ -97,7 +97,6 @@ describe("the proxy of a call", () => {
   });
 
   it("answers what is no request to a proxy, an unknown name and a host that does not answer, and goes on", async () => {
-    const { network } = await publicNetwork();
     const broken: Network = {
       lookup: async (name) => {
         if (name === "gone.example") throw new Error("ENOTFOUND");
@@ -115,17 +114,66 @@ describe("the proxy of a call", () => {
       "CONNECT b@d:1 HTTP/1.1",
     ])
       expect(await says(port, `${line}\r\n\r\n`)).toContain("400");
+    expect(proxy.notes).toEqual([]);
     expect(await asks(port, "http://gone.example/")).toMatchObject({
       status: 502,
-      text: expect.stringContaining("has no address"),
+      text: "gone.example has no address (ENOTFOUND)\n",
     });
-    expect((await asks(port, "http://example.org/")).status).toBe(502);
-    expect(await says(port, "CONNECT example.org:443 HTTP/1.1\r\n\r\n")).toContain(
-      "502 Bad Gateway: example.org:443 does not answer",
-    );
+    expect(await asks(port, "http://example.org/")).toMatchObject({
+      status: 502,
+      text: "allowed, but nothing answered at example.org:80 (ECONNREFUSED)\n",
+    });
+    for (let count = 0; count < 2; count += 1)
+      expect(await says(port, "CONNECT example.org:443 HTTP/1.1\r\n\r\n")).toContain(
+        "502 Bad Gateway: allowed, but nothing answered at example.org:443 (ECONNREFUSED)",
+      );
     expect(await says(port, `GET http://example.org/ HTTP/1.1\r\nx: ${"y".repeat(20_000)}\r\n\r\n`)).not.toContain("200");
+    expect(proxy.notes).toEqual([
+      "allowed, but gone.example has no address (ENOTFOUND)",
+      "allowed, but nothing answered at example.org:80 (ECONNREFUSED)",
+      "allowed, but nothing answered at example.org:443 (ECONNREFUSED)",
+    ]);
+  });
+
+  it("names a bounded number of hosts that did not answer, and none that answered later", async () => {
+    const { network } = await publicNetwork();
+    let isUp = false;
+    const flaky: Network = {
+      ...network,
+      lookup: async () => [PUBLIC],
+      connect: (address, port) => (isUp ? network.connect(address, port) : connect({ host: "127.0.0.1", port: 1 })),
+    };
+    const { port, proxy } = await proxyOf(ALL, flaky);
+    for (let count = 0; count < 25; count += 1) await asks(port, `http://host${count}.example/`);
+    await says(port, "CONNECT host0.example:443 HTTP/1.1\r\n\r\n");
+    expect(proxy.notes).toHaveLength(20);
+    isUp = true;
+    await asks(port, "http://host3.example/");
+    expect(proxy.notes).toHaveLength(19);
+    expect(proxy.notes.join()).not.toContain("host3.example");
+  });
+
+  it("says nothing of a host for whose answer the program did not wait", async () => {
+    const outside: Socket[] = [];
+    const silent: Network = {
+      isNear: () => false,
+      lookup: async () => [PUBLIC],
+      connect: () => {
+        const socket = Object.assign(new Socket(), { connecting: true });
+        outside.push(socket);
+        return socket;
+      },
+    };
+    const { port, proxy } = await proxyOf(ALL, silent);
+    for (const line of ["GET http://example.org/", "CONNECT example.org:443"]) {
+      const socket = await opened(port);
+      const before = outside.length;
+      socket.write(`${line} HTTP/1.1\r\nhost: example.org\r\n\r\n`);
+      await expect.poll(() => outside.length).toBe(before + 1);
+      socket.destroy();
+      await expect.poll(() => outside.at(-1)?.closed).toBe(true);
+    }
     expect(proxy.notes).toEqual([]);
-    expect(network).toBeDefined();
   });
 
   it("takes a bounded number of connections, and ends all of them with the call", async () => {
