@@ -42,7 +42,13 @@ export class TakenAway {
     const said: string[] = [];
     for (const name of readdirSync(this.#running)) {
       const file = join(this.#running, name);
-      const notes = await this.#takeAll(JSON.parse(readFileSync(file, "utf8")) as Watch, basename(name, ".json"));
+      const watch = readWatch(file);
+      if (watch === null) {
+        said.push(`${file} was broken off while it was written, before its program started: it is removed`);
+        unlink(file);
+        continue;
+      }
+      const notes = await this.#takeAll(watch, basename(name, ".json"));
       said.push(...notes.map(({ text }) => text));
       if (notes.every(({ isDone }) => isDone)) unlink(file);
     }
@@ -69,6 +75,16 @@ export class TakenAway {
       }
     }
     return notes;
+  }
+}
+
+/** What was written down of a program; null if the disk was full, or the server died, before all of it was. */
+function readWatch(file: string): Watch | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Watch;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 

@@ -135,6 +135,19 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
   });
 
+  it("of programs that were never started, since their server died or the disk was full, keep no server from its start", async () => {
+    const { workspace, folder } = await testBox();
+    const box = join(folder, "box");
+    new TakenAway(box).watch({ workspace, absent: [".husky"] });
+    await writeFile(join(box, "running", "0.json"), "");
+    await writeFile(join(box, "running", "1.json"), '{"workspace":"/w","abs');
+    await mkdir(join(workspace, ".husky"));
+    const notes = await new TakenAway(box).recover();
+    const names = notes.map((note) => note.split(" ")[0]);
+    expect(names.toSorted()).toEqual([".husky", join(box, "running", "0.json"), join(box, "running", "1.json")]);
+    expect(await readdir(join(box, "running"))).toEqual([]);
+  });
+
   it("that are links are mounted nowhere: the start is refused and names the link", async () => {
     const { workspace, folder, start } = await testBox();
     await mkdir(join(folder, "target"));
