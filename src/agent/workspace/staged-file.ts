@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { constants, type Stats } from "node:fs";
-import { lstat, open, rename, rm } from "node:fs/promises";
+import { constants, lstatSync, renameSync, type Stats } from "node:fs";
+import { lstat, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isSameState, stateAt, stateOf, type FileState } from "./file-state.ts";
+import { isSameState, stateAt, stateOf, toState, type FileState } from "./file-state.ts";
 import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 import { PathRefused } from "./path-refused.ts";
 import { SAFELY } from "./safely.ts";
@@ -58,8 +58,9 @@ export class StagedFile {
     const { path, name, beside } = this.#place;
     return inPlace(this.#place, async (folder) => {
       try {
-        if (before !== undefined) await requireState(path, join(folder, name), before);
-        await rename(join(folder, beside), join(folder, name));
+        // Both are synchronous, so that no other agent of this server comes between the look and the rename.
+        if (before !== undefined) requireState(path, join(folder, name), before);
+        renameSync(join(folder, beside), join(folder, name));
       } catch (error) {
         await rm(join(folder, beside), { force: true });
         throw error;
@@ -81,8 +82,9 @@ export class StagedFile {
   }
 }
 
-async function requireState(path: string, file: string, before: FileState | null): Promise<void> {
-  const now = await stateAt(file);
+function requireState(path: string, file: string, before: FileState | null): void {
+  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  const now = stats === undefined ? null : toState(stats);
   if (isSameState(before, now)) return;
   const became = now === null ? "was removed" : before === null ? "was made by something else" : "was changed by something else";
   throw new FileChangedMeanwhile(`${path} ${became} while this call ran, and is left as it is: read it again`);
