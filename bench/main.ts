@@ -1,39 +1,9 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { BENCHES } from "./benches.ts";
 import type { Figure } from "./figure.ts";
-import { append, appendBesideSnapshot } from "./append.ts";
-import { audit } from "./audit.ts";
-import { commandsParse } from "./commands-parse.ts";
-import { commits } from "./commits.ts";
-import { fanOut } from "./fan-out.ts";
-import { fanOutMany } from "./fan-out-many.ts";
-import { firstToken } from "./first-token.ts";
-import { gate } from "./gate.ts";
-import { idle } from "./idle.ts";
-import { replay } from "./replay.ts";
-import { sandbox } from "./sandbox.ts";
-import { simulation } from "./simulate.ts";
-import { start } from "./start.ts";
-import { tenant } from "./tenant.ts";
-import { turn } from "./turn.ts";
 import { withDatabase, withPostgres } from "./postgres.ts";
 import { missed } from "./targets.ts";
-
-const wanted = process.argv.slice(2).filter((argument) => argument !== "--judge");
-/** The benches that need a PostgreSQL, in the order in which they are run. */
-const ON_POSTGRES: Readonly<Record<string, (url: string) => Promise<Figure | Figure[]>>> = {
-  append,
-  snapshot: appendBesideSnapshot,
-  replay,
-  "fan-out": fanOut,
-  "fan-out-many": fanOutMany,
-  "first-token": firstToken,
-  simulate: simulation,
-  turn,
-  commits,
-  tenant,
-  idle,
-  audit,
-};
-const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
 /** A bench that takes longer waits for something that does not come. */
 const LONGEST_MS = 25 * 60_000;
@@ -42,14 +12,17 @@ setTimeout(() => {
   process.exit(1);
 }, LONGEST_MS).unref();
 
+/** `npm run bench [-- NAME …]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+const named = process.argv.slice(2).filter((argument) => argument !== "--judge");
+const unknown = named.filter((name) => !BENCHES.has(name));
+if (unknown.length > 0) {
+  console.error(`there is no bench ${unknown.join(", ")}: they are ${[...BENCHES.keys()].join(", ")}`);
+  process.exit(2);
+}
+const wanted = [...BENCHES].filter(([name]) => named.length === 0 || named.includes(name));
 const figures: Figure[] = [];
-
-/** `npm run bench [-- append snapshot replay fan-out fan-out-many first-token simulate turn commits tenant idle audit gate commands-parse sandbox start]`: prints one JSON line a figure. `--judge` compares them with their targets. */
-if (wanted.length === 0 || wanted.some((name) => name in ON_POSTGRES)) await withPostgres(measureOnPostgres);
-if (isWanted("gate")) for (const figure of await gate()) print(figure);
-if (isWanted("commands-parse")) for (const figure of await commandsParse()) print(figure);
-if (isWanted("sandbox")) for (const figure of await sandbox()) print(figure);
-if (isWanted("start")) for (const figure of await start()) print(figure);
+const isOnPostgres = wanted.some(([, { on }]) => on === "postgres");
+await (isOnPostgres ? withPostgres(measureAll) : measureAll(""));
 
 if (process.argv.includes("--judge")) {
   const misses = missed(figures);
@@ -57,9 +30,18 @@ if (process.argv.includes("--judge")) {
   process.exitCode = misses.length === 0 ? 0 : 1;
 }
 
-async function measureOnPostgres(server: string): Promise<void> {
-  for (const [name, measure] of Object.entries(ON_POSTGRES))
-    if (isWanted(name)) await withDatabase(server, async (url) => [await measure(url)].flat().forEach(print));
+async function measureAll(server: string): Promise<void> {
+  for (const [name, { on }] of wanted)
+    await (on === "postgres" ? withDatabase(server, (url) => measure(name, url)) : measure(name));
+}
+
+/** Runs a bench in a process of its own: what others left in memory, and how V8 compiled for them, is not in its figures. */
+async function measure(name: string, ...urls: readonly string[]): Promise<void> {
+  const child = fork(new URL("one.ts", import.meta.url), [name, ...urls]);
+  const ended = once(child, "exit") as Promise<[number | null]>;
+  child.on("message", (told: readonly Figure[]) => told.forEach(print));
+  const [code] = await ended;
+  if (code !== 0) throw new Error(`the bench ${name} failed`);
 }
 
 function print(figure: Figure): void {

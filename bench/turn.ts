@@ -7,7 +7,8 @@ import type { Figure } from "./figure.ts";
 import { insertion } from "./insertion.ts";
 import { newAgent, run, start } from "./turn-server.ts";
 
-const LONG = { turns: 40, calls: 20 };
+/** Turns of so many calls, in rounds: each is compared with INSERTs right after it. The first turns meet a process that is cold. */
+const LONG = { calls: 20, warm: 60, rounds: 5, turns: 12 };
 /** Turns of one call each, of which those after WARM are compared with those after MANY. */
 const MANY = 10_000;
 const WARM = 10;
@@ -22,13 +23,18 @@ export async function turn(url: string): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), "triplane-bench-"));
   const app = await start(url, folder);
   try {
-    const perCall: number[] = [];
-    const agent = await newAgent(app);
-    for (let index = 0; index < LONG.turns; index += 1) perCall.push((await run(app, agent, String(LONG.calls))) / LONG.calls);
-    const perCallMs = median(perCall.slice(WARM));
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    const insertMs = await insertion(client);
+    const agent = await newAgent(app);
+    const perCall = async (turns: number): Promise<number> => {
+      const times: number[] = [];
+      for (let index = 0; index < turns; index += 1) times.push((await run(app, agent, String(LONG.calls))) / LONG.calls);
+      return median(times);
+    };
+    await perCall(LONG.warm);
+    const rounds: { readonly call: number; readonly insert: number }[] = [];
+    for (let round = 0; round < LONG.rounds; round += 1)
+      rounds.push({ call: await perCall(LONG.turns), insert: await insertion(client) });
     await client.end();
     const old = await newAgent(app);
     for (let index = 0; index < MANY; index += 1) await run(app, old, "1");
@@ -40,7 +46,13 @@ export async function turn(url: string): Promise<Figure[]> {
       times.push({ early: await run(app, fresh, "1"), late: await run(app, old, "1") });
     const [early, late] = [median(times.map((pair) => pair.early)), median(times.map((pair) => pair.late))];
     return [
-      { name: "turn", value: perCallMs, unit: "ms a tool call", baseline: insertMs, ratio: perCallMs / insertMs },
+      {
+        name: "turn",
+        value: median(rounds.map(({ call }) => call)),
+        unit: "ms a tool call",
+        baseline: median(rounds.map(({ insert }) => insert)),
+        ratio: median(rounds.map(({ call, insert }) => call / insert)),
+      },
       { name: "turn 10,000", value: late, unit: "ms a turn of one call", baseline: early, ratio: late / early },
     ];
   } finally {

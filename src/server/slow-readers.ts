@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate as macrotask } from "node:timers/promises";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
@@ -16,6 +17,14 @@ export const READER_TIMES: ReaderTimes = { stallMs: 10_000, graceMs: 4_000 };
 
 const REASON = "you took nothing for too long: connect again, and resume since your last cursor";
 
+/** Sockets are asked in so many groups, one after the other: pings that go alone cost twice as much as pings that go together. */
+const GROUPS = 20;
+/** Sockets that are asked in one go: others of the server wait meanwhile. */
+const AT_ONCE = 250;
+
+/** A WebSocket that is asked whether it reads. `asked` is the payload of a ping that no pong has given back yet. */
+type Reader = { readonly webSocket: WebSocket; readonly socket: Socket; asked: Buffer | null };
+
 /**
  * Closes connections whose readers have stopped: each would hold its page for ever (invariant 10). Clients connect
  * anew, and resume since their last cursor.
@@ -23,6 +32,13 @@ const REASON = "you took nothing for too long: connect again, and resume since y
 export class SlowReaders {
   readonly #times: ReaderTimes;
   #closed = 0;
+  /** The readers by WebSocket, in the order in which they came. */
+  readonly #groups = Array.from({ length: GROUPS }, () => new Set<Reader>());
+  #opened = 0;
+  /** The group that was asked last. */
+  #group = 0;
+  /** Runs while there are readers. */
+  #asking: NodeJS.Timeout | null = null;
 
   constructor(times: ReaderTimes) {
     this.#times = times;
@@ -54,27 +70,39 @@ export class SlowReaders {
 
   /** Watches a WebSocket. Whoever reads answers pings; who does not is told with 1013. */
   watchWebSocket(webSocket: WebSocket, socket: Socket): void {
-    /** The payload of the last ping, which its pong gives back: a pong that nobody asked for says nothing of what is read. */
-    let asked: Buffer | null = null;
-    const ask = (): void => {
-      if (asked === null) {
-        asked = Buffer.from(randomUUID());
-        webSocket.ping(asked);
-        // The timer that runs is its own to start again.
-        pinging.refresh();
-        return;
-      }
-      this.#endLater(socket, () => webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, REASON));
-    };
-    // Sockets that were opened together are not asked together for ever: thousands of pings at once would hold everybody up.
-    let pinging = setTimeout(() => {
-      pinging = setTimeout(ask, this.#times.stallMs);
-      ask();
-    }, Math.random() * this.#times.stallMs);
+    const reader: Reader = { webSocket, socket, asked: null };
+    const group = this.#groups[this.#opened++ % GROUPS];
+    group?.add(reader);
+    this.#asking ??= setInterval(() => void this.#askNext(), this.#times.stallMs / GROUPS);
     webSocket.on("pong", (answer) => {
-      if (asked?.equals(answer) === true) asked = null;
+      // A pong that nobody asked for says nothing of what is read.
+      if (reader.asked?.equals(answer) === true) reader.asked = null;
     });
-    webSocket.once("close", () => clearTimeout(pinging));
+    webSocket.once("close", () => {
+      group?.delete(reader);
+      if (this.#groups.some(({ size }) => size > 0)) return;
+      clearInterval(this.#asking ?? undefined);
+      this.#asking = null;
+    });
+  }
+
+  /** Asks the readers of the next group. Who has not answered since the last time has stopped. */
+  async #askNext(): Promise<void> {
+    this.#group = (this.#group + 1) % GROUPS;
+    const readers = [...(this.#groups[this.#group] ?? [])];
+    const payload = Buffer.from(randomUUID());
+    for (let first = 0; first < readers.length; first += AT_ONCE) {
+      if (first > 0) await macrotask();
+      for (const reader of readers.slice(first, first + AT_ONCE)) this.#ask(reader, payload);
+    }
+  }
+
+  #ask(reader: Reader, payload: Buffer): void {
+    const { webSocket, socket, asked } = reader;
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    if (asked !== null) return void this.#endLater(socket, () => webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, REASON));
+    reader.asked = payload;
+    webSocket.ping(payload);
   }
 
   /** A reader has stopped: it is told, and then cut. */

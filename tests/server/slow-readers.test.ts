@@ -113,4 +113,25 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await app.services.log.append("local", [{ ...agent, events: [chunk("for the idle reader")] }]);
     await hears(idle, "for the idle reader");
   });
+
+  it("every WebSocket is asked, however many there are, and again after all had gone; who answers stays", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
+    const asked = async (count: number): Promise<WebSocket[]> => {
+      const sockets = Array.from({ length: count }, () => new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws"));
+      onTestFinished(() => sockets.forEach((socket) => socket.terminate()));
+      // Its second ping comes only to a socket whose first one was answered.
+      await Promise.all(sockets.map((socket) => once(socket, "ping").then(() => once(socket, "ping"))));
+      return sockets;
+    };
+    const sockets = await asked(45);
+    expect(await metric(app, "triplane_slow_readers_closed_total")).toBe(0);
+    await Promise.all(
+      sockets.map((socket) => {
+        const closed = once(socket, "close");
+        socket.close();
+        return closed;
+      }),
+    );
+    await asked(1);
+  });
 });

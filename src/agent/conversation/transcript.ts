@@ -158,11 +158,8 @@ export class Transcript {
 
   #windowOf(messages: readonly TranscriptMessage[], size: number): Window {
     const window = withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
-    const images = window.flatMap(({ content }) => content.map((block) => (block.type === "image" ? block.source.bytes : 0)));
-    return {
-      bytes: bytesOf(window) + images.reduce((sum, bytes) => sum + Math.ceil(bytes / 3) * 4, 0),
-      messages: async () => modelMessages(await Promise.all(window.map((message) => this.#read(message)))),
-    };
+    const images = window.reduce((sum, { content }) => sum + imageBytes(content), 0);
+    return { bytes: bytesOf(window) + images, messages: async () => modelMessages(await this.#read(window)) };
   }
 
   /** Reads the part that a window needs. The rest of a long conversation stays in the database. */
@@ -174,17 +171,31 @@ export class Transcript {
     return sql.query(LOAD, [agentId, earliest, length, WINDOW_BYTES]);
   }
 
-  async #read({ kind, content }: TranscriptMessage): Promise<ReadMessage> {
+  /** Reads the images of messages. Most have none, and are as they are remembered. */
+  async #read(messages: readonly TranscriptMessage[]): Promise<readonly ReadMessage[]> {
+    if (messages.every(isRead)) return messages;
     const { sql, tenant } = this.#of;
     const read = async (block: StoredBlock): Promise<ContentBlock> =>
       block.type === "image" ? this.#images.read(sql, tenant, block) : block;
-    return { kind, content: await Promise.all(content.map((block) => read(block))) };
+    return Promise.all(
+      messages.map(async ({ kind, content }) => ({ kind, content: await Promise.all(content.map((block) => read(block))) })),
+    );
   }
 }
 
 /** A message as its row has it on its way into the transcript. */
 function messageOf({ ordinal, kind, content, bytes }: AddedMessages[number]): TranscriptMessage {
   return { ordinal: ordinal ?? 0, kind, content: storedBlocks(content), bytes: bytes ?? 0 };
+}
+
+/** The bytes of the images of a content in base64. */
+function imageBytes(content: readonly StoredBlock[]): number {
+  return content.reduce((sum, block) => (block.type === "image" ? sum + Math.ceil(block.source.bytes / 3) * 4 : sum), 0);
+}
+
+/** True if a message has no image that must be read. */
+function isRead(message: TranscriptMessage): message is TranscriptMessage & ReadMessage {
+  return message.content.every(({ type }) => type !== "image");
 }
 
 function bytesOf(messages: readonly TranscriptMessage[]): number {
@@ -221,10 +232,11 @@ export function withOmissionNoted(messages: readonly TranscriptMessage[]): reado
 
 /** The newest images, up to IMAGE_BYTES; a text stands in the place of older ones, since requests are bounded. */
 export function withinImageBudget(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
+  if (messages.every(isRead)) return messages;
   let left = IMAGE_BYTES;
   const budgeted = messages.toReversed().map((message) => {
     const { ordinal, kind, bytes } = message;
-    if (message.content.every((block) => block.type !== "image")) return message;
+    if (isRead(message)) return message;
     const content = message.content.toReversed().map((block): StoredBlock => {
       if (block.type !== "image") return block;
       left -= block.source.bytes;

@@ -124,7 +124,7 @@ function storedValue(value: RuleValue): RuleValue {
 function storedLine(line: CommandLine): CommandLine {
   if (byteLength(JSON.stringify(line)) <= KEPT_LINE_BYTES) return line;
   const trouble = { start: 0, end: line.text.length, reason: "the line has more commands in it than are kept" };
-  return { text: line.text, trouble, hidden: trouble, commands: [] };
+  return { text: line.text, trouble, hidden: trouble, chosen: null, commands: [] };
 }
 
 /** A command line of a call, with the parameter that holds it. */

@@ -8,6 +8,7 @@ export type WordUse =
   | "text"
   | "read"
   | "write"
+  | "linked"
   | "revision"
   | "folder"
   | "sed script"
@@ -23,6 +24,8 @@ export type CommandForm = {
   readonly effect: "reads" | "writes";
   readonly flags: ReadonlySet<string>;
   readonly valued: ReadonlyMap<string, WordUse>;
+  /** Those of them whose value is joined to them, if they have one: they never take the next word. */
+  readonly optional: ReadonlySet<string>;
   readonly operands: readonly WordUse[];
   /** The use of the last of several operands, if it is another. */
   readonly last: WordUse | null;
@@ -35,8 +38,10 @@ export type CommandForm = {
   /** Options with which a search tells names and counts only, if none of `contents` stands beside them. */
   readonly outlines: ReadonlySet<string>;
   readonly contents: ReadonlySet<string>;
-  /** Options with which links to folders are followed. */
-  readonly follows: ReadonlySet<string>;
+  /** Options with which it tells names only of what lies in folders; null if it always does. */
+  readonly tellsNames: ReadonlySet<string> | null;
+  /** Options with which links to folders are followed; null if what lies behind them counts always. */
+  readonly follows: ReadonlySet<string> | null;
   /** The names that a search of it leaves out. */
   readonly leavesOut: readonly ("hidden" | "ignored" | ".git" | "node_modules")[];
   /** Options with which it reads hidden files, in folders that are not hidden. */
@@ -53,6 +58,12 @@ export type CommandForm = {
   readonly takesResponseFiles: boolean;
   /** True if a last operand that is a folder takes the others in: the command writes files of their names in it. */
   readonly putsIntoFolder: boolean;
+  /** Options with which operands that are read are linked. */
+  readonly links: ReadonlySet<string>;
+  /** True if links are made by the text of an operand, which programs read from the folder of the link. */
+  readonly linksByText: boolean;
+  /** What it may make besides files: folders of its names, or what leads elsewhere under new names. */
+  readonly makes: "folders" | "links" | null;
   /** The most operands. */
   readonly most: number;
 };
@@ -62,6 +73,7 @@ export type FormText = {
   readonly effect?: "reads" | "writes";
   readonly flags?: string;
   readonly text?: string;
+  readonly optional?: string;
   readonly read?: string;
   readonly write?: string;
   readonly folder?: string;
@@ -78,6 +90,9 @@ export type FormText = {
   readonly enters?: string;
   readonly outlines?: string;
   readonly contents?: string;
+  /** `always`, or the options. */
+  readonly tellsNames?: string;
+  /** `always`, or the options. */
   readonly follows?: string;
   readonly leavesOut?: CommandForm["leavesOut"];
   readonly hasLongWords?: boolean;
@@ -85,6 +100,9 @@ export type FormText = {
   readonly takesNames?: boolean;
   readonly takesResponseFiles?: boolean;
   readonly putsIntoFolder?: boolean;
+  readonly links?: string;
+  readonly linksByText?: boolean;
+  readonly makes?: "folders" | "links";
   readonly most?: number;
 };
 
@@ -92,6 +110,8 @@ export type FormText = {
 export function form(given: FormText): CommandForm {
   const list = (text: string | undefined): readonly string[] =>
     text === undefined ? [] : text.split(/\s+/).filter((word) => word !== "");
+  const optionsOrAlways = (text: string | undefined): ReadonlySet<string> | null =>
+    text === "always" ? null : new Set(list(text));
   const valued = (text: string | undefined, use: WordUse): readonly (readonly [string, WordUse])[] =>
     list(text).map((option) => [option, use] as const);
   return {
@@ -106,14 +126,16 @@ export function form(given: FormText): CommandForm {
       ...valued(given.leftOut, "left out"),
       ...valued(given.globs, "glob"),
     ]),
+    optional: new Set(list(given.optional)),
     operands: given.operands ?? [],
     last: given.last ?? null,
     hasOptions: given.hasOptions ?? true,
     instead: new Set(list(given.instead)),
-    enters: given.enters === "always" ? null : new Set(list(given.enters)),
+    enters: optionsOrAlways(given.enters),
     outlines: new Set(list(given.outlines)),
     contents: new Set(list(given.contents)),
-    follows: new Set(list(given.follows)),
+    tellsNames: optionsOrAlways(given.tellsNames),
+    follows: optionsOrAlways(given.follows),
     leavesOut: given.leavesOut ?? [],
     showsFiles: new Set(list(given.showsFiles)),
     showsAll: new Set(list(given.showsAll)),
@@ -122,6 +144,9 @@ export function form(given: FormText): CommandForm {
     takesNames: given.takesNames ?? false,
     takesResponseFiles: given.takesResponseFiles ?? false,
     putsIntoFolder: given.putsIntoFolder ?? false,
+    links: new Set(list(given.links)),
+    linksByText: given.linksByText ?? false,
+    makes: given.makes ?? null,
     most: given.most ?? Infinity,
   };
 }
@@ -166,7 +191,7 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
           index += 1;
           const next = given[index];
           if (next !== undefined && option.value !== null) {
-            const reason = whyOpen(form, name, next);
+            const reason = whyOpen(form, name, next) ?? whyNoValue(name, next);
             words.push(reason === null ? { word: next, ...option.value } : { word: next, kind: "not harmless", reason });
           }
         }
@@ -196,6 +221,11 @@ function whyOpen({ takesResponseFiles }: CommandForm, name: string, word: ShellW
   return takesResponseFiles && word.text.startsWith("@") ? `${name} takes words from the file that ${shown(word)} names` : null;
 }
 
+/** Why a word may be more than the value of the option before it; null if it is one: some programs take an option there. */
+function whyNoValue(name: string, { text }: ShellWord): string | null {
+  return /^-[^\d]/.test(text) ? `${name} may take ${JSON.stringify(text)} for an option` : null;
+}
+
 type Option = {
   readonly options: readonly string[];
   readonly value: { readonly kind: "used"; readonly use: WordUse; readonly text: string; readonly isOperand: false } | null;
@@ -204,7 +234,7 @@ type Option = {
 
 /** An option with its value, which may be the next word; null if it is not in the form. */
 function readOption(
-  { flags, valued, hasLongWords, takesNumber }: CommandForm,
+  { flags, valued, optional, hasLongWords, takesNumber }: CommandForm,
   { text }: ShellWord,
   next: ShellWord | undefined,
 ): Option | null {
@@ -215,7 +245,7 @@ function readOption(
       ? null
       : { options: [option], value: { kind: "used", use, text: value, isOperand: false }, takesNext: false };
   };
-  if (flags.has(text)) return alone;
+  if (flags.has(text) || optional.has(text)) return alone;
   if (valued.has(text)) {
     const found = next === undefined ? null : withValue(text, next.text);
     return found === null ? null : { ...found, takesNext: true };
@@ -230,6 +260,7 @@ function readOption(
     options.push(letter);
     if (flags.has(letter)) continue;
     const rest = text.slice(at + 1);
+    if (rest === "" && optional.has(letter)) continue;
     if (rest === "") {
       const last = next === undefined ? null : withValue(letter, next.text);
       return last === null ? null : { ...last, options, takesNext: true };

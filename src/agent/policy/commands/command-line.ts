@@ -31,6 +31,8 @@ export type ClosedFile = { readonly rule: string; readonly name: string };
 export type FoundSearch = Span & {
   readonly names: readonly string[];
   readonly access: Access;
+  /** The command tells what is in the files of the folder, or their names only. */
+  readonly tells: "contents" | "names";
   /** True if links to folders are entered. */
   readonly follows: boolean;
   /** The folders that the command passes over; `hidden`, `hidden folders` and `ignored` stand for those that tools so call. */
@@ -97,6 +99,8 @@ export type CommandLine = {
   readonly trouble: Trouble | null;
   /** Why there may be commands in the line that nobody has found; null if there are none. */
   readonly hidden: Trouble | null;
+  /** Why variables that the line sets may choose what is run; null if they do not. An allow rule names what sets them. */
+  readonly chosen: Trouble | null;
   readonly commands: readonly FoundCommand[];
 };
 

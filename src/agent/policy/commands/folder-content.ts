@@ -33,7 +33,9 @@ export async function withFolderContents(
   box: PolicyBox | null,
 ): Promise<RuleValues> {
   const rules = deny.filter(({ deniedPath }) => deniedPath !== null);
-  const mustKnow = ({ history }: FoundSearch): boolean => box === null || (history !== null && rules.length > 0);
+  // Names alone are told of files with secrets, too.
+  const mustKnow = ({ history, tells }: FoundSearch): boolean =>
+    box === null ? tells === "contents" || rules.length > 0 : history !== null && rules.length > 0;
   const searches = Object.values(values).some((list) =>
     list.some((value) => value.kind === "command" && value.line.commands.some((command) => command.searches.some(mustKnow))),
   );
@@ -78,7 +80,7 @@ class Looks {
   /** The search, with what lies in its folder. A file, or what is not there, has nothing in it. */
   async look(search: FoundSearch): Promise<FoundSearch> {
     const folder = search.names.at(-1) ?? ".";
-    const key = JSON.stringify([folder, search.access, search.follows, search.leavesOut, search.history === null]);
+    const key = JSON.stringify([folder, search.access, search.tells, search.follows, search.leavesOut, search.history === null]);
     let found = this.#known.get(key);
     if (found === undefined) {
       found = await this.#lookedThrough(search, folder);
@@ -114,6 +116,7 @@ class Looks {
     // What lies in the repository above is out of the workspace.
     let isWhole = search.history === null || existsSync(join(root, ".git")) || !liesInRepository(root);
     const folders = [first];
+    const entered = new Set(folders);
     for (let folder = folders.pop(); folder !== undefined && isWhole; folder = folders.pop()) {
       for (const entry of await entriesOf(join(root, folder))) {
         entries += 1;
@@ -147,9 +150,11 @@ class Looks {
         if (names === null) isWhole = false;
         for (const rule of this.#closing)
           if (!denied.has(rule.source) && deniesPath(rule, names ?? [name], search.access)) denied.set(rule.source, name);
-        if (entry.isDirectory()) folders.push(name);
-        else if (search.follows && entry.isSymbolicLink() && names !== null && names.length > 1)
-          folders.push(names.at(-1) ?? name);
+        const isLink = search.follows && entry.isSymbolicLink() && names !== null && names.length > 1;
+        const next = entry.isDirectory() ? name : isLink ? (names.at(-1) ?? name) : null;
+        if (next === null || entered.has(next)) continue;
+        folders.push(next);
+        entered.add(next);
       }
     }
     const content: FolderContent = {

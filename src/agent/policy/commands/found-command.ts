@@ -41,6 +41,8 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
 function redirections({ redirects }: SimpleCommand, gathered: Gathered): Trouble | null {
   let first: Trouble | null = null;
   for (const redirect of redirects) {
+    if (redirect.kind === "text" && redirect.text === null)
+      first ??= { start: redirect.start, end: redirect.end, reason: "only the shell knows what it reads" };
     if (redirect.kind !== "file") continue;
     const { start, end, target, writes } = redirect;
     const reason =

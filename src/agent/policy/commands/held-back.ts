@@ -8,7 +8,7 @@ import {
   type CommandScope,
   type CommandVerdict,
 } from "./line-verdict.ts";
-import { commandRules, pathRules, reachesSearch } from "./spoken-rules.ts";
+import { closesBelow, commandRules, pathRules, reachesSearch } from "./spoken-rules.ts";
 
 /**
  * The parts of a call's lines that are asked about whatever allow rules say, since a deny rule cannot be held otherwise: a
@@ -44,8 +44,8 @@ function hiddenParts(scope: CommandScope, line: CommandLine, asks: Asks): readon
   const rules = [...commandRules(permission.deny, call), ...commandRules(permission.ask, call)];
   const [first] = rules;
   if (first === undefined) return [];
-  const hidden =
-    line.hidden === null ? [] : [asks(line.hidden, `${line.hidden.reason}, and ${first.source} could speak of it`, first)];
+  const found = line.hidden ?? line.chosen;
+  const hidden = found == null ? [] : [asks(found, `${found.reason}, and ${first.source} could speak of it`, first)];
   const maybe = line.commands.flatMap((command) => {
     const rule = rules.find((each) => speaksOfCommand(each, scope, command) === "maybe");
     return rule === undefined ? [] : [asks(command, `only the shell knows whether ${rule.source} speaks of it`, rule)];
@@ -99,9 +99,12 @@ function deniedIn(rules: readonly Rule[], search: FoundSearch): { readonly reaso
   for (const rule of rules) {
     const found = content?.denied.find((each) => each.rule === rule.source);
     if (found !== undefined) return { rule, reason: `${found.name}, which lies in it, is closed by ${rule.source}` };
-    if (content?.clear.includes(rule.source) === true || !reachesSearch(rule, search)) continue;
-    const reason =
-      search.history === null
+    // What is moved, or gets another name, takes along what a rule closes later.
+    const isLater = search.access === "write" && closesBelow(rule, search);
+    if ((content?.clear.includes(rule.source) === true && !isLater) || !reachesSearch(rule, search)) continue;
+    const reason = isLater
+      ? `what may come to lie in it is closed by ${rule.source}`
+      : search.history === null
         ? `what lies in it may be closed by ${rule.source}, and not all of it was looked at`
         : `commits may have what ${rule.source} closes, also of files that lie here no longer`;
     return { rule, reason };

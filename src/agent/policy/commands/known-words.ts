@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, dirname, isAbsolute } from "node:path";
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { FoundSearch, FoundWord, Trouble } from "./command-line.ts";
 import { readWords, type CommandForm, type ReadWord, type WordUse } from "./command-form.ts";
@@ -12,7 +12,16 @@ import { whyNamed } from "./why-named.ts";
 export type JudgedWords = { readonly words: readonly FoundWord[]; readonly trouble: Trouble | null };
 
 /** The way in which a command searches. */
-type Search = Pick<FoundSearch, "follows" | "leavesOut" | "history">;
+type Search = Pick<FoundSearch, "tells" | "follows" | "leavesOut" | "history">;
+
+/** The words of a command that are judged together: its name, its search, and the folders from which its links are read. */
+type Reading = {
+  readonly name: string;
+  readonly gathered: Gathered;
+  readonly search: Search | null;
+  /** The folders from which what an operand names is read as a link; null if operands are not linked. */
+  readonly linkedFrom: readonly string[] | null;
+};
 
 /** Judges the words of a command that the table knows, and gathers the files that they name. */
 export function knownWords({ form, name, named, before, words }: Known, gathered: Gathered): JudgedWords {
@@ -31,11 +40,15 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
 
   const { words: read, options } = readWords(form, name, words);
   const isOfRepository = named[0]?.text === "git";
-  const search = searchOf(form, read, options, isOfRepository);
-  const folder = form.putsIntoFolder && !options.has("-T") ? folderAtEnd(read, gathered) : null;
+  const search = takesNoFolder(form, read, gathered)
+    ? null
+    : searchOf(form, read, options, { isOfRepository, isShow: name === "git show" });
+  const folder = form.putsIntoFolder && !options.has("-T") ? folderOf(form, read, gathered) : null;
+  const reading = { name, gathered, search, linkedFrom: linkFolders(form, read, options, folder) };
   for (const word of read) {
     const files = gathered.files.length;
-    const reason = reasonOf(word, name, gathered, search) ?? reasonInFolder(word, folder, gathered, search);
+    const [own, inFolder] = [reasonOf(word, reading), reasonInFolder(word, folder, reading)];
+    const reason = own ?? inFolder;
     const isSecret = gathered.files.slice(files).some(({ names }) => names.some(isSecretPath));
     const more = isSecret
       ? "it mostly holds secrets"
@@ -54,16 +67,52 @@ function harmless({ text }: ShellWord): FoundWord {
   return { text, isOpen: false, mustBeNamed: null };
 }
 
-/** A last operand that takes the others in, since it is a folder; null if it is none. */
-function folderAtEnd(read: readonly ReadWord[], gathered: Gathered): ReadWord | null {
-  const operands = read.filter((word) => word.kind === "used" && word.isOperand);
+/** A folder that takes operands in: the last of them, if it is one, and where the command works for a link without a name. */
+type TakingFolder = { readonly text: string; readonly operand: ReadWord | null; readonly isCertain: boolean };
+
+function folderOf({ linksByText }: CommandForm, read: readonly ReadWord[], gathered: Gathered): TakingFolder | null {
+  const operands = operandsOf(read);
   const last = operands.at(-1);
-  return operands.length > 1 && last?.kind === "used" && gathered.isFolder(last.text) ? last : null;
+  if (last === undefined) return null;
+  if (operands.length === 1) return linksByText ? { text: ".", operand: null, isCertain: true } : null;
+  return gathered.isFolder(last.text)
+    ? { text: last.text, operand: last, isCertain: gathered.place.changes === "nothing" }
+    : null;
+}
+
+/** True if a command that puts operands elsewhere is given files only. */
+function takesNoFolder({ putsIntoFolder, linksByText }: CommandForm, read: readonly ReadWord[], gathered: Gathered): boolean {
+  const operands = operandsOf(read);
+  const taken = operands.length > 1 ? operands.slice(0, -1) : operands;
+  return putsIntoFolder && !linksByText && !taken.some(({ text }) => gathered.isFolder(text));
+}
+
+function operandsOf(read: readonly ReadWord[]): readonly (ReadWord & { readonly kind: "used" })[] {
+  return read.flatMap((word) => (word.kind === "used" && word.isOperand ? [word] : []));
+}
+
+/**
+ * The folders from which programs read what a command links: where it works, or the folder of the link, if the link is a
+ * text. A last operand may be the link, or the folder of the links.
+ */
+function linkFolders(
+  { links, linksByText, operands }: CommandForm,
+  read: readonly ReadWord[],
+  options: ReadonlySet<string>,
+  folder: TakingFolder | null,
+): readonly string[] | null {
+  const has = (...some: readonly string[]): boolean => some.some((option) => options.has(option));
+  if (!linksByText) return operands.includes("linked") || has(...links) ? ["."] : null;
+  const given = operandsOf(read);
+  const last = given.at(-1);
+  if (!has("-s", "--symbolic") || has("-r", "--relative") || last === undefined || given.length === 1) return ["."];
+  const own = dirname(last.text);
+  return folder === null ? [own] : folder.isCertain ? [folder.text] : [own, folder.text];
 }
 
 /** Takes the file that an operand becomes in a folder, and gives why that is asked about; null if it is not. */
-function reasonInFolder(read: ReadWord, folder: ReadWord | null, gathered: Gathered, search: Search | null): string | null {
-  if (read.kind !== "used" || !read.isOperand || folder?.kind !== "used" || read === folder) return null;
+function reasonInFolder(read: ReadWord, folder: TakingFolder | null, { gathered, search }: Reading): string | null {
+  if (read.kind !== "used" || !read.isOperand || folder === null || read === folder.operand) return null;
   return gathered.add(`${folder.text}/${basename(read.text)}`, "write", read.word, { isRedirect: false, search });
 }
 
@@ -74,18 +123,20 @@ function widens({ effect, enters }: CommandForm, { text }: ShellWord): boolean {
 }
 
 function isPath(use: WordUse): boolean {
-  return use === "read" || use === "write";
+  return use === "read" || use === "write" || use === "linked";
 }
 
 function searchOf(
   form: CommandForm,
   read: readonly ReadWord[],
   options: ReadonlySet<string>,
-  isOfRepository: boolean,
+  { isOfRepository, isShow }: { readonly isOfRepository: boolean; readonly isShow: boolean },
 ): Search | null {
   const isSearch = form.enters === null || [...form.enters].some((option) => options.has(option));
   const has = (some: ReadonlySet<string>): boolean => [...some].some((option) => options.has(option));
-  if (!isSearch || (has(form.outlines) && !has(form.contents))) return null;
+  // What is shown of a file has no outline, whatever names it.
+  const mayShowFile = isShow && operandsOf(read).some(({ text }) => !/^(?:HEAD|@)?[~^\d]*$/.test(text));
+  if (!isSearch || (has(form.outlines) && !has(form.contents) && !mayShowFile)) return null;
   const texts = (use: WordUse): readonly string[] =>
     read.flatMap((word) => (word.kind === "used" && word.use === use ? [word.text] : []));
   const showsAll = has(form.showsAll) || texts("glob").some((glob) => !glob.startsWith("!"));
@@ -93,14 +144,15 @@ function searchOf(
   // A folder of such a name is read, since the name stands for others.
   const leftOut = texts("left out").filter((name) => !["hidden", "hidden folders", "ignored"].includes(name));
   return {
-    follows: [...form.follows].some((option) => options.has(option)),
+    tells: form.tellsNames === null || has(form.tellsNames) ? "names" : "contents",
+    follows: form.follows === null || has(form.follows),
     leavesOut: [...own, ...leftOut],
     history: isOfRepository ? [] : null,
   };
 }
 
 /** Why a word keeps a command from being proved; null if it does not. */
-function reasonOf(read: ReadWord, name: string, gathered: Gathered, search: Search | null): string | null {
+function reasonOf(read: ReadWord, reading: Reading): string | null {
   switch (read.kind) {
     case "option":
       return null;
@@ -108,15 +160,13 @@ function reasonOf(read: ReadWord, name: string, gathered: Gathered, search: Sear
     case "unexpected":
       return read.reason;
     case "used":
-      return reasonOfUse(read, name, gathered, search);
+      return reasonOfUse(read, reading);
   }
 }
 
 function reasonOfUse(
   { word, use, text, isOperand }: ReadWord & { readonly kind: "used" },
-  name: string,
-  gathered: Gathered,
-  search: Search | null,
+  { name, gathered, search, linkedFrom }: Reading,
 ): string | null {
   const unless = (isHarmless: boolean): string | null =>
     isHarmless ? null : `this ${use} of ${name} is not known to be harmless`;
@@ -125,9 +175,16 @@ function reasonOfUse(
     case "left out":
     case "glob":
       return null;
-    case "read":
     case "write":
       return gathered.add(text, use, word, { isRedirect: false, search: isOperand ? search : null });
+    case "read":
+    case "linked": {
+      const given = { isRedirect: false, search: isOperand ? search : null };
+      if (linkedFrom === null || !isOperand) return gathered.add(text, "read", word, given);
+      // By another name it may be written, too.
+      const targets = linkedFrom.map((folder) => (folder === "." || isAbsolute(text) ? text : `${folder}/${text}`));
+      return targets.reduce<string | null>((reason, target) => gathered.add(target, "write", word, given) ?? reason, null);
+    }
     case "revision": {
       // `HEAD:path` is a file of a commit, `:0:path` one of the index.
       const path = text.replace(/^:[0-3]:|^[^:]*:/, "");

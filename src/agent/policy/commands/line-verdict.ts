@@ -105,9 +105,9 @@ export function searchReason({ content, names }: FoundSearch): string {
   return `${folder} has more entries than are looked at, or links or a repository that lead out of the workspace`;
 }
 
-/** True if nothing that a search comes upon holds secrets. */
-export function isOpenSearch({ content }: FoundSearch): boolean {
-  return content !== null && content.isWhole && content.secrets.length === 0;
+/** True if nothing that a search comes upon holds secrets. Names are none. */
+export function isOpenSearch({ content, tells }: FoundSearch): boolean {
+  return tells === "names" || (content !== null && content.isWhole && content.secrets.length === 0);
 }
 
 export function isSecretFile({ names }: FoundFile): boolean {

@@ -5,7 +5,12 @@ import type { Access, Workspace } from "../../workspace/workspace.ts";
 import type { FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
 
 /** The place of a command: the workspace, and the folder in it; null if only the shell knows which. */
-export type Place = { readonly workspace: Workspace; readonly folder: string | null };
+export type Place = {
+  readonly workspace: Workspace;
+  readonly folder: string | null;
+  /** What the other commands of its line may have made before it: folders, or what leads elsewhere under new names. */
+  readonly changes: "nothing" | "folders" | "links";
+};
 
 /** A path of a command: a file of the workspace, none at all, or why it is asked about. `isOutside` if it leads out of the workspace. */
 export type Located =
@@ -26,7 +31,7 @@ const STREAMS: ReadonlySet<string> = new Set([
 ]);
 
 /** Finds what a path of a command leads to. Throws PathClosed for what is the server's own. */
-export function located({ workspace, folder }: Place, path: string): Located {
+export function located({ workspace, folder }: Pick<Place, "workspace" | "folder">, path: string): Located {
   if (STREAMS.has(path)) return { kind: "nothing" };
   if (path === "") return { kind: "trouble", reason: "a path is empty", isOutside: false };
   if (folder === null && !isAbsolute(path))
@@ -52,7 +57,10 @@ function goesUpFromLink(workspace: Workspace, path: string): boolean {
 }
 
 /** The use of a path. */
-type PathUse = { readonly isRedirect: boolean; readonly search: Pick<FoundSearch, "follows" | "leavesOut" | "history"> | null };
+type PathUse = {
+  readonly isRedirect: boolean;
+  readonly search: Pick<FoundSearch, "tells" | "follows" | "leavesOut" | "history"> | null;
+};
 
 /** The files and folders that a command names. */
 export class Gathered {
@@ -76,11 +84,14 @@ export class Gathered {
     }
     this.files.push({ start, end, names: found.names, access, isRedirect });
     if (search !== null) this.searches.push({ start, end, names: found.names, access, ...search, content: null });
-    return null;
+    return this.place.changes === "links" && /(?:^|\/)(?!\.{1,2}\/)[^/]+\/(?:\.\/)*\.\.(?:\/|$)/.test(path)
+      ? `${JSON.stringify(path)} goes up from a name to which the line may give something else`
+      : null;
   }
 
-  /** True if a path leads to a folder of the workspace that is there. */
+  /** True if a path leads to a folder of the workspace: one that is there, or may be when the command runs. */
   isFolder(path: string): boolean {
+    if (this.place.changes !== "nothing") return true;
     const found = located(this.place, path);
     if (found.kind !== "file") return false;
     const real = join(this.place.workspace.root, found.names.at(-1) ?? ".");

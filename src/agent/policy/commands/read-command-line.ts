@@ -7,6 +7,8 @@ import type { CommandLine, FoundCommand, Span, Trouble } from "./command-line.ts
 import { foundCommand } from "./found-command.ts";
 import type { Place } from "./operand-files.ts";
 import { roughCommands } from "./rough-split.ts";
+import { changesBefore } from "./places/changes-before.ts";
+import { programSetBy } from "./settings/program-variables.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
 import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
 import { commandName, unwrapped, wrappedIn, type Wrapped } from "./wrappers.ts";
@@ -29,20 +31,25 @@ export type LineContext = { readonly workspace: Workspace; readonly folder: stri
  */
 export function readCommandLine(line: string, { workspace, folder, environment }: LineContext): CommandLine {
   const whole: Span = { start: 0, end: line.length };
+  const place: Place = { workspace, folder, changes: "nothing" };
   const bound = boundsProblem(line);
   if (bound !== null) {
     const trouble = { ...whole, reason: bound };
-    return { text: headBytes(line, TEXT_BYTES), trouble, hidden: trouble, commands: roughly(line, whole, { workspace, folder }) };
+    return { text: headBytes(line, TEXT_BYTES), trouble, hidden: trouble, chosen: null, commands: roughly(line, whole, place) };
   }
   const parsed = simpleCommands(line);
   const set = environment.map((text) => literalWord(text, whole));
-  const search = new InnerCommands({ workspace, folder });
-  for (const command of parsed.commands) search.readWhole({ ...command, assignments: [...set, ...command.assignments] });
-  const rough = parsed.error === null ? [] : roughly(line, whole, { workspace, folder });
+  const search = new InnerCommands(place);
+  const changes = changesBefore(parsed.commands);
+  for (const [index, command] of parsed.commands.entries())
+    search.readWhole({ ...command, assignments: [...set, ...command.assignments] }, changes[index] ?? "nothing");
+  search.readSet(parsed.sets);
+  const rough = parsed.error === null ? [] : roughly(line, whole, place);
   return {
     text: headBytes(line, TEXT_BYTES),
     trouble: parsed.trouble,
     hidden: parsed.error ?? search.hidden,
+    chosen: search.chosen,
     commands: [...search.commands, ...rough],
   };
 }
@@ -71,6 +78,7 @@ function alwaysOpens(redirect: Redirect): boolean {
 class InnerCommands {
   readonly commands: FoundCommand[] = [];
   hidden: Trouble | null = null;
+  chosen: Trouble | null = null;
   #place: Place;
   /** The chain that alone stands in the folder; null if all that follows does. */
   #heldBy: number | null = null;
@@ -83,7 +91,8 @@ class InnerCommands {
     this.#place = place;
   }
 
-  readWhole(command: SimpleCommand): void {
+  readWhole(command: SimpleCommand, changes: Place["changes"]): void {
+    this.#place = { ...this.#place, changes };
     if (this.#heldBy !== null && this.#heldBy !== command.chain) {
       this.#place = { ...this.#place, folder: null };
       this.#heldBy = null;
@@ -100,12 +109,18 @@ class InnerCommands {
     if (command.holds === "its chain") this.#heldBy = command.chain;
   }
 
+  /** Reads the names that loops set. */
+  readSet(names: readonly ShellWord[]): void {
+    for (const name of names) this.#look(programSetBy(name), name, INNER_DEPTH);
+  }
+
   /** The folder in which the shell stands after a command that may change it; null if only the shell knows. */
   #folderAfter({ words: [name, target, ...more], redirects, holds }: SimpleCommand): string | null {
-    const { workspace } = this.#place;
+    const { workspace, changes } = this.#place;
     const entered = this.commands.findLast(({ isWhole }) => isWhole);
     if (name?.text !== "cd" || target === undefined || more.length > 0 || holds === "nothing" || entered?.trouble !== null)
       return null;
+    if (changes === "links") return null;
     // A redirection that cannot be opened keeps the shell where it is.
     if (!redirects.every(alwaysOpens)) return null;
     const names = entered.files.find(({ isRedirect }) => !isRedirect)?.names;
@@ -122,6 +137,7 @@ class InnerCommands {
   #look(wrapped: readonly Wrapped[], at: Span, depth: number): void {
     for (const each of wrapped) {
       if (each.kind === "hidden") this.#hide(at, each.reason);
+      else if (each.kind === "chosen") this.chosen ??= { start: at.start, end: at.end, reason: each.reason };
       else if (depth === 0 || this.#inner >= INNER_COMMANDS || this.#words >= INNER_WORDS)
         this.#hide(at, "commands are nested too deeply in others");
       else if (each.kind === "words") this.#inside(bare(each.words, at), at, depth);
@@ -134,6 +150,7 @@ class InnerCommands {
     const parsed = bound === null ? simpleCommands(text) : null;
     const error = bound ?? parsed?.error?.reason ?? null;
     for (const command of parsed?.commands ?? []) this.#inside({ ...command, start: at.start, end: at.end }, at, depth);
+    for (const name of parsed?.sets ?? []) this.#look(programSetBy(name), at, depth - 1);
     if (error === null) return;
     this.#hide(at, error);
     this.commands.push(...roughly(text, at, this.#place));

@@ -6,7 +6,14 @@ export type ShellWord = Span & {
   /** The word as the shell reads it; as it is written if `open` is not null. */
   readonly text: string;
   /** The part that only the shell knows; null for a word that is what is written. */
-  readonly open: "a wildcard" | "a variable or substitution" | "a ~" | "a brace expansion" | "an unusual escape" | null;
+  readonly open:
+    | "a wildcard"
+    | "a variable or substitution"
+    | "a ~"
+    | "a brace expansion"
+    | "an unusual escape"
+    | "an unusual redirection"
+    | null;
   /** True if the word stands without quotes before its first `=`, as that of an assignment does. */
   readonly assigns: boolean;
 };

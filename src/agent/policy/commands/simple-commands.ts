@@ -32,6 +32,8 @@ export type SimpleCommand = Span & {
 /** A line taken apart: its simple commands, wherever they stand, and the first part of it that is more than a list of them. */
 export type ParsedLine = {
   readonly commands: readonly SimpleCommand[];
+  /** The names that its loops set. */
+  readonly sets: readonly ShellWord[];
   readonly trouble: Trouble | null;
   /** The first error of the parser; null if it understands the line. */
   readonly error: Trouble | null;
@@ -71,7 +73,7 @@ export function simpleCommands(line: string): ParsedLine {
     first === undefined ? null : { start: first.pos, end: line.length, reason: `the shell would not read it: ${first.message}` };
   const reading = new Reading();
   reading.visit(script, { within: null, holds: "the line", pipedFrom: null });
-  return { commands: reading.commands, trouble: error ?? reading.trouble, error };
+  return { commands: reading.commands, sets: reading.sets, trouble: error ?? reading.trouble, error };
 }
 
 /** The standing of a node. `within` is the place of an escaped substitution: positions in it are not those of the line. */
@@ -79,6 +81,7 @@ type Standing = { readonly within: Span | null; readonly holds: Holding; readonl
 
 class Reading {
   readonly commands: SimpleCommand[] = [];
+  readonly sets: ShellWord[] = [];
   trouble: Trouble | null = null;
   #chain = 0;
 
@@ -120,6 +123,7 @@ class Reading {
       default: {
         const unusual = UNUSUAL[node.type];
         if (unusual !== undefined) this.#meet(unusual, place);
+        if (node.type === "For" || node.type === "Select") this.sets.push({ ...shellWord(node.name), ...place });
         forEachChild(node, (child) =>
           this.visit(child, { within, holds: SIMPLE.has(node.type) ? holds : "nothing", pipedFrom: null }),
         );
@@ -189,7 +193,11 @@ function redirectOf(redirection: Redirection, within: Span | null): readonly Red
       // `2>&1` and `>&-` name no file, `>&file` does.
       if ((operator === ">&" || operator === "<&") && target.open === null && /^(\d+-?|-)$/.test(target.text))
         return [{ ...span, kind: "descriptor", text: target.text }];
-      return [{ ...span, kind: "file", writes: operator !== "<" && operator !== "<&", target }];
+      // Bash takes what stands behind a descriptor for another word, and quotes of a name away twice.
+      const isUnusual =
+        operator === "<&" || (operator === ">&" && target.open === null && /^-|^\d+-|[\\'"\p{Cc}]/u.test(target.text));
+      const named: ShellWord = isUnusual ? { ...target, open: "an unusual redirection" } : target;
+      return [{ ...span, kind: "file", writes: operator !== "<" && operator !== "<&", target: named }];
     }
   }
 }

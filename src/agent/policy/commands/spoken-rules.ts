@@ -19,6 +19,12 @@ export function spokenPatterns({ conditions }: Rule, parameter: string): readonl
   return conditions.flatMap(({ parameter: named, command }) => (command !== null && speaksOf(named, parameter) ? [command] : []));
 }
 
+/** True if a rule about a path names, from the root, what lies in the folder of a search, or would lie there. */
+export function closesBelow({ conditions }: Rule, { names }: FoundSearch): boolean {
+  const folders = conditions[0]?.path?.folders ?? [];
+  return names.some((name) => folders.some((folder) => folder !== "." && isWithin(name, folder)));
+}
+
 /** True if a search could come upon what a rule about a path speaks of. */
 export function reachesSearch({ deniedPath, conditions }: Rule, { names, access }: FoundSearch): boolean {
   if (deniedPath === null || (access === "read" && deniedPath.closes === "writing")) return false;

@@ -29,6 +29,7 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
   date: form({
     flags: `${ABOUT} -u -R --utc --rfc-email -I`,
     text: "-d --date -I --iso-8601 --rfc-3339",
+    optional: "-I --iso-8601",
     operands: ["date format"],
     most: 1,
   }),
@@ -55,18 +56,24 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
     text: "-d --max-depth --exclude -t --threshold",
     operands: ["read"],
     enters: "always",
+    tellsNames: "always",
   }),
   ls: form({
     flags: `${ABOUT} -a -A -l -h -r -R -t -S -1 -d -F -i -n -o -g -p -s -c -u -U -X -m -x -C -B -G -k -L -Q -Z -v --all --almost-all --human-readable --reverse --recursive --size --directory --classify --color --group-directories-first --inode --numeric-uid-gid --full-time`,
     text: "--color --sort --time --time-style --format -I --ignore -w --hide --block-size --indicator-style",
     operands: ["read"],
     enters: "-R --recursive",
+    tellsNames: "always",
   }),
+  // The value of -L, -P and -I is the next word, also if letters stand behind them.
   tree: form({
-    flags: "--version -a -d -f -i -s -h -D -p -u -g -C -n -F -r -t -J --dirsfirst --noreport --gitignore --prune",
+    hasLongWords: true,
+    flags:
+      "--version -ad -da -af -fi -ah -sh -a -d -f -i -s -h -D -p -u -g -C -n -F -r -t -J --dirsfirst --noreport --gitignore --prune",
     text: "-L -I -P --filelimit",
     operands: ["read"],
     enters: "always",
+    tellsNames: "always",
   }),
   stat: form({ flags: `${ABOUT} -L -f -t`, text: "-c --format --printf", operands: ["read"] }),
   readlink: form({ flags: `${ABOUT} -f -e -m -n -z`, operands: ["read"] }),
@@ -91,7 +98,13 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
 
 /** Commands that change files, which they name. */
 export const WRITING_TABLE: Readonly<Record<string, CommandForm>> = {
-  mkdir: form({ effect: "writes", flags: `${ABOUT} -p -v --parents --verbose`, text: "-m --mode", operands: ["write"] }),
+  mkdir: form({
+    effect: "writes",
+    flags: `${ABOUT} -p -v --parents --verbose`,
+    text: "-m --mode",
+    operands: ["write"],
+    makes: "folders",
+  }),
   rmdir: form({ effect: "writes", flags: `${ABOUT} -p -v`, operands: ["write"] }),
   touch: form({ effect: "writes", flags: `${ABOUT} -a -m -c`, text: "-d -t", read: "-r", operands: ["write"] }),
   rm: form({
@@ -102,11 +115,38 @@ export const WRITING_TABLE: Readonly<Record<string, CommandForm>> = {
   }),
   cp: form({
     effect: "writes",
-    flags: `${ABOUT} -r -R -a -f -n -p -u -v -i -T --recursive --force --verbose --archive --no-clobber --update`,
+    flags: `${ABOUT} -r -R -a -f -n -p -u -v -i -T -l -s --recursive --force --verbose --archive --no-clobber --update --link --symbolic-link`,
     operands: ["read"],
     last: "write",
     putsIntoFolder: true,
-    enters: "-r -R -a --recursive --archive",
+    enters: "-r -R -a -s --recursive --archive --symbolic-link",
+    follows: "always",
+    links: "-l -s --link --symbolic-link",
+    makes: "links",
+  }),
+  // Without -b, -S and -t.
+  ln: form({
+    effect: "writes",
+    flags: `${ABOUT} -s -f -n -i -v -r -T -L -P --symbolic --force --no-dereference --verbose --relative --no-target-directory`,
+    operands: ["linked"],
+    last: "write",
+    putsIntoFolder: true,
+    enters: "always",
+    follows: "always",
+    linksByText: true,
+    makes: "links",
+  }),
+  link: form({ effect: "writes", flags: ABOUT, operands: ["linked", "write"], makes: "links", most: 2 }),
+  unlink: form({ effect: "writes", flags: ABOUT, operands: ["write"], most: 1 }),
+  // Without -s, which runs strip, -b, -S, -t and --strip-program; with -d all operands are folders.
+  install: form({
+    effect: "writes",
+    flags: `${ABOUT} -c -C -p -v -D -T --compare --preserve-timestamps --verbose`,
+    text: "-m --mode -o --owner -g --group",
+    operands: ["read"],
+    last: "write",
+    putsIntoFolder: true,
+    makes: "folders",
   }),
   mv: form({
     effect: "writes",
@@ -114,6 +154,8 @@ export const WRITING_TABLE: Readonly<Record<string, CommandForm>> = {
     operands: ["write"],
     putsIntoFolder: true,
     enters: "always",
+    follows: "always",
+    makes: "links",
   }),
   tee: form({ effect: "writes", flags: `${ABOUT} -a --append`, operands: ["write"] }),
   truncate: form({ effect: "writes", flags: ABOUT, text: "-s --size", operands: ["write"] }),

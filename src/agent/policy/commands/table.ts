@@ -13,6 +13,11 @@ const VERSIONED =
     " ",
   );
 const VERSION = form({ flags: "--version -v -V" });
+/** Those that say it by a letter: shells and others read their input by it. */
+const VERSION_LETTERS: Readonly<Record<string, readonly string[]>> = {
+  "-v": "node npm npx bun deno ruby make gcc g++ clang tsc eslint prettier vitest docker terraform php perl".split(" "),
+  "-V": "python python3 pip pip3 uv cmake make psql".split(" "),
+};
 
 /** Commands of package managers and tools that only read. */
 const TOOLS: Readonly<Record<string, Readonly<Record<string, CommandForm>>>> = {
@@ -24,6 +29,9 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, CommandForm>>>> = {
     explain: form({ flags: "--json", operands: ["text"] }),
   },
   pip: { list: form({ flags: "--outdated" }), show: form({ operands: ["text"] }), freeze: form({}) },
+  install: {
+    "-d": form({ effect: "writes", flags: "-v -p", text: "-m --mode -o -g", operands: ["write"], makes: "folders" }),
+  },
   docker: { ps: form({ flags: "-a -q" }), images: form({ flags: "-a -q" }) },
 };
 
@@ -57,9 +65,13 @@ export function knownCommand(words: readonly ShellWord[]): Known | null {
     const found = known(table, first.text, [first], rest);
     if (found !== null) return found;
   }
-  return VERSIONED.includes(first.text) && rest.length === 1 && second !== undefined && VERSION.flags.has(second.text)
+  return VERSIONED.includes(first.text) && rest.length === 1 && second !== undefined && saysVersion(first.text, second.text)
     ? { form: VERSION, name: first.text, named: [first], before: null, words: rest }
     : null;
+}
+
+function saysVersion(name: string, option: string): boolean {
+  return option === "--version" || own(VERSION_LETTERS, option)?.includes(name) === true;
 }
 
 function knownOfGit(first: ShellWord, rest: readonly ShellWord[]): Known | null {

@@ -6,6 +6,7 @@ const ABOUT = "--help --version";
 const GREP = form({
   flags: `${ABOUT} -i -v -c -l -L -n -N -h -H -o -q -s -w -x -E -F -G -P -a -I -z -b -U -T -r -R --ignore-case --invert-match --count --files-with-matches --files-without-match --line-number --no-filename --with-filename --only-matching --quiet --silent --no-messages --word-regexp --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp --text --null --recursive --dereference-recursive --color --colour --no-ignore-case`,
   text: "-e --regexp -m --max-count -A --after-context -B --before-context -C --context --color --colour --include --exclude --label --binary-files",
+  optional: "--color --colour",
   read: "-f --file --exclude-from",
   leftOut: "--exclude-dir",
   instead: "-e --regexp -f --file",
@@ -15,8 +16,8 @@ const GREP = form({
   takesNumber: true,
 });
 /** Prints its files, with options for the way. */
-const print = (flags: string, text = ""): CommandForm =>
-  form({ flags: `${ABOUT} ${flags}`, text, operands: ["read"], takesNumber: true });
+const print = (flags: string, text = "", optional = ""): CommandForm =>
+  form({ flags: `${ABOUT} ${flags}`, text, optional, operands: ["read"], takesNumber: true });
 
 /** Commands that read texts and print them. */
 export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
@@ -35,7 +36,7 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
   rev: print(""),
   expand: print("-i", "-t"),
   unexpand: print("-a", "-t"),
-  od: print("-c -x -v -b -d -o", "-A -t -N -j -w"),
+  od: print("-c -x -v -b -d -o", "-A -t -N -j -w", "-w"),
   hexdump: print("-C -c -v -x", "-n -s -e"),
   strings: form({ flags: `${ABOUT} -a`, text: "-n -t -e", operands: ["read"], takesNumber: true, takesResponseFiles: true }),
   comm: print("-1 -2 -3 -12 -13 -23 -i"),
@@ -59,7 +60,8 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
   ),
   // A second operand of these two is a file that is written.
   uniq: form({ flags: `${ABOUT} -c -d -u -i -D --count --repeated --unique`, text: "-f -s -w", operands: ["read"], most: 1 }),
-  xxd: form({ flags: "-b -i -p -u -e", text: "-c -g -l -s", operands: ["read"], most: 1 }),
+  // Its options are whole words: -ps is another than -p and -s.
+  xxd: form({ flags: "-b -i -p -u -e", text: "-c -g -l -s", operands: ["read"], most: 1, hasLongWords: true }),
   tr: form({ flags: `${ABOUT} -d -s -c -C -t --delete --squeeze-repeats --complement`, operands: ["text"] }),
   grep: GREP,
   egrep: GREP,
@@ -75,6 +77,7 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
     enters: "always",
     leavesOut: ["hidden", "ignored"],
     showsFiles: "-t --type",
+    tellsNames: "--files --type-list",
     showsAll: "--ignore-file",
   }),
   diff: form({
@@ -83,7 +86,7 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
     operands: ["read"],
     // Without -r, too, it prints the files of the folders that it is given.
     enters: "always",
-    follows: "-r --recursive",
+    follows: "always",
   }),
   // Only scripts that print: `w`, `e` and -i write and run.
   sed: form({

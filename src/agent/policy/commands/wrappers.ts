@@ -1,3 +1,17 @@
+import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
+import {
+  JOINED,
+  MORE,
+  PLAIN,
+  READINGS,
+  RUNNERS,
+  RUNNING_OPTIONS,
+  SHELLS,
+  TAKES_MORE,
+  TEXT_LETTERS,
+  TEXT_OPTIONS,
+} from "./settings/runners.ts";
+import { programsSetBy } from "./settings/program-variables.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 
@@ -6,95 +20,9 @@ export type Wrapped =
   | { readonly kind: "words"; readonly words: readonly ShellWord[] }
   | { readonly kind: "line"; readonly text: string; readonly at: ShellWord }
   /** The line does not say what is run. */
-  | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string };
-
-/** Commands that run the words behind their options, after so many operands of their own. */
-const RUNNERS: ReadonlyMap<string, number> = new Map([
-  ...[
-    "sudo",
-    "doas",
-    "pkexec",
-    "env",
-    "xargs",
-    "nice",
-    "nohup",
-    "stdbuf",
-    "setsid",
-    "ionice",
-    "command",
-    "builtin",
-    "exec",
-    "time",
-  ].map((name) => [name, 0] as const),
-  ...["busybox", "toybox", "unshare", "nsenter", "strace", "ltrace", "gdb", "systemd-run", "dbus-run-session", "xvfb-run"].map(
-    (name) => [name, 0] as const,
-  ),
-  ...[
-    "npx",
-    "bunx",
-    "pnpx",
-    "uvx",
-    "runuser",
-    "fakeroot",
-    "catchsegv",
-    "parallel",
-    "watch",
-    "entr",
-    "caffeinate",
-    "proot",
-    "bwrap",
-  ].map((name) => [name, 0] as const),
-  ...["timeout", "flock", "chroot", "chrt", "taskset", "setarch", "ssh", "firejail", "gosu", "su-exec", "setpriv", "prlimit"].map(
-    (name) => [name, 1] as const,
-  ),
-]);
-/** Commands that run their words with more words behind them, which stand nowhere in the line. */
-const TAKES_MORE: ReadonlySet<string> = new Set(["xargs", "parallel", "entr"]);
-const MORE: ShellWord = { text: "", open: "a variable or substitution", assigns: false, start: 0, end: 0 };
-/** Commands that run the words behind one of these. */
-const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["find", ["-exec", "-execdir", "-ok", "-okdir"]],
-  ["fd", ["-x", "-X", "--exec", "--exec-batch"]],
-  ["npm", ["exec", "x"]],
-  ["pnpm", ["exec", "dlx"]],
-  ["yarn", ["exec", "dlx"]],
-  ["bun", ["x"]],
-  ["git", ["run", "foreach", "--exec", "-x"]],
-  ["docker", ["exec", "run"]],
-  ["podman", ["exec", "run"]],
-  ["kubectl", ["--"]],
-]);
-/** The most commands that the words behind a runner are read as. */
-const READINGS = 20;
-/** Commands that hand their words, or the text of an option, to a shell. */
-const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish"]);
-const TEXT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["su", ["-c", "--command"]],
-  ["script", ["-c", "--command"]],
-  ["runuser", ["-c", "--command"]],
-  ["flock", ["-c", "--command"]],
-  ["npx", ["-c", "--call"]],
-  ["npm", ["-c", "--call"]],
-  ["git", ["--exec", "-x", "--upload-pack", "--receive-pack"]],
-  ["env", ["-S", "--split-string"]],
-  ["compgen", ["-C", "-W"]],
-  ["complete", ["-C", "-W"]],
-  ["mapfile", ["-C"]],
-  ["readarray", ["-C"]],
-]);
-const JOINED: ReadonlySet<string> = new Set(["eval", "ssh", "watch", "parallel"]);
-/** Wrappers that change neither who nor where nor with what a command runs: allow rules look through them. */
-const PLAIN: Readonly<
-  Record<string, { readonly flags: readonly string[]; readonly valued: readonly string[]; readonly operands: number }>
-> = {
-  timeout: {
-    flags: ["--foreground", "--preserve-status", "-v", "--verbose"],
-    valued: ["-k", "--kill-after", "-s", "--signal"],
-    operands: 1,
-  },
-  nice: { flags: [], valued: ["-n", "--adjustment"], operands: 0 },
-  nohup: { flags: [], valued: [], operands: 0 },
-};
+  | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string }
+  /** A variable may choose what is run. */
+  | { readonly kind: "chosen"; readonly at: ShellWord; readonly reason: string };
 
 /** The name of a command without its folders: `/bin/rm` is `rm`. */
 export function commandName(word: ShellWord | undefined): string {
@@ -132,35 +60,63 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
 }
 
 /** All that a command runs besides itself, as far as it can be found. It may be more than what is run, and never runs less. */
-export function wrappedIn({ words, redirects, pipedFrom }: SimpleCommand): readonly Wrapped[] {
+export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
+  const { words, redirects, pipedFrom } = command;
   const [first, ...rest] = words;
-  if (first === undefined) return [];
+  const found: Wrapped[] = [...programsSetBy(command)];
+  if (first === undefined) return [...found, ...substitutedIn(command.assignments)];
   const name = commandName(first);
-  const found: Wrapped[] = [];
   const skipped = RUNNERS.get(name);
   if (skipped !== undefined) found.push(...behindOptions(TAKES_MORE.has(name) ? [...rest, MORE] : rest, skipped));
   for (const option of RUNNING_OPTIONS.get(name) ?? [])
     for (const [index, word] of rest.entries()) {
       if (word.text !== option) continue;
-      const behind = rest.slice(index + 1);
+      // What find puts in the place of {} stands nowhere in the line.
+      const behind = rest
+        .slice(index + 1)
+        .map((each): ShellWord => (name !== "git" && each.text.includes("{}") ? { ...each, open: MORE.open } : each));
       found.push(...behindOptions(behind, name === "docker" || name === "podman" ? 1 : 0));
       if (name === "git") found.push(...joined(behind), ...joined(behind.slice(behind.findIndex(isNoOption))));
     }
   if (SHELLS.has(name)) found.push(...readByShell(rest, redirects, pipedFrom, first));
   for (const option of TEXT_OPTIONS.get(name) ?? [])
-    // Letters before -x are those of `git rebase -ix`; other commands of git take text behind one dash.
-    if (option !== "-x" || rest.some(({ text }) => text === "rebase")) found.push(...textsOf(rest, option));
+    if (!TEXT_LETTERS.has(option) || rest.some(({ text }) => TEXT_LETTERS.get(option) === text))
+      found.push(...textsOf(rest, option));
   if (JOINED.has(name)) {
     found.push(...joined(rest));
     for (const inner of behindOptions(rest, skipped ?? 0)) if (inner.kind === "words") found.push(...joined(inner.words));
   }
   if (name === "git") found.push(...aliasesOfGit(rest));
+  if (name.startsWith("git-")) found.push({ kind: "words", words: [part(first, "git"), part(first, name.slice(4)), ...rest] });
+  if (name === "git" && rest.some(({ text }) => text === "for-each-repo"))
+    found.push({ kind: "words", words: [first, ...rest.slice(rest.findIndex(({ text }) => text === "for-each-repo") + 1)] });
+  found.push(...substitutedIn(command.assignments), ...(EVALUATING.has(name) ? substitutedIn(rest) : []));
   const reason = hiddenBy(name, rest);
   if (reason !== null) found.push({ kind: "hidden", at: first, reason });
   if (name === "trap" || name === "alias" || name === "git" || name === "fc")
     for (const word of rest) found.push(...quotedCommand(name, word));
   if (name === "source" || name === ".") found.push({ kind: "hidden", at: first, reason: `${name} runs what a file holds` });
   return found;
+}
+
+/** Commands of the shell that may evaluate what a word has in quotes. */
+const EVALUATING: ReadonlySet<string> = new Set(
+  "test [ printf read let declare typeset local export readonly set unset wait mapfile readarray".split(" "),
+);
+
+/** The substitutions in words that are quoted: arithmetic, references and indices run them later. */
+function substitutedIn(words: readonly ShellWord[]): readonly Wrapped[] {
+  return words.flatMap((at) =>
+    at.open !== null
+      ? []
+      : [...at.text.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
+          ([, text, ticked]) => ({ kind: "line", text: text ?? ticked ?? "", at }) as const,
+        ),
+  );
+}
+
+function part({ start, end }: ShellWord, text: string): ShellWord {
+  return { text, open: null, assigns: false, start, end };
 }
 
 /**
@@ -176,7 +132,7 @@ function behindOptions(words: readonly ShellWord[], operands: number): readonly 
     if (word === undefined) break;
     if (word.open === null && word.text === "--") mayBeValue = false;
     else if (word.open === null && word.text.startsWith("-")) mayBeValue = !word.text.includes("=");
-    else if (word.assigns) mayBeValue = false;
+    else if (word.assigns || (word.open === null && /^[A-Za-z_]\w*=/.test(word.text))) mayBeValue = false;
     else {
       const rest = words.slice(index);
       found.push(
@@ -202,10 +158,12 @@ function readByShell(
   const command = words.findIndex(({ text, open }) => open !== null || (/^-[a-zA-Z]*c/.test(text) && !text.startsWith("--")));
   if (command >= 0) {
     const texts = words.slice(command + 1).filter(({ text }) => !/^[-+]/.test(text));
-    for (const word of words[command]?.open === null ? texts.slice(0, 2) : words.slice(command)) found.push(lineOf(word));
+    for (const word of words[command]?.open === null ? texts : words.slice(command)) found.push(lineOf(word));
   }
   for (const redirect of redirects)
-    if (redirect.kind === "text")
+    if (redirect.kind === "file" && !redirect.writes && command < 0)
+      found.push({ kind: "hidden", at, reason: "a shell runs what a file holds" });
+    else if (redirect.kind === "text")
       found.push(
         redirect.text === null
           ? { kind: "hidden", at, reason: "a shell reads what is not written out" }
@@ -250,41 +208,6 @@ function isNoOption({ text, open }: ShellWord): boolean {
   return open !== null || !text.startsWith("-");
 }
 
-/** The commands of aliases that git is given: `-c alias.p=push` and `config alias.p push`. */
-function aliasesOfGit(words: readonly ShellWord[]): readonly Wrapped[] {
-  return words.flatMap((word, index) => {
-    const alias = /^(?:--config-env=)?alias\.[^=]*(?:=(.*))?$/is.exec(word.text);
-    if (alias === null) return [];
-    const value = alias[1];
-    if (word.text.startsWith("--")) return [{ kind: "hidden", at: word, reason: "an alias is not written out" } as const];
-    const command = value === undefined ? words[index + 1] : { ...word, text: value };
-    if (command === undefined) return [];
-    return command.text.trimStart().startsWith("!")
-      ? quotedCommand("git", command)
-      : [lineOf({ ...command, text: `git ${command.text}` })];
-  });
-}
-
-/** Settings of git that name no program and no file with more settings. */
-const HARMLESS_SETTING =
-  /^(?:user|author|committer|color|advice|column)\.|^(?:core\.(?:quotepath|autocrlf|eol|abbrev)|commit\.gpgsign|diff\.(?:renames|algorithm)|init\.defaultbranch|log\.date|merge\.conflictstyle|pull\.(?:ff|rebase)|push\.default|safe\.directory)=/i;
-
-/** True if options of git itself set what may name a program. Aliases are looked at for themselves. */
-function setsMore(words: readonly ShellWord[]): boolean {
-  for (let index = 0; index < words.length; index += 1) {
-    const { text = "" } = words[index] ?? {};
-    const next = words[index + 1];
-    if (text === "-c") {
-      if (next === undefined || next.open !== null) return true;
-      if (!HARMLESS_SETTING.test(next.text) && !/^alias\./i.test(next.text)) return true;
-      index += 1;
-    } else if (["-C", "--git-dir", "--work-tree", "--namespace"].includes(text)) index += 1;
-    else if (text.startsWith("--config-env")) return true;
-    else if (!text.startsWith("-")) return false;
-  }
-  return false;
-}
-
 /** Why words of a command leave open what is run; null if they do not. */
 function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
   const has = (option: string): boolean => words.some(({ text }) => valueOf(text, option) !== null);
@@ -295,6 +218,10 @@ function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
       return words.some(({ text }) => /[{]|^::/.test(text)) ? "parallel puts what it reads into the command" : null;
     case "git":
       return setsMore(words) ? "a setting of git may name a program" : null;
+    case "env":
+      return textsOf(words, "-S").some(({ kind, ...text }) => kind === "line" && /[\\$]/.test("text" in text ? text.text : ""))
+        ? "env reads its text in its own way"
+        : null;
     case "hash":
       return has("-p") ? "hash gives a program another name" : null;
     default:
@@ -314,14 +241,15 @@ function joined(words: readonly ShellWord[]): readonly Wrapped[] {
 }
 
 /** The command of a trap, an alias, or an alias of git's, which begins with `!`. */
-function quotedCommand(name: string, word: ShellWord): readonly Wrapped[] {
+export function quotedCommand(name: string, word: ShellWord): readonly Wrapped[] {
   if (name === "trap") return [lineOf(word)];
   const value = /^[^=]*=(.*)$/s.exec(word.text)?.[1] ?? word.text;
   if (name === "git") return /^\s*!/.test(value) ? [{ kind: "line", text: value.replace(/^\s*!/, ""), at: word }] : [];
-  return word.text.includes("=") ? [{ kind: "line", text: value, at: word }] : [];
+  // More words may stand behind the alias.
+  return word.text.includes("=") ? [{ kind: "line", text: `${value} $more`, at: word }] : [];
 }
 
-function lineOf(word: ShellWord): Wrapped {
+export function lineOf(word: ShellWord): Wrapped {
   return word.open === null
     ? { kind: "line", text: word.text, at: word }
     : { kind: "hidden", at: word, reason: "a shell reads what is not written out" };

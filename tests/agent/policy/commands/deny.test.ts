@@ -62,6 +62,17 @@ env -S 'X'
 env -vS 'X'
 env -iS'X'
 env --split='X'
+env 'A=1' sudo X
+env "A=1" sh -c 'X'
+GIT_PAGER='X' git log
+GIT_EDITOR="X" git commit
+LESSOPEN='|X' less a
+PAGER='X'; export PAGER; man ls
+export GIT_SSH_COMMAND='X'
+declare -x VISUAL='X'
+env 'EDITOR=X' git commit
+sudo EDITOR='X' visudo
+sh -c "GIT_PAGER='X' git log"
 /usr/bin/env X
 xargs X
 xargs -n 1 -I{} X
@@ -129,12 +140,33 @@ git rebase --exec 'X' main
 git rebase -ix 'X' main
 git rebase -x'X' main
 git rebase --exe='X' main
+git filter-branch --tree-filter 'X' HEAD
+git filter-branch --msg='X'
+git grep -lO'X' a
+git grep --open-files-in-pager='X' a
+git difftool --extcmd 'X'
+git clone -u 'X' a b
 git submodule foreach 'X'
 git submodule foreach -q 'X'
 git submodule foreach --recursive --quiet X
 git config alias.y '!X'
 docker exec box X
 npx -c 'X'
+bash -c -o pipefail -o errexit 'X'
+csh -c 'X'
+pwsh -c 'X'
+[ -v 'a[$(X)]' ]
+printf -v 'a[$(X)]' x
+read 'a[$(X)]' <<< 1
+let 'a[$(X)]'
+declare 'a[$(X)]=1'
+x='a[$(X)]'; echo $((x))
+valgrind X
+uv run X
+bundle exec X
+hyperfine 'X'
+tar --to-command='X' -xf a.tar
+split --filter 'X' a
 unshare -r X
 ls
 X
@@ -184,6 +216,8 @@ describe("a deny rule for commands", () => {
     ["git push *", "git -c ALIAS.p='push origin' p"],
     ["git push *", "git config alias.p push; git p"],
     ["git push", "git push origin main"],
+    ["git push", "/usr/lib/git-core/git-push origin"],
+    ["git push", "git for-each-repo --config=x push"],
     ["git * --hard", "git reset --hard HEAD~1"],
     ["npm publish *", "npm --prefix x publish"],
     ["npm publish *", "npm --silent publish"],
@@ -242,6 +276,64 @@ describe("a deny rule for commands", () => {
       "git -C web -c diff.external=./x diff",
       "git -c include.path=../x status",
       "git -c $X status",
+      "git --git-dir=evil p",
+      "sh < x.sh",
+      "bash -s < x.sh",
+      "sh 3< x.sh <&3",
+      "bash < <(cat x)",
+      "find push -exec git {} ';'",
+      "fd -x git {}",
+      "env -S 'git\\_push'",
+      "shopt -s expand_aliases\nalias g=git\ng push",
+      "git --exec-path=. p",
+      "git clone -c core.pager=./x a",
+      "git clone --config=core.fsmonitor=./x a",
+      "git config core.fsmonitor ./x",
+      "git config --global set core.pager ./x",
+      "git config $X y",
+      "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x",
+      "GIT_CONFIG_VALUE_0=push git x",
+      "GIT_CONFIG_PARAMETERS=\"'alias.x'='push'\" git x",
+      "GIT_CONFIG_GLOBAL=x git y",
+      "GIT_DIR=x git y",
+      "GIT_WORK_TREE=x git y",
+      "GIT_EXEC_PATH=. git y",
+      "GIT_PAGER=./x git log",
+      "GIT_PAGER=$X git log",
+      "GIT_PAGER+=x git log",
+      "EDITOR='less -K x' git commit",
+      "PATH=. git status",
+      "PATH=.; git status",
+      'export PATH="$PWD/bin:$PATH"',
+      "HOME=x git p",
+      "LD_PRELOAD=./x ls",
+      "BASH_ENV=x bash -c ls",
+      "GIT_EXTERNAL_DIFF=./x git diff",
+      "BASH_ALIASES[l]='git push'",
+      "BASH_CMDS[gg]=/usr/bin/git; gg push",
+      "NODE_OPTIONS='--require ./x' npm test",
+      "export GIT_EDITOR",
+      "export $X",
+      'export "$X=y"',
+      "declare -x GIT_EDITOR=./x",
+      "typeset -x PAGER",
+      "declare -nx r=GIT_EDITOR; r=./x",
+      "local -n r=PATH",
+      "readonly PATH=.",
+      "read PATH <<< .",
+      "read -r a PATH <<< 'x .'",
+      "read $X <<< .",
+      "mapfile -t PATH < x",
+      "printf -v PATH .",
+      "unset PATH",
+      "env PATH=. git status",
+      "env 'GIT_DIR=x' git y",
+      "env -i 'PATH=.' git y",
+      "sudo PATH=. git status",
+      "command export PATH=.",
+      "for PATH in .; do git x; done",
+      "select PATH in .; do git x; done",
+      "sh -c 'export PATH=.; git x'",
       "ls | sh",
       "bash x.sh",
       "?m x",
@@ -250,6 +342,30 @@ describe("a deny rule for commands", () => {
       "(".repeat(60),
     ];
     for (const line of hiding) expect((await judge(line)).verdict, line.slice(0, 50)).toBe("ask");
+    for (const line of [
+      "NODE_ENV=test DEBUG=* npm test",
+      "GIT_PAGER=cat git log",
+      "PAGER= git diff",
+      "GIT_EDITOR=true git commit --amend",
+      "GIT_SEQUENCE_EDITOR=: git rebase -i main",
+      "GIT_AUTHOR_NAME=x GIT_COMMITTER_DATE='2020-01-01 00:00' git commit -m x",
+      "GIT_TERMINAL_PROMPT=0 git fetch",
+      "GIT_CONFIG_GLOBAL=/dev/null git status",
+      "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
+      "export FOO=$BAR CI=1",
+      "env A=1 make",
+      'read -p "$question" answer',
+      "while read -r line; do echo $line; done",
+      'printf "$format" PATH',
+      "for f in a b; do make $f; done",
+      "echo PATH=x",
+      "git config user.name x",
+      "git config --get core.pager",
+      "git config core.pager",
+      "git clone -c user.name=x a",
+      "make all",
+    ])
+      expect((await judge(line)).verdict, line).toBe("allow");
     for (const line of ["make all", "for f in a b; do echo $f; done", "[[ -f x ]] && make", "echo $((1 + 1)) $HOME"])
       expect((await judge(line)).verdict, line).toBe("allow");
     const free = commandJudge(await projectFolder(), { mode: "auto" });

@@ -493,9 +493,49 @@ strings -a @README.md
 strings -- @README.md
 strings -n @README.md
 strings -n4 src/a.ts @README.md
+bash -v <<< 'touch x'
+bash -v < src/a.ts
+python3 -v <<< 'import os'
+echo 'import os' | python3 -v
+timeout 5 python -v < src/a.ts
+: 'a[$(touch x)]'; cat <<< $(($_))
+: '$(touch x)'; cat <<< "${"$"}{_@P}"
+: 'a[$(touch x)]'; cat <<< ${"$"}{!_}
+cat <<< ${"$"}{_:$_}
+xxd -ps src/a.ts README.md
+xxd -is src/a.ts README.md
+tree -Lo 2 README.md
+tree -Po x README.md
+cat <&-README.md
+cat 3<&-/etc/passwd
+sort src/a.ts <&--oREADME.md
+git log <&---output=README.md
+find . -maxdepth 0 3<&--exec touch x ';'
+od -w /etc/passwd
+date --iso-8601 010100002020
+find . -name -exec
 `,
   },
 ];
+
+const OPTIONAL_VALUES: Evasions = {
+  rules: ["git *", "git {grep,diff,show,log,rev-list,blame} *"],
+  lines: String.raw`
+git grep --color --open-files-in-pager='touch x' text
+git grep --color -Osh x
+git diff --submodule --output=README.md
+git diff -U --output=README.md
+git diff --unified --output=README.md
+git diff --ignore-submodules --ext-diff
+git show --ignore-submodules --textconv
+git log --pretty --output=README.md
+git log --format --output=README.md
+git rev-list --pretty --output=README.md HEAD
+git blame --abbrev --contents=/etc/passwd README.md
+git blame --abbrev /etc/passwd
+git stash list --min-parents --output=README.md
+`,
+};
 
 export type Evasion = { readonly line: string; readonly rules: readonly string[] };
 
@@ -510,4 +550,6 @@ function joined(lines: string): readonly string[] {
 }
 
 /** Evasions, each with the rules that allow what it begins with. */
-export const EVASIONS: readonly Evasion[] = GROUPS.flatMap(({ rules, lines }) => joined(lines).map((line) => ({ line, rules })));
+export const EVASIONS: readonly Evasion[] = [...GROUPS, OPTIONAL_VALUES].flatMap(({ rules, lines }) =>
+  joined(lines).map((line) => ({ line, rules })),
+);

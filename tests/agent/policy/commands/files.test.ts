@@ -228,6 +228,89 @@ describe("a file that a command puts into a folder", () => {
   });
 });
 
+describe("a file that a command gives another name", () => {
+  const LINKING: PermissionSource = {
+    ...presets.readOnly,
+    allow: ["shell(command:{ln,link,cp,mv,mkdir,install,cd,echo} *)", "fs_write"],
+    deny: ["fs_*(path:/secret/key.txt)", "fs_write(path:/package.json)", "fs_*(path:/secret/later.txt)"],
+  };
+
+  it.each([
+    "ln secret/key.txt x",
+    "ln -f secret/key.txt public/x",
+    "ln -s secret/key.txt x",
+    "ln -s ../secret/key.txt public/x",
+    "ln -s ../secret/key.txt public",
+    "ln -s src/a.ts secret/key.txt",
+    "ln -sf ../public/key.txt secret",
+    "cd secret && ln -s ../public/key.txt",
+    "ln -sr secret/key.txt public/x",
+    "ln -s ../package.json public/x",
+    "ln package.json x",
+    "link secret/key.txt x",
+    "cp -l package.json x",
+    "cp -s secret/key.txt x",
+    "cp -fl package.json x",
+    "install -m 644 public/key.txt secret",
+    "install -D secret/key.txt x",
+  ])("is denied where a rule denies the file: %s", async (line) => {
+    expect(await verdicts(await publicProject(), LINKING, [line])).toEqual([`deny ${line}`]);
+  });
+
+  it.each([
+    "ln -s secret x && cat x/key.txt",
+    "ln -s ../secret public/x && cat public/x/key.txt",
+    "ln -s secret x && echo a > x/later.txt",
+    "ln -s . x && echo a > x/secret/later.txt",
+    "mv secret x; echo a > x/later.txt; mv x secret",
+    "cp -r public secret",
+    "ln -s src/deep x && cat x/../a.ts",
+    "cat x/../a.ts | ln -s src/deep x",
+    "mv public x && ln -s secret public && cd public && cat ../a.ts",
+    "cp -r links x && cat x/way/key.txt",
+    "mv links x && cat x/way/key.txt",
+  ])("or a folder with such a file, is asked about: %s", async (line) => {
+    const workspace = await publicProject();
+    await mkdir(join(workspace.root, "links"));
+    await symlink("../secret", join(workspace.root, "links/way"));
+    expect(await verdicts(workspace, LINKING, [line])).toEqual([`ask ${line}`]);
+  });
+
+  it("is no other file", async () => {
+    const lines = [
+      "ln -s ../src/a.ts public/x",
+      "ln -s src lib",
+      "ln -sn ../src public/lib",
+      "ln -s ../src public",
+      "cd public && ln -s ../src && cat key.txt",
+      "cat src/../docs/readme.md; ln -s src x",
+      "ln src/a.ts x",
+      "cp -l src/a.ts x",
+      "mv src x",
+      "mkdir -p x && cp src/a.ts x && cd src && cat a.ts",
+      "install -d x y",
+      "install -m 755 src/a.ts x",
+      "cp src/a.ts x && cat docs/readme.md",
+    ];
+    expect(await verdicts(await publicProject(), LINKING, lines)).toEqual(lines.map((line) => `allow ${line}`));
+  });
+
+  it.each([
+    "mkdir new && cp public/key.txt new",
+    "mkdir -p new && mv public/key.txt new",
+    "mkdir new; cp src/a.ts public/key.txt new",
+    "install -d new && install public/key.txt new",
+    "cp -r docs new && cp public/key.txt new",
+    "rm -f new && mkdir new && ln public/key.txt new",
+    "cp public/key.txt new | mkdir new",
+    "./make-folder && cp public/key.txt new",
+    "sh -c 'mkdir new' && cp public/key.txt new",
+  ])("lies in a folder that the line makes: %s", async (line) => {
+    const deny = ["fs_write(path:/new/key.txt)"];
+    expect(await verdicts(await publicProject(), { mode: "auto", deny }, [line])).toEqual([`deny ${line}`]);
+  });
+});
+
 describe("files that command lines name", () => {
   it("with secrets, and out of the workspace, are asked about in every mode, unless an allow rule names them", async () => {
     const workspace = await projectFolder();
@@ -291,6 +374,38 @@ describe("files that command lines name", () => {
       "ask npm run build > log.txt",
       "allow npm run build > /dev/null 2>&1",
       "ask cat src/a.ts > customers/x",
+    ]);
+  });
+
+  it("with secrets do not keep from what tells names only; denied ones do", async () => {
+    const workspace = await projectFolder();
+    await writeFile(join(workspace.root, ".env"), "A=1");
+    await writeFile(join(workspace.root, "src/.env"), "A=1");
+    const names = [
+      "du -sh .",
+      "du -ah src",
+      "tree -a",
+      "tree -L 2 src",
+      "ls -R",
+      "ls -laR src",
+      "rg --files",
+      "rg --files -g '*' src",
+    ];
+    for (const permission of [
+      presets.readOnly,
+      { mode: "auto" },
+      { ...presets.askAll, allow: ["shell(command:{du,tree,ls,rg} *)"] },
+    ])
+      expect(await verdicts(workspace, permission, names)).toEqual(names.map((line) => `allow ${line}`));
+    const contents = ["grep -r A .", "rg -g '*' A", "du -sh . && cat .env"];
+    expect(await verdicts(workspace, presets.readOnly, contents)).toEqual(contents.map((line) => `ask ${line}`));
+    const denying = { ...presets.readOnly, deny: ["fs_read(path:/src/a.ts)"] };
+    expect(await verdicts(workspace, denying, ["du -a", "tree", "ls -R src", "ls -R docs", "ls src"])).toEqual([
+      "ask du -a",
+      "ask tree",
+      "ask ls -R src",
+      "allow ls -R docs",
+      "allow ls src",
     ]);
   });
 

@@ -1,0 +1,44 @@
+import type { Figure } from "./figure.ts";
+import { append, appendBesideSnapshot } from "./append.ts";
+import { audit } from "./audit.ts";
+import { commandsParse } from "./commands-parse.ts";
+import { commits } from "./commits.ts";
+import { fanOut } from "./fan-out.ts";
+import { fanOutMany } from "./fan-out-many.ts";
+import { firstToken } from "./first-token.ts";
+import { gate } from "./gate.ts";
+import { idle } from "./idle.ts";
+import { replay } from "./replay.ts";
+import { sandbox } from "./sandbox.ts";
+import { simulation } from "./simulate.ts";
+import { start } from "./start.ts";
+import { tenant } from "./tenant.ts";
+import { turn } from "./turn.ts";
+
+/** A bench: measures on a new database, whose URL it is given, or on none. */
+type Bench =
+  | { readonly on: "postgres"; readonly measure: (url: string) => Promise<Figure | Figure[]> }
+  | { readonly on: "nothing"; readonly measure: () => Promise<Figure | Figure[]> };
+
+const onPostgres = (measure: (url: string) => Promise<Figure | Figure[]>): Bench => ({ on: "postgres", measure });
+const onNothing = (measure: () => Promise<Figure | Figure[]>): Bench => ({ on: "nothing", measure });
+
+/** All benches by name, in the order in which they are run. */
+export const BENCHES: ReadonlyMap<string, Bench> = new Map([
+  ["append", onPostgres(append)],
+  ["snapshot", onPostgres(appendBesideSnapshot)],
+  ["replay", onPostgres(replay)],
+  ["fan-out", onPostgres(fanOut)],
+  ["fan-out-many", onPostgres(fanOutMany)],
+  ["first-token", onPostgres(firstToken)],
+  ["simulate", onPostgres(simulation)],
+  ["turn", onPostgres(turn)],
+  ["commits", onPostgres(commits)],
+  ["tenant", onPostgres(tenant)],
+  ["idle", onPostgres(idle)],
+  ["audit", onPostgres(audit)],
+  ["gate", onNothing(gate)],
+  ["commands-parse", onNothing(commandsParse)],
+  ["sandbox", onNothing(sandbox)],
+  ["start", onNothing(start)],
+]);

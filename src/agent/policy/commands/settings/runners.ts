@@ -1,0 +1,149 @@
+import type { ShellWord } from "../shell-word.ts";
+
+/** Commands that run the words behind their options, after so many operands of their own. */
+export const RUNNERS: ReadonlyMap<string, number> = new Map([
+  ...[
+    "sudo",
+    "doas",
+    "pkexec",
+    "env",
+    "xargs",
+    "nice",
+    "nohup",
+    "stdbuf",
+    "setsid",
+    "ionice",
+    "command",
+    "builtin",
+    "exec",
+    "time",
+  ].map((name) => [name, 0] as const),
+  ...["busybox", "toybox", "unshare", "nsenter", "strace", "ltrace", "gdb", "systemd-run", "dbus-run-session", "xvfb-run"].map(
+    (name) => [name, 0] as const,
+  ),
+  ...[
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "runuser",
+    "fakeroot",
+    "catchsegv",
+    "parallel",
+    "watch",
+    "entr",
+    "watchexec",
+    "hyperfine",
+    "caffeinate",
+    "proot",
+    "bwrap",
+  ].map((name) => [name, 0] as const),
+  ...[
+    "linux32",
+    "linux64",
+    "i386",
+    "x86_64",
+    "choom",
+    "chronic",
+    "valgrind",
+    "dumb-init",
+    "tini",
+    "eatmydata",
+    "numactl",
+    "run0",
+  ].map((name) => [name, 0] as const),
+  ...["timeout", "flock", "chroot", "chrt", "taskset", "setarch", "ssh", "firejail", "gosu", "su-exec", "setpriv", "prlimit"].map(
+    (name) => [name, 1] as const,
+  ),
+]);
+/** Commands that run their words with more words behind them, which stand nowhere in the line. */
+export const TAKES_MORE: ReadonlySet<string> = new Set(["xargs", "parallel", "entr"]);
+export const MORE: ShellWord = { text: "", open: "a variable or substitution", assigns: false, start: 0, end: 0 };
+/** Commands that run the words behind one of these. */
+export const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ["find", ["-exec", "-execdir", "-ok", "-okdir"]],
+  ["fd", ["-x", "-X", "--exec", "--exec-batch"]],
+  ["npm", ["exec", "x"]],
+  ["pnpm", ["exec", "dlx"]],
+  ["yarn", ["exec", "dlx"]],
+  ["bun", ["x"]],
+  ["git", ["run", "foreach", "--exec", "-x"]],
+  ["docker", ["exec", "run"]],
+  ["podman", ["exec", "run"]],
+  ["kubectl", ["--"]],
+  ...["uv", "poetry", "pipenv", "conda", "hatch", "op", "doppler"].map((name): [string, readonly string[]] => [name, ["run"]]),
+  ...["bundle", "direnv", "mise", "asdf", "rbenv", "pyenv", "nvm", "volta", "lxc"].map((name): [string, readonly string[]] => [
+    name,
+    ["exec", "run"],
+  ]),
+  ["perf", ["stat", "record"]],
+]);
+/** The most commands that the words behind a runner are read as. */
+export const READINGS = 20;
+/** Commands that hand their words, or the text of an option, to a shell. */
+export const SHELLS: ReadonlySet<string> = new Set([
+  "sh",
+  "bash",
+  "dash",
+  "zsh",
+  "ksh",
+  "mksh",
+  "ash",
+  "rbash",
+  "fish",
+  "csh",
+  "tcsh",
+  "yash",
+  "pwsh",
+  "posh",
+  "nu",
+  "elvish",
+  "xonsh",
+]);
+export const TEXT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["su", ["-c", "--command"]],
+  ["script", ["-c", "--command"]],
+  ["runuser", ["-c", "--command"]],
+  ["flock", ["-c", "--command"]],
+  ["npx", ["-c", "--call"]],
+  ["npm", ["-c", "--call"]],
+  [
+    "git",
+    [
+      ...["--exec", "-x", "-O", "-u", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager", "--setup"],
+      ...["env", "tree", "index", "parent", "msg", "commit", "tag-name"].map((name) => `--${name}-filter`),
+    ],
+  ],
+  ["env", ["-S", "--split-string"]],
+  ["nodemon", ["--exec", "-x"]],
+  ["tar", ["--to-command", "--checkpoint-action", "--use-compress-program", "-I"]],
+  ["rsync", ["--rsh", "-e"]],
+  ["sort", ["--compress-program"]],
+  ["split", ["--filter"]],
+  ["sg", ["-c"]],
+  ["man", ["--pager", "-P"]],
+  ["nix-shell", ["--run", "--command"]],
+  ["compgen", ["-C", "-W"]],
+  ["complete", ["-C", "-W"]],
+  ["mapfile", ["-C"]],
+  ["readarray", ["-C"]],
+]);
+/** The commands of git whose letters these are: letters may stand before them, as in `git rebase -ix`, and others take text behind one dash. */
+export const TEXT_LETTERS: ReadonlyMap<string, string> = new Map([
+  ["-x", "rebase"],
+  ["-O", "grep"],
+  ["-u", "clone"],
+]);
+export const JOINED: ReadonlySet<string> = new Set(["eval", "ssh", "watch", "parallel", "hyperfine"]);
+/** Wrappers that change neither who nor where nor with what a command runs: allow rules look through them. */
+export const PLAIN: Readonly<
+  Record<string, { readonly flags: readonly string[]; readonly valued: readonly string[]; readonly operands: number }>
+> = {
+  timeout: {
+    flags: ["--foreground", "--preserve-status", "-v", "--verbose"],
+    valued: ["-k", "--kill-after", "-s", "--signal"],
+    operands: 1,
+  },
+  nice: { flags: [], valued: ["-n", "--adjustment"], operands: 0 },
+  nohup: { flags: [], valued: [], operands: 0 },
+};
