@@ -20,3 +20,10 @@ it("a piece of an output is read from what is kept behind it, if its segment is 
     expect(["20 from 20 40", "30 from 30 40"]).toContain(found);
   }
 });
+
+it("a piece of what has no text is as long as its text may be", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "0"), Buffer.alloc(1_000));
+  const piece = await readSegments(folder, { since: 0, bytes: 600, lines: 10, isOpen: false });
+  expect(piece).toMatchObject({ from: 0, to: 200, total: 1_000 });
+});

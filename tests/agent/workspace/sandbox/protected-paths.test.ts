@@ -143,8 +143,8 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     await writeFile(join(box, "running", "1.json"), '{"workspace":"/w","abs');
     await mkdir(join(workspace, ".husky"));
     const notes = await new TakenAway(box).recover();
-    const names = notes.map((note) => note.split(" ")[0]);
-    expect(names.toSorted()).toEqual([".husky", join(box, "running", "0.json"), join(box, "running", "1.json")]);
+    const names = new Set(notes.map((note) => note.split(" ")[0]));
+    expect(names).toEqual(new Set([".husky", join(box, "running", "0.json"), join(box, "running", "1.json")]));
     expect(await readdir(join(box, "running"))).toEqual([]);
   });
 
