@@ -1,20 +1,11 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { CallProxy } from "../../../../src/agent/workspace/network/call-proxy.ts";
+import { describe, expect, it } from "vitest";
 import { targetOf, type HostDecision, type Network } from "../../../../src/agent/workspace/network/reach.ts";
-import { PUBLIC, publicNetwork } from "../../../support/public-network.ts";
-
-/** A proxy at a port of this machine, without a box. */
-async function proxyOf(decide: HostDecision, network: Network) {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const proxy = new CallProxy(listener, decide, network);
-  onTestFinished(() => proxy.close());
-  return { proxy, port: (listener.address() as AddressInfo).port };
-}
+import { opened, proxyOf, says } from "../../../support/network-proxy.ts";
+import { NEAR, PUBLIC, publicNetwork } from "../../../support/public-network.ts";
 
 async function asks(
   port: number,
@@ -26,19 +17,6 @@ async function asks(
   asked.end(body);
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };
-}
-
-/** The answer of a proxy to lines that are written as they are. */
-async function says(port: number, lines: string): Promise<string> {
-  const socket = connect({ host: "127.0.0.1", port });
-  socket.write(lines);
-  return text(socket);
-}
-
-async function opened(port: number): Promise<Socket> {
-  const socket = connect({ host: "127.0.0.1", port });
-  await once(socket, "connect");
-  return socket;
 }
 
 const ALL: HostDecision = () => true;
@@ -100,6 +78,8 @@ describe("the proxy of a call", () => {
     "fd00::1",
     "::ffff:127.0.0.1",
     "0.0.0.0",
+    "168.63.129.16",
+    NEAR,
   ])("never reaches %s, by whatever name, nor after a name changed its address", async (address) => {
     let isPublic = true;
     const { network, connections } = await publicNetwork(() => [isPublic ? PUBLIC : address]);
@@ -124,6 +104,7 @@ describe("the proxy of a call", () => {
         return [PUBLIC];
       },
       connect: () => connect({ host: "127.0.0.1", port: 1 }),
+      isNear: () => false,
     };
     const { port, proxy } = await proxyOf(ALL, broken);
     for (const path of ["/", "https://example.org/", "ftp://example.org/"]) expect((await asks(port, path)).status).toBe(400);
@@ -163,6 +144,7 @@ describe("a target", () => {
   it("has one form", () => {
     expect(targetOf("EXAMPLE.org.:443")).toEqual({ host: "example.org", port: 443 });
     expect(targetOf("[::1]:80")).toEqual({ host: "::1", port: 80 });
-    for (const text of ["", ":443", "a", "a:b", "a:1:2", "u@h:1", "a\r\nb:1"]) expect(targetOf(text), text).toBe(null);
+    for (const text of ["", ":443", "a", "a:b", "a:1:2", "u@h:1", "a\r\nb:1", `${"a".repeat(255)}:1`])
+      expect(targetOf(text), text).toBe(null);
   });
 });
