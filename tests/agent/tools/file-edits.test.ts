@@ -254,3 +254,16 @@ describe("texts of files", () => {
     expect(fileDiff("f", null, "new\n").diff).toBe("--- /dev/null\n+++ b/f\n@@ -0,0 +1,1 @@\n+new\n");
   });
 });
+
+it("of edits of one file that agents of a server make at once, none is lost: one is made, and the others are refused", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "a.txt");
+  for (let round = 0; round < 20; round += 1) {
+    await writeFile(path, "start");
+    const edits = ["1", "2", "3", "4"].map((by) =>
+      runTool(folder, "fs_edit", { path: "a.txt", old_string: "start", new_string: by }),
+    );
+    const made = (await Promise.allSettled(edits)).filter(({ status }) => status === "fulfilled");
+    expect(made).toHaveLength(1);
+  }
+});

@@ -155,6 +155,14 @@ describe("bash_run", () => {
     expect(kept).toBe(whole);
   });
 
+  it("of output that has no text as much is kept, also if its bytes alone would fit", async () => {
+    const command = "echo begins; head -c 30000 /dev/zero; echo ends";
+    const { client, agentId, turn } = await bashApp([["bash_run", { command }]]);
+    const [call] = await turn();
+    expect(call?.output).toMatch(/^begins\n␀*\n\[… \d+ of 30012 bytes are left out here …\]\n␀*ends\n\[exit code 0/);
+    expect(await keptOutput(client, agentId, 0, 10)).toMatchObject({ bytes: 30_012 });
+  });
+
   it(
     "of 1 GB of output the first and the last 32 MB are kept, in bounded memory, and what was left out is said",
     { timeout: 60_000 },

@@ -1,4 +1,5 @@
 import { byteLength, messageOf } from "../../../lib/text.ts";
+import { isSameState } from "../../workspace/file-state.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
@@ -78,6 +79,11 @@ async function opened<Before extends PresentText>(
   const known = files.get(workspace.show(workspace.resolve(path, "write")));
   if (known !== undefined) return known;
   const before = await read(path);
+  const twin = [...files.values()].find((other) => isSameState(other.before.present.state, before.present.state));
+  if (twin !== undefined)
+    throw new Error(
+      `${path} is another name of ${twin.path} (a hard link): edit one of them, and the other name keeps the old content`,
+    );
   return { path, before, text: before.content.text };
 }
 

@@ -22,9 +22,12 @@ export const fsWrite = defineTool({
     content: Type.String({ description: "The whole new content." }),
   }),
   async run({ path, content }, context) {
-    const { workspace, files } = context;
+    const { workspace, files, signal } = context;
     const before = await ifThere(readKnown(context, path));
     const staged = await workspace.stageFile(path, content);
+    // What has ended while the content was staged writes nothing.
+    if (signal.aborted) await staged.discard();
+    signal.throwIfAborted();
     const name = before?.present.name ?? workspace.show(workspace.resolve(path, "write"));
     files.wrote(writtenFile(name, await staged.replace(before?.present.state ?? null), Buffer.from(content)), true);
     const lines = lineCount(content);
