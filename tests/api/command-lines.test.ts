@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
-import { presets } from "../../src/triplane.ts";
+import { presets, type TemplateConfig } from "../../src/triplane.ts";
 import {
   AllowAlwaysDocument,
   AllowRuleProposalDocument,
@@ -46,6 +46,27 @@ const commandOffice = (permission: PermissionSource = PERMISSION) =>
   office({ permission }, { script: SCRIPT, config: { ...ACTORS, tools: [shell] } });
 
 describe("command lines of an own tool", () => {
+  it("that only read are of low risk, all others of their tool's, and a hook may raise it", async () => {
+    const risky = defineTool<{ command: string }>({
+      name: "shell",
+      description: "Says a command line.",
+      readOnly: false,
+      risk: "HIGH",
+      commands: ["command"],
+      inputSchema: { type: "object", required: ["command"], properties: { command: { type: "string" } } },
+      run: () => ({ output: "ran", details: null }),
+    });
+    const raising = { preToolUse: [() => ({ decision: "ask", meta: { risk: "MEDIUM" } }) as const] };
+    const riskyOffice = (hooks: TemplateConfig["hooks"] = {}) =>
+      office({ permission: presets.askAll, hooks }, { script: SCRIPT, config: { ...ACTORS, tools: [risky] } });
+    const { as } = await riskyOffice();
+    const riskOf = async (line: string, client = as("anna")) => (await ask(client, `run ${line}`)).risk;
+    expect(await riskOf("ls docs && git status")).toBe("LOW");
+    for (const line of ["ls && npm test", "ls > out", "cat id_rsa", "cat /etc/passwd", "ls $(id)", "sudo ls", "ls; (ls)"])
+      expect(await riskOf(line), line).toBe("HIGH");
+    expect(await riskOf("ls docs", (await riskyOffice(raising)).as("anna"))).toBe("MEDIUM");
+  });
+
   it("run, are asked about with the part that asks, or are denied with the part that is", async () => {
     const { as } = await commandOffice();
     const anna = as("anna");

@@ -149,6 +149,18 @@ function runsAsReading(scope: CommandScope, command: FoundCommand): boolean {
   );
 }
 
+/** True if the table proves of all command lines of a call that they only read: files of the workspace, and none with secrets. */
+export function onlyReads(lines: readonly NamedLine[]): boolean {
+  return lines.every(
+    ({ line: { trouble, hidden, commands } }) => trouble === null && hidden === null && commands.every(isReading),
+  );
+}
+
+function isReading({ isWhole, effect, trouble, barrier, outside, files, searches }: FoundCommand): boolean {
+  const isProven = isWhole && effect === "reads" && trouble === null && barrier === null && outside === null;
+  return isProven && files.every((file) => file.access === "read" && !isSecretFile(file)) && searches.every(isOpenSearch);
+}
+
 /** The answer of a rule about command lines to a command, wherever it stands. */
 export function speaksOfCommand(rule: Rule, { call, lines }: Pick<CommandScope, "call" | "lines">, command: FoundCommand): Touch {
   if (!rule.isForTool(call.name)) return "no";
