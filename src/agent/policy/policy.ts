@@ -18,7 +18,7 @@ import { allowedCommands, reachesFiles, type CommandScope } from "./commands/lin
 import { rulesOfCommands, withParts } from "./commands/explained-parts.ts";
 import { customVerdict } from "./custom-mode.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
-import { filesIn, linesOf, type NamedFile, type NamedLine } from "./rule-values.ts";
+import { filesIn, linesOf, writesItself, type NamedFile, type NamedLine } from "./rule-values.ts";
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
@@ -162,10 +162,10 @@ function allowedLines(asked: Asked): Said {
   return { passed: also, decision: { ...decision, allowRuleId: stored.id } };
 }
 
-/** Lines of commands that only read, if the template lets them run. */
+/** Lines of commands that only read, if the template lets them run, and no other parameter names a file that is written. */
 function readingLines(asked: Asked): Said {
-  const { permission, lines } = asked;
-  if (!permission.readOnlyCommands || lines.length === 0) return NOTHING;
+  const { call, permission, lines } = asked;
+  if (!permission.readOnlyCommands || lines.length === 0 || writesItself(call.values)) return NOTHING;
   const at = `${permission.place}.readOnlyCommands`;
   return allowedCommands(asked).every(({ verdict }) => verdict === "allow")
     ? { passed: [], decision: decided("allow", "readOnlyCommands", at, "its command lines only read") }

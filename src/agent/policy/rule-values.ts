@@ -225,6 +225,13 @@ export function reachedPaths(kept: unknown): ReachedPath[] {
   );
 }
 
+/** True if a call names a file that it writes itself, and not by a command of its lines. */
+export function writesItself(values: RuleValues): boolean {
+  return Object.values(values)
+    .flat()
+    .some((value) => value.kind === "file" && value.access === "write");
+}
+
 /** The files that a call may have written, of the values that were kept of the call: links are resolved, and each is named once. */
 export function writtenFiles(kept: unknown): readonly string[] {
   if (!isJsonObject(kept)) return [];
