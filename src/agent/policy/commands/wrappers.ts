@@ -1,3 +1,4 @@
+import { commandName, lineOf, quotedCommand, type Wrapped } from "./settings/wrapped.ts";
 import { evaluatedBy } from "./settings/evaluated-texts.ts";
 import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
 import {
@@ -17,22 +18,6 @@ import { likelyIn } from "./settings/likely-commands.ts";
 import { runByScript } from "./settings/script-commands.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
-
-/** Something that a command runs besides itself: the words of a command, or a text that a shell reads. */
-export type Wrapped =
-  | { readonly kind: "words"; readonly words: readonly ShellWord[] }
-  | { readonly kind: "line"; readonly text: string; readonly at: ShellWord }
-  /** The words of a command by their looks: deny and ask rules speak of it, and what it leaves open hides nothing. */
-  | { readonly kind: "likely"; readonly words: readonly ShellWord[] }
-  /** The line does not say what is run. */
-  | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string }
-  /** A variable may choose what is run. */
-  | { readonly kind: "chosen"; readonly at: ShellWord; readonly reason: string };
-
-/** The name of a command without its folders: `/bin/rm` is `rm`. */
-export function commandName(word: ShellWord | undefined): string {
-  return word === undefined ? "" : word.text.slice(word.text.lastIndexOf("/") + 1);
-}
 
 /** Commands that run a program of a package, which they name first. */
 export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "uvx"]);
@@ -68,7 +53,7 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
 export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   const { words } = command;
   const [first, ...rest] = words;
-  const found: Wrapped[] = [...programsSetBy(command)];
+  const found: Wrapped[] = [...programsSetBy(command), ...command.redirects.flatMap(hiddenByRedirect)];
   found.push(...evaluatedBy(command));
   if (first === undefined) return found;
   const name = commandName(first);
@@ -94,6 +79,17 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
     for (const word of rest) found.push(...quotedCommand(name, word));
   if (name === "source" || name === ".") found.push({ kind: "hidden", at: first, reason: `${name} runs what a file holds` });
   return found;
+}
+
+/** Behind an unusual redirection bash may read the name of a command. */
+function hiddenByRedirect(redirect: SimpleCommand["redirects"][number]): readonly Wrapped[] {
+  return redirect.kind === "file" && redirect.target.open === "an unusual redirection"
+    ? [{ kind: "hidden", at: redirect.target, reason: "bash may read a redirection as a word" }]
+    : [];
+}
+
+function opened({ text, assigns, start, end }: ShellWord): ShellWord {
+  return { text, open: MORE.open, assigns, start, end };
 }
 
 export function part({ start, end }: ShellWord, text: string): ShellWord {
@@ -139,7 +135,7 @@ function behindOption(name: string, words: readonly ShellWord[], option: string)
     if (name === "git")
       return [...behindOptions(given, 0), ...joined(given), ...joined(given.slice(given.findIndex(isNoOption)))];
     // What find and fd put in the place of {}, or at the end, stands nowhere in the line.
-    const puts = given.map((each): ShellWord => (/\{[/.]*\}/.test(each.text) ? { ...each, open: MORE.open } : each));
+    const puts = given.map((each): ShellWord => (/\{[/.]*\}/.test(each.text) ? opened(each) : each));
     return behindOptions(isFd ? [...puts, MORE] : puts, name === "docker" || name === "podman" ? 1 : 0);
   });
 }
@@ -153,7 +149,8 @@ function joinedTo(text: string, option: string): string | null {
 /** All that a shell runs: the texts of its options, and what it reads, which a line rarely says. */
 function readByShell({ words: [first, ...words], redirects, pipedFrom }: SimpleCommand): readonly Wrapped[] {
   if (first === undefined) return [];
-  const isText = /^(?:pwsh|powershell)/.test(commandName(first)) ? /^[-/]c/i : /^-[a-zA-Z]*c/;
+  const isPower = /^(?:pwsh|powershell)/.test(commandName(first));
+  const isText = isPower ? /^[-/]c/i : /^-[a-zA-Z]*c/;
   const found: Wrapped[] = words.flatMap((word) => {
     const [, value] = /^--[\w-]+=(.*)$/s.exec(word.text) ?? [];
     return value === undefined ? [] : [lineOf({ ...word, text: value })];
@@ -161,7 +158,11 @@ function readByShell({ words: [first, ...words], redirects, pipedFrom }: SimpleC
   const command = words.findIndex(({ text, open }) => open !== null || isText.test(text));
   if (command >= 0) {
     const texts = words.slice(command + 1).filter(({ text }) => !/^[-+]/.test(text));
-    for (const word of words[command]?.open === null ? texts : words.slice(command)) found.push(lineOf(word));
+    // Each `o` takes a value, which may stand before the text that is run.
+    const values = words.reduce((count, { text }) => count + (/^[-+][a-zA-Z]+$/.test(text) ? text.split(/o/i).length - 1 : 0), 0);
+    const run = isPower ? texts : texts.slice(0, values + 1);
+    if (isPower) found.push(...joined(texts));
+    for (const word of words[command]?.open === null ? run : words.slice(command)) found.push(lineOf(word));
   }
   const hide = (reason: string): number => found.push({ kind: "hidden", at: first, reason });
   for (const redirect of redirects)
@@ -246,19 +247,4 @@ function joined(words: readonly ShellWord[]): readonly Wrapped[] {
     { kind: "line", text, at: first },
     ...(open === undefined ? [] : [{ kind: "hidden", at: open, reason: "a shell reads what is not written out" } as const]),
   ];
-}
-
-/** The command of a trap, an alias, or an alias of git's, which begins with `!`. */
-export function quotedCommand(name: string, word: ShellWord): readonly Wrapped[] {
-  if (name === "trap") return [lineOf(word)];
-  const value = /^[^=]*=(.*)$/s.exec(word.text)?.[1] ?? word.text;
-  if (name === "git") return /^\s*!/.test(value) ? [{ kind: "line", text: value.replace(/^\s*!/, ""), at: word }] : [];
-  // More words may stand behind the alias.
-  return word.text.includes("=") ? [{ kind: "line", text: `${value} $more`, at: word }] : [];
-}
-
-export function lineOf(word: ShellWord): Wrapped {
-  return word.open === null
-    ? { kind: "line", text: word.text, at: word }
-    : { kind: "hidden", at: word, reason: "a shell reads what is not written out" };
 }

@@ -153,9 +153,11 @@ git config alias.y '!X'
 docker exec box X
 npx -c 'X'
 bash -c -o pipefail -o errexit 'X'
+bash -c -o pipefail -O a -O b -O c -O d -O e -O f -O g -O h 'X'
 csh -c 'X'
 pwsh -c 'X'
 pwsh -Command 'X'
+pwsh -com X
 osh -c 'X'
 bash-5.2 -c 'X'
 ksh93 -c 'X'
@@ -338,6 +340,8 @@ describe("a deny rule for commands", () => {
       "git -c $X status",
       "git --git-dir=evil p",
       "sh < x.sh",
+      "<&-git push",
+      '3<&-"curl" x',
       "bash -s < x.sh",
       "sh 3< x.sh <&3",
       "bash < <(cat x)",

@@ -3,7 +3,7 @@ import { roughCommands } from "../rough-split.ts";
 import { isHarmlessPrintf } from "../script-forms.ts";
 import type { ShellWord } from "../shell-word.ts";
 import { simpleCommands, type SimpleCommand } from "../simple-commands.ts";
-import { commandName, type Wrapped } from "../wrappers.ts";
+import { commandName, type Wrapped } from "./wrapped.ts";
 
 /** Commands of the shell that may evaluate what a word has in quotes. */
 const EVALUATING: ReadonlySet<string> = new Set(

@@ -1,7 +1,8 @@
 import { roughCommands } from "../rough-split.ts";
 import type { ShellWord } from "../shell-word.ts";
 import { knownCommand } from "../table.ts";
-import { behindOptions, part, type Wrapped } from "../wrappers.ts";
+import { behindOptions, part } from "../wrappers.ts";
+import type { Wrapped } from "./wrapped.ts";
 import { OWN_WORDS, TAKES_LINES } from "./runners.ts";
 
 /** Words behind which a program that nobody listed mostly takes a command. */

@@ -1,6 +1,7 @@
 import { roughCommands } from "../rough-split.ts";
 import type { ShellWord } from "../shell-word.ts";
-import { valueOf, type Wrapped } from "../wrappers.ts";
+import { valueOf } from "../wrappers.ts";
+import type { Wrapped } from "./wrapped.ts";
 
 const SED: ReadonlySet<string> = new Set(["sed", "gsed", "ssed"]);
 const AWK: ReadonlySet<string> = new Set(["awk", "gawk", "mawk", "nawk", "original-awk"]);

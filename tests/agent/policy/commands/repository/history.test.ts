@@ -37,6 +37,10 @@ const PRINTING = [
   "git stash list -L 1,2:src/a.ts",
   "git reflog show -L 1,2:src/a.ts",
   "sh -c 'git log -p'",
+  "git show -s HEAD:src/a.ts",
+  "git -C src show --stat HEAD:src/a.ts",
+  "git show -s 'HEAD@{2030-01-01 10:00:00}:src/a.ts'",
+  "git show --name-only 257cc5642cb1a054f08cc83f2d943e56fd3ebe99",
 ];
 const OUTLINES = [
   "git status",
