@@ -131,7 +131,7 @@ class Reading {
       default: {
         const unusual = UNUSUAL[node.type];
         if (unusual !== undefined) this.#meet(unusual, place);
-        if (node.type === "ParameterExpansion") this.sets.push(...setBy(node).map((word) => ({ ...word, ...place })));
+        if (node.type === "ParameterExpansion") this.sets.push(...setBy(node, place));
         if (node.type === "For" || node.type === "Select") this.sets.push({ ...shellWord(node.name), ...place });
         forEachChild(node, (child) =>
           this.visit(child, { within, holds: SIMPLE.has(node.type) ? holds : "nothing", pipedFrom: null }),
@@ -162,10 +162,10 @@ class Reading {
 }
 
 /** The assignment of an expansion that makes one: `${name:=value}`. */
-function setBy({ prefix, parameter, operation }: ParameterExpansionPart): readonly ShellWord[] {
+function setBy({ prefix, parameter, operation }: ParameterExpansionPart, place: Span): readonly ShellWord[] {
   if (operation?.type !== "Default" || (operation.operator !== "=" && operation.operator !== ":=")) return [];
   const value = shellWord(operation.operand);
-  return [{ ...value, text: prefix === undefined ? `${parameter}=${value.text}` : `\${parameter}`, assigns: true }];
+  return [{ ...value, ...place, text: prefix === undefined ? `${parameter}=${value.text}` : `\${parameter}`, assigns: true }];
 }
 
 /** The extent to which a `cd` behind operators holds: it runs only if those before it succeeded or failed. */

@@ -42,10 +42,10 @@ function setsByPrintf(words: readonly ShellWord[]): boolean {
   return words.some(({ text }) => text.startsWith("-v") || !isHarmlessPrintf(text));
 }
 
-/** The substitutions in a text, as lines; those that no parser reads are commands by their looks. */
+/** The substitutions in a text, as lines; those that no parser reads, or that may be arithmetic, are commands by their looks. */
 function substitutedIn(text: string, at: ShellWord): readonly Wrapped[] {
   return insides(text).flatMap((inside): readonly Wrapped[] =>
-    boundsProblem(inside) === null && simpleCommands(inside).error === null
+    !inside.startsWith("(") && boundsProblem(inside) === null && simpleCommands(inside).error === null
       ? [{ kind: "line", text: inside, at }]
       : roughCommands(inside, at).map((words) => ({ kind: "likely", words })),
   );

@@ -1,6 +1,6 @@
 import { roughCommands } from "../rough-split.ts";
 import type { ShellWord } from "../shell-word.ts";
-import { valueOf } from "../wrappers.ts";
+import { valueOf } from "./option-words.ts";
 import type { Wrapped } from "./wrapped.ts";
 
 const SED: ReadonlySet<string> = new Set(["sed", "gsed", "ssed"]);
@@ -35,11 +35,9 @@ export function runByScript(name: string, first: ShellWord, words: readonly Shel
     // What stands in quotes beside a variable is read with them.
     const read = isSed ? sedRuns(isOpen ? text.replace(/["']/g, "") : text) : awkRuns(text);
     if (read === "nothing" || (read === "unclear" && isOpen)) return [];
-    const said = read === "unclear" ? [] : read;
-    return [
-      { kind: "hidden", at: first, reason: `${name} may run commands by its script` },
-      ...said.flatMap((each) => roughCommands(each, first)).map((found) => ({ kind: "likely", words: found }) as const),
-    ];
+    const said = (read === "unclear" ? [] : read).flatMap((each) => roughCommands(each, first));
+    const found: Wrapped[] = said.map((each) => ({ kind: "likely", words: each }));
+    return found.concat({ kind: "hidden", at: first, reason: `${name} may run commands by its script` });
   });
 }
 
