@@ -198,6 +198,7 @@ sed --expr='$!{e X' a
 sed -l 5 '1e X' a
 sed -i.bak -E 's/a/b/;e X' a
 sed 's,.*,X,e' a
+sed -n ':x s,.*,X,e' a
 sed "s|.*|X|ge" a
 awk 'BEGIN{system("X")}'
 awk -v a=1 'BEGIN { print | "X" }'
@@ -221,7 +222,7 @@ concurrently 'X' ls
 nodemon -e ts -x 'X'
 start-stop-daemon --start --exec X
 ssh -o ProxyCommand='X ' h
-socat - EXEC:'X -'
+socat - system:'X -'
 strace -o '|X' ls
 tar --checkpoint-action=exec='X -' -cf a b
 sg a 'X'

@@ -124,7 +124,7 @@ function sedRuns(script: string): Runs {
         found.push(replaced[2] ?? "");
       }
     } else if (/[aic]/.test(command)) take(/(?:\\.|[^\\\n])*/sy);
-    else if (/[rRwW:#btTvF]/.test(command)) take(/[:btTv]/.test(command) ? /[^\n;}]*/y : /[^\n]*/y);
+    else if (/[rRwW:#btTvF]/.test(command)) take(/[:btTv]/.test(command) ? /[^\S\n]*[^\s;}]*/y : /[^\n]*/y);
     else if (!/[{}=dDgGhHnNpPxzqQlL]/.test(command)) return "unclear";
     else take(/\s*\d*/y);
   }
