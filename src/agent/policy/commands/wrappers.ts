@@ -63,7 +63,7 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
 export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   const { words, redirects, pipedFrom } = command;
   const [first, ...rest] = words;
-  const found: Wrapped[] = [...programsSetBy(command)];
+  const found: Wrapped[] = [...programsSetBy(command), ...redirects.flatMap(readOtherwise)];
   if (first === undefined) return [...found, ...substitutedIn(command.assignments)];
   const name = commandName(first);
   const skipped = RUNNERS.get(name);
@@ -97,6 +97,13 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
     for (const word of rest) found.push(...quotedCommand(name, word));
   if (name === "source" || name === ".") found.push({ kind: "hidden", at: first, reason: `${name} runs what a file holds` });
   return found;
+}
+
+/** What bash may run, or take for the name of a command, in a redirection that it reads in its own way. */
+function readOtherwise(redirect: SimpleCommand["redirects"][number]): readonly Wrapped[] {
+  return redirect.kind === "file" && redirect.target.open === "an unusual redirection"
+    ? [{ kind: "hidden", at: redirect.target, reason: "bash reads an unusual redirection in its own way" }]
+    : [];
 }
 
 /** Commands of the shell that may evaluate what a word has in quotes. */

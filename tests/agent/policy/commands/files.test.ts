@@ -377,6 +377,30 @@ describe("files that command lines name", () => {
     ]);
   });
 
+  it("behind >& are what is written only if bash has nothing more to take from their names", async () => {
+    const workspace = await projectFolder();
+    const permission = { ...presets.readOnly, allow: ["fs_write(path:/build)"] };
+    const named = ["build/log", "'build/a b'", "build/a-1.txt", "build/é"].map((target) => `echo x >&${target}`);
+    const unusual = [
+      "'build/\\../README.md'",
+      '"build/\\../README.md"',
+      "build/\\\\../README.md",
+      "'build/$(touch x)'",
+      "'build/`touch x`'",
+      "'build/$HOME'",
+      "'build/a{b,c}'",
+      "'build/*'",
+      "build/a\\[b]",
+      "'~/x'",
+      "'<(touch x)'",
+      "-build/x",
+    ].map((target) => `echo x >&${target}`);
+    expect(await verdicts(workspace, permission, [...named, ...unusual])).toEqual([
+      ...named.map((line) => `allow ${line}`),
+      ...unusual.map((line) => `ask ${line}`),
+    ]);
+  });
+
   it("with secrets do not keep from what tells names only; denied ones do", async () => {
     const workspace = await projectFolder();
     await writeFile(join(workspace.root, ".env"), "A=1");
