@@ -14,6 +14,7 @@ import { ToolOutputs } from "./agent/calls/outputs.ts";
 import { RequestRoom } from "./agent/conversation/request-room.ts";
 import { Transcripts } from "./agent/conversation/transcript.ts";
 import { UnheardCalls } from "./agent/conversation/unheard-calls.ts";
+import { closeLostShells } from "./agent/calls/shells/lost.ts";
 import { endShellLeases } from "./agent/calls/shells/rows.ts";
 import { askInBackground } from "./agent/approvals/hosts/ask-in-background.ts";
 import { ServerShells } from "./agent/calls/shells/server-shells.ts";
@@ -209,7 +210,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   const metrics = serverMetrics({ ...sources, agentsHeld: () => runner.size, failedTries: () => consumers.failedTries });
 
   // Only one process works on the embedded database.
-  if (database.config.kind === "embedded") await Promise.all([endAll(sql), endShellLeases(sql)]);
+  if (database.config.kind === "embedded") {
+    await Promise.all([endAll(sql), endShellLeases(sql)]);
+    // What a server that was killed has left behind does not run, and nobody shall read that it does.
+    await closeLostShells(services);
+  }
   const runner = new Runner(services);
   starting.defer(() => runner.close());
   const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));

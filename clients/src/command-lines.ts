@@ -13,13 +13,12 @@ const HIDDEN =
 
 /**
  * The command lines of an approval's `input` that its `commandParts` are of, cut where a part begins or ends. Nothing hides in
- * the pieces: what is not seen stands as `\u` escapes, but for line feeds. Lines in lists are left out: a part does not say in which of them
- * it stands.
+ * the pieces: what is not seen stands as `\u` escapes, but for line feeds.
  */
 export function askedLines(input: unknown, parts: readonly AskedPart[]): readonly ShownLine[] {
   const parameters = [...new Set(parts.map(({ parameter }) => parameter))];
   return parameters.flatMap((parameter) => {
-    const line = isRecord(input) ? input[parameter] : undefined;
+    const line = valueAt(input, parameter);
     if (typeof line !== "string") return [];
     return [
       {
@@ -31,6 +30,17 @@ export function askedLines(input: unknown, parts: readonly AskedPart[]): readonl
       },
     ];
   });
+}
+
+/** The value at a place of an input, as in `command`, `commands[1]` and `steps[0].command`. */
+function valueAt(input: unknown, place: string): unknown {
+  if (!isRecord(input)) return undefined;
+  if (Object.hasOwn(input, place)) return input[place];
+  const [, parameter = "", item = "", field, inner] = /^(.+?)\[(\d+)\](?:\.(.+?))?(?:\[(\d+)\])?$/.exec(place) ?? [];
+  const list = input[parameter];
+  const found: unknown = Array.isArray(list) ? list[Number(item)] : undefined;
+  const value = field === undefined ? found : isRecord(found) ? found[field] : undefined;
+  return inner === undefined ? value : Array.isArray(value) ? value[Number(inner)] : undefined;
 }
 
 function piecesOf(line: string, parts: readonly AskedPart[]): readonly LinePiece[] {

@@ -1,5 +1,6 @@
 import { CONVERSATION_DOCUMENT, type ConversationSubscription } from "./generated/conversation.ts";
 import type { TimelineView } from "./timeline-view.ts";
+import { changedFilesText, endedShellText } from "./workspace-news.ts";
 
 export type { ApprovalKind } from "./generated/conversation.ts";
 
@@ -21,6 +22,10 @@ export type ConversationItem =
       readonly inputText: string;
       readonly decision: string | null;
     }
+  /** A command that goes on in the background, with how it ended; null while it runs. */
+  | { readonly kind: "shell"; readonly key: string; readonly command: string; readonly end: string | null }
+  /** Something else than the agent's file tools has changed files. */
+  | { readonly kind: "files"; readonly key: string; readonly text: string }
   | { readonly kind: "end"; readonly key: string; readonly reason: string };
 
 /** What the events of an agent amount to, as people see them: its items in order. */
@@ -81,6 +86,12 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
       return change(view, event.approvalId, (item) =>
         item.kind === "approval" ? { ...item, decision: event.approvalState.toLowerCase() } : item,
       );
+    case "ShellStarted":
+      return put(view, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: null });
+    case "ShellEnded":
+      return put(view, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: endedShellText(event) });
+    case "FileChanged":
+      return put(view, { kind: "files", key: event.cursor, text: changedFilesText(event) });
     case "Done": {
       const ended = { ...view, items: view.items.map(closed), isWorking: false };
       return event.reason === "COMPLETED" ? ended : put(ended, { kind: "end", key: event.cursor, reason: event.reason });

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
+import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
 import { Conversation, elsewhereText, hostOf, questionText, type Question } from "./conversation.ts";
 import { askedText } from "../demo/operations.ts";
@@ -121,10 +122,13 @@ class Chat {
       case "ToolStart":
         return screen.started(event.call.callId, `${event.call.name} ${event.call.inputPreview ?? ""}`);
       case "ToolEnd": {
-        const { callId, name, inputPreview, state, durationMs, error } = event.call;
+        const { callId, name, inputPreview, state, durationMs, cachedFrom, error } = event.call;
         screen.stopped(callId);
         const time = durationMs === null ? "" : ` in ${durationMs.toFixed(0)} ms`;
-        return screen.line(`[${name}] ${inputPreview ?? ""} ${state}${time}${error === null ? "" : `: ${error.message ?? ""}`}`);
+        const cached = cachedFrom === null ? "" : " (cached)";
+        return screen.line(
+          `[${name}] ${inputPreview ?? ""} ${state}${time}${cached}${error === null ? "" : `: ${error.message ?? ""}`}`,
+        );
       }
       case "PermissionRequired": {
         const { request, approval } = event;
@@ -146,6 +150,12 @@ class Chat {
       case "PermissionClosed":
         screen.line(`→ ${this.#tools.get(event.approvalId) ?? "the call"} ${event.approvalState.toLowerCase()}`);
         return this.#answered(event.approvalId);
+      case "FileChanged":
+        return screen.line(`(${changedFilesText(event)})`);
+      case "ShellStarted":
+        return screen.line(`(${shownCommand(event.command)} runs in the background)`);
+      case "ShellEnded":
+        return screen.line(`(${shownCommand(event.command)} ${endedShellText(event)})`);
       case "ErrorRaised":
         return screen.line(`${event.severity}: ${event.message}`);
       case "Done":
@@ -295,6 +305,15 @@ class Chat {
       this.#prompt();
     });
   }
+}
+
+/** The longest command line that is shown, in characters. */
+const SHOWN = 100;
+
+/** A command line in one line. */
+function shownCommand(command: string | null): string {
+  const [line = ""] = (command ?? "(erased)").split("\n");
+  return line.length > SHOWN ? `${line.slice(0, SHOWN).toWellFormed()}…` : line;
 }
 
 /** Whether the text allows or denies; null if it is no answer. */

@@ -1,3 +1,4 @@
+import type { ChangedFiles, EndedShell } from "../../clients/src/workspace-news.ts";
 import { ASKED, type Asked, type Call, type WatchedEvent } from "../demo/operations.ts";
 
 /** The operations that the chat has beyond those of the demo. */
@@ -31,10 +32,13 @@ export const CHAT = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ThinkChunk { delta }
-        ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
+        ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
         ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { state ...Asked viewerCannotDecideReasons } }
         ... on PermissionDecided { approvalId decision decidedBy { actorId name } note missingDecisions }
         ... on PermissionClosed { approvalId approvalState note }
+        ... on FileChanged { fileCount files { path change } }
+        ... on ShellStarted { shellId command }
+        ... on ShellEnded { shellId command endReason exitCode signal }
         ... on ErrorRaised { severity message }
         ... on Done { reason messageIds }
       }
@@ -99,5 +103,8 @@ export type ChatEvent =
       readonly note: string | null;
     }
   | { readonly __typename: "ToolStart" | "ToolEnd"; readonly call: Call & { readonly callId: string } }
+  | ({ readonly __typename: "FileChanged" } & ChangedFiles)
+  | { readonly __typename: "ShellStarted"; readonly shellId: string; readonly command: string | null }
+  | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
   | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
   | { readonly __typename: "Done"; readonly reason: string; readonly messageIds: readonly string[] };

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
+import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { askedText, CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
 import { begin, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
 
@@ -148,7 +149,7 @@ async function show(event: WatchedEvent, client: Client, options: Options): Prom
       return;
     case "ToolEnd":
       console.log(
-        `[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`,
+        `[${event.call.name}] ${event.call.state} in ${(event.call.durationMs ?? 0).toFixed(1)} ms${event.call.cachedFrom === null ? "" : " (cached)"}${event.call.error === null ? "" : `: ${event.call.error.message}`}\n`,
       );
       return;
     case "PermissionRequired":
@@ -204,7 +205,11 @@ function monitorText(event: WatchedEvent): string {
     case "TokensUsed":
       return `${event.inputTokens} in, ${event.outputTokens} out`;
     case "FileChanged":
-      return `${event.fileCount} files: ${event.files.map(({ path }) => path ?? "?").join(", ")}`;
+      return changedFilesText(event);
+    case "ShellStarted":
+      return `${event.command ?? "(erased)"} runs in the background`;
+    case "ShellEnded":
+      return `${event.command ?? "(erased)"} ${endedShellText(event)}`;
     case "TodoChanged":
       return `${event.todos.length} todos`;
     case "ToolExecuted":

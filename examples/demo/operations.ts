@@ -1,4 +1,5 @@
 import { askedLines, type AskedPart } from "../../clients/src/command-lines.ts";
+import type { ChangedFiles, EndedShell } from "../../clients/src/workspace-news.ts";
 
 /** The operations of the demo, as any GraphQL client would send them. */
 
@@ -49,14 +50,16 @@ export const WATCH = `
         ... on TimelineEvent { seq kind channel }
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
-        ... on ToolEvent { call { callId name state inputPreview durationMs error { message } } }
+        ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
         ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { ...Asked viewerCannotDecideReasons } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
         ... on TokensUsed { inputTokens outputTokens }
         ... on TodoChanged { todos { todoId title status } }
-        ... on FileChanged { fileCount files { path } }
+        ... on FileChanged { fileCount files { path change } }
+        ... on ShellStarted { command }
+        ... on ShellEnded { command endReason exitCode signal }
         ... on ErrorRaised { severity phase message }
         ... on Done { reason step }
       }
@@ -82,6 +85,8 @@ export type Call = {
   readonly state: string;
   readonly inputPreview: string | null;
   readonly durationMs: number | null;
+  /** The call whose result it was given; null if its tool ran. */
+  readonly cachedFrom: string | null;
   readonly error: { readonly message: string | null } | null;
 };
 
@@ -108,11 +113,9 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
       readonly __typename: "TodoChanged";
       readonly todos: readonly { readonly todoId: string; readonly title: string | null; readonly status: string }[];
     }
-  | {
-      readonly __typename: "FileChanged";
-      readonly fileCount: number;
-      readonly files: readonly { readonly path: string | null }[];
-    }
+  | ({ readonly __typename: "FileChanged" } & ChangedFiles)
+  | { readonly __typename: "ShellStarted"; readonly command: string | null }
+  | ({ readonly __typename: "ShellEnded"; readonly command: string | null } & EndedShell)
   | { readonly __typename: "ErrorRaised"; readonly severity: string; readonly phase: string; readonly message: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly step: number }
   | { readonly __typename: "TextChunkStart" | "MessageReceived" | "PermissionDecided" | "PermissionClosed" | "AgentCreated" }

@@ -26,16 +26,19 @@ export function encodePart({ agentId, createdBy, fence, events }: AgentEvents | 
   return { agentId, createdBy, fence: fence ?? null, events: events.map(encodeEvent) };
 }
 
-/** The channels, kinds, payloads and times of events. */
-export type EventColumns = [channels: string[], kinds: string[], payloads: string[], times: string[]];
+/** The channels, kinds, payloads and times of events, as arrays of PostgreSQL. */
+export type EventColumns = [channels: string, kinds: string, payloads: readonly string[], times: string];
 
-/** The events as the columns of a statement. */
+/**
+ * The events as the columns of a statement. Names and times need no quotes in an array's text (PostgreSQL, "Array Input and
+ * Output Syntax"), and are written out here: the driver would look for quotes in each of them.
+ */
 export function columns(encoded: readonly EncodedEvent[]): EventColumns {
   return [
-    encoded.map((event) => event.channel),
-    encoded.map((event) => event.kind),
-    encoded.map((event) => event.payload),
-    encoded.map((event) => event.at),
+    `{${encoded.map(({ channel }) => channel).join()}}`,
+    `{${encoded.map(({ kind }) => kind).join()}}`,
+    encoded.map(({ payload }) => payload),
+    `{${encoded.map(({ at }) => at.toISOString()).join()}}`,
   ];
 }
 
@@ -53,7 +56,7 @@ export function placedEvent(
     createdBy: part.createdBy,
     position,
     seq,
-    at: new Date(encoded.at),
+    at: encoded.at,
     channel: encoded.channel,
     bytes: encoded.payload.length,
     body: encoded.body,

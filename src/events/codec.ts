@@ -1,4 +1,4 @@
-import { mapStrings, storableJson, type Json, type JsonObject } from "../lib/json.ts";
+import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
 import {
   ActorKind,
@@ -32,7 +32,7 @@ export type EncodedEvent = {
   readonly channel: Channel;
   readonly kind: EventKind;
   readonly payload: string;
-  readonly at: string;
+  readonly at: Date;
   readonly body: EventBody;
 };
 
@@ -51,9 +51,10 @@ export type EventRow = {
 /** The draft as it is stored: NUL and lone surrogates replaced, and never over EVENT_BYTES. */
 export function encodeEvent(draft: EventDraft | TenantEventDraft): EncodedEvent {
   const { kind, ...payload } = draft.body;
-  const stored = fitting(storableJson(payload));
-  const body = stored === JSON.stringify(payload) ? draft.body : decodeBody(kind, stored);
-  return { channel: CHANNEL_OF[kind], kind, payload: stored, at: draft.at.toISOString(), body };
+  const said = JSON.stringify(payload);
+  const stored = fitting(storableJsonText(said));
+  const body = stored === said ? draft.body : decodeBody(kind, stored);
+  return { channel: CHANNEL_OF[kind], kind, payload: stored, at: draft.at, body };
 }
 
 type Values = readonly { readonly path: readonly string[]; readonly known: object }[];

@@ -25,7 +25,11 @@ export function mapStrings(value: Json, change: (text: string) => string): Json 
  * writes both as escapes, so that most texts need no second look.
  */
 export function storableJson(value: unknown): string {
-  const text = JSON.stringify(value);
+  return storableJsonText(JSON.stringify(value));
+}
+
+/** The same of a value that JSON.stringify has written already: the very text, unless something is replaced. */
+export function storableJsonText(text: string): string {
   return text.includes("\\u0000") || /\\ud[89a-f]/.test(text)
     ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable))
     : text;

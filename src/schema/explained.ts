@@ -23,7 +23,10 @@ const PermissionConsideration = builder.objectRef<Consideration>("PermissionCons
 export const CommandPart = builder.objectRef<ExplainedPart>("CommandPart").implement({
   description: "A part of a command line that kept its call from being allowed.",
   fields: (t) => ({
-    parameter: t.exposeString("parameter", { description: "The parameter of the tool that holds the line, as in `command`." }),
+    parameter: t.exposeString("parameter", {
+      description:
+        "Where the line stands in the input: the parameter, with the item of a list, as in `command`, `commands[1]` and `steps[0].command`.",
+    }),
     start: t.exposeInt("start", { description: "Its first character in the line, in UTF-16 code units from 0." }),
     end: t.exposeInt("end", { description: "The character behind its last." }),
     verdict: t.expose("verdict", { type: PermissionVerdict, description: "What is said of it: ASK or DENY." }),

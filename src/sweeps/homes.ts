@@ -26,15 +26,18 @@ export class HomesSweep {
     this.#running = every({ pauseMs: () => everyMs, task: () => this.tidy(), onFailure }, this.#closing.signal);
   }
 
-  /** Looks once. */
+  /** Looks once. A HOME that cannot be removed keeps no other; rejects in the end, with the first of such errors as its cause. */
   async tidy(): Promise<void> {
     const { sql, homes } = this.#services;
+    const errors: unknown[] = [];
     const agents = await homes.agents();
     for (let from = 0; from < agents.length && !this.#closing.signal.aborted; from += ASKED) {
       const asked = agents.slice(from, from + ASKED);
       const present = new Set((await sql.query(PRESENT, [asked])).map(({ id }) => id));
-      for (const agentId of asked) if (!present.has(agentId)) await homes.remove(agentId);
+      for (const agentId of asked)
+        if (!present.has(agentId)) await homes.remove(agentId).catch((error: unknown) => errors.push(error));
     }
+    if (errors.length > 0) throw new Error(`${errors.length} of them`, { cause: errors[0] });
   }
 
   /** Ends after the statement that is under way. */

@@ -1,7 +1,7 @@
 import { readFile, stat, symlink, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ForkAgentDocument } from "../generated/documents.ts";
+import { ForkAgentDocument, InterruptAgentDocument } from "../generated/documents.ts";
 import type { TemplateConfig } from "../../src/triplane.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/agent/tools/tool.ts";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/app.ts";
@@ -265,6 +265,23 @@ describe("a result that is not kept", () => {
     const allow = ["network(host:example.org)"];
     const ask = async ({ mayReach }: ToolContext) => void (await mayReach("example.org", 443));
     expect(await twice(ask, reads(), { permission: { mode: "auto", allow } })).toEqual([null, null]);
+  });
+
+  it("is one of a call that is interrupted while a hook looks at it: the call has its result, and its server keeps the agent", async () => {
+    const reader = new Reader();
+    const looking = Promise.withResolvers<void>();
+    const hook = async (): Promise<undefined> => {
+      looking.resolve();
+      await new Promise<never>(() => {});
+    };
+    const { client, id } = await serverWith([[reads()]], [reader.tool], { hooks: { postToolUse: [hook] } });
+    await client.send(id, "go");
+    await looking.promise;
+    await client.get(InterruptAgentDocument, { input: { agentId: id } });
+    const events = await client.until(id, "DONE");
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "INTERRUPTED" }]);
+    expect(await callsOf(client, id)).toMatchObject([{ state: "COMPLETED", output: "one" }]);
+    expect(ofType(events, "AgentResumed")).toEqual([]);
   });
 
   it("is one of a call that leaves out where it reads, and one of what is no file", async () => {

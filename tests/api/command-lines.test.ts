@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../src/agent/policy/permission-source.ts";
 import { defineTool } from "../../src/agent/tools/tool.ts";
-import { presets } from "../../src/triplane.ts";
+import { presets, type TemplateConfig } from "../../src/triplane.ts";
 import {
   AllowAlwaysDocument,
   AllowRuleProposalDocument,
@@ -39,13 +39,34 @@ const SCRIPT = {
 const PERMISSION: PermissionSource = {
   ...presets.readOnly,
   deny: ["shell(command:git push *)"],
-  allow: ["shell(command:npm run *)"],
+  allow: ["shell(command:npm run *)", "shell(command:make *)"],
 };
 
 const commandOffice = (permission: PermissionSource = PERMISSION) =>
   office({ permission }, { script: SCRIPT, config: { ...ACTORS, tools: [shell] } });
 
 describe("command lines of an own tool", () => {
+  it("that only read are of low risk, all others of their tool's, and a hook may raise it", async () => {
+    const risky = defineTool<{ command: string }>({
+      name: "shell",
+      description: "Says a command line.",
+      readOnly: false,
+      risk: "HIGH",
+      commands: ["command"],
+      inputSchema: { type: "object", required: ["command"], properties: { command: { type: "string" } } },
+      run: () => ({ output: "ran", details: null }),
+    });
+    const raising = { preToolUse: [() => ({ decision: "ask", meta: { risk: "MEDIUM" } }) as const] };
+    const riskyOffice = (hooks: TemplateConfig["hooks"] = {}) =>
+      office({ permission: presets.askAll, hooks }, { script: SCRIPT, config: { ...ACTORS, tools: [risky] } });
+    const { as } = await riskyOffice();
+    const riskOf = async (line: string, client = as("anna")) => (await ask(client, `run ${line}`)).risk;
+    expect(await riskOf("ls docs && git status")).toBe("LOW");
+    for (const line of ["ls && npm test", "ls > out", "cat id_rsa", "cat /etc/passwd", "ls $(id)", "sudo ls", "ls; (ls)"])
+      expect(await riskOf(line), line).toBe("HIGH");
+    expect(await riskOf("ls docs", (await riskyOffice(raising)).as("anna"))).toBe("MEDIUM");
+  });
+
   it("run, are asked about with the part that asks, or are denied with the part that is", async () => {
     const { as } = await commandOffice();
     const anna = as("anna");
@@ -82,11 +103,21 @@ describe("command lines of an own tool", () => {
     });
     expect(await explain({ command: "ls", steps: [{ command: "ls" }, { command: "rm x" }] })).toMatchObject({
       verdict: "ASK",
-      parts: [{ parameter: "steps[].command", start: 0, end: 4, verdict: "ASK" }],
+      parts: [{ parameter: "steps[1].command", start: 0, end: 4, verdict: "ASK" }],
     });
     expect(await explain({ command: "ls", steps: [{ command: "git push" }] })).toMatchObject({
       verdict: "DENY",
-      parts: [{ parameter: "steps[].command", start: 0, end: 8, verdict: "DENY" }],
+      parts: [{ parameter: "steps[0].command", start: 0, end: 8, verdict: "DENY" }],
+    });
+    expect(await explain({ command: "npm run build", steps: [{ command: "ls" }, { command: "make all" }] })).toMatchObject({
+      verdict: "ALLOW",
+      rule: "allow shell(command:npm run *)",
+      reason:
+        "allow rules take in all of its commands: characters 1 to 13 of command by shell(command:npm run *); characters 1 to 8 of steps[1].command by shell(command:make *)",
+      considered: expect.arrayContaining([
+        expect.objectContaining({ rule: "allow shell(command:npm run *)", verdict: "ALLOW" }),
+        expect.objectContaining({ rule: "allow shell(command:make *)", verdict: "ALLOW" }),
+      ]),
     });
   });
 
@@ -109,6 +140,19 @@ describe("command lines of an own tool", () => {
 });
 
 describe("always allow this command line", () => {
+  it("answers what is asked about in mode auto, too", async () => {
+    const { as } = await commandOffice({ mode: "auto" });
+    const { id: agent } = await as("anna").createAgent();
+    const { approvalId } = await ask(as("anna"), "run cat /etc/hosts", agent);
+    const input = { approvalId, rule: "shell(command:cat /etc/hosts)" };
+    expect((await as("paul").get(AllowAlwaysDocument, { input })).allowAlways.userErrors).toEqual([]);
+    await as("paul").decide({ approvalId, decision: "DENY" });
+    await as("anna").until(agent, "DONE");
+    await as("anna").turn(agent, "run cat /etc/hosts");
+    const last = (await as("anna").agent(agent)).toolCalls.nodes.at(-1);
+    expect(last).toMatchObject({ state: "COMPLETED", explanation: { rule: "always allow shell(command:cat /etc/hosts)" } });
+  });
+
   it("proposes the words up to the first that varied, with examples, and takes another rule to look at", async () => {
     const { as } = await commandOffice({ mode: "default" });
     const { id: agent } = await as("anna").createAgent();

@@ -29,9 +29,16 @@ describe("command lines for those who decide", () => {
     ]);
   });
 
-  it("are left out where the input has none at the parameter: lists, and inputs that were erased", () => {
-    const inList = [part(0, 4, "not known", "steps[].command")];
-    expect(askedLines({ steps: [{ command: "make" }] }, inList)).toEqual([]);
+  it("are found in lists", () => {
+    const input = { commands: ["ls", "make"], steps: [{ command: "ls" }, { lines: ["ls", "make"] }] };
+    for (const place of ["commands[1]", "steps[1].lines[1]"])
+      expect(askedLines(input, [part(0, 4, "not known", place)])).toEqual([
+        { parameter: place, pieces: [{ text: "make", reasons: ["not known"] }] },
+      ]);
+  });
+
+  it("are left out where the input has none at the place, and of inputs that were erased", () => {
+    expect(askedLines({ steps: [{ command: "make" }] }, [part(0, 4, "not known", "steps[1].command")])).toEqual([]);
     expect(askedLines(null, [part(0, 4, "not known")])).toEqual([]);
   });
 

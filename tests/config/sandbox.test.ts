@@ -40,6 +40,12 @@ it("hosts that programs may reach are named as they are, and never all of them",
     { hosts: { kind: "below", name: "example.org" }, port: 8443 },
   ]);
   expect(() => hosts("a.example", "*")).toThrow('sandbox.hosts.1: "*": expected a name');
+  for (const [url, host] of [
+    ["https://example.com/", "example.com"],
+    ["http://example.com:8080/a?b", "example.com:8080"],
+    ["https://*.example.org", "*.example.org"],
+  ])
+    expect(() => hosts(url ?? "")).toThrow(`sandbox.hosts.0: "${url}": expected the name of a host, not a URL: write ${host}`);
 });
 
 it("a template that requires a box is refused at the start where there is none, with what to install", async () => {

@@ -1,4 +1,7 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { defineTool } from "../../src/agent/tools/tool.ts";
 import { presets } from "../../src/triplane.ts";
 import { startTestApp } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
@@ -46,6 +49,42 @@ describe("npm run chat", () => {
     expect(await chat.exited, chat.output()).toBe(0);
     expect(chat.output()).toMatch(/\n@@ .*\n\+first\n\+second\n[\s\S]*fs_write: \[y\/n\]/);
     expect(chat.output()).toMatch(/\nasks: make build \(make build is not known to only read\)\nbash_run: \[y\/n\]/);
+  });
+
+  it("shows results that are given again, files that something else has changed, and background shells with their ends", async () => {
+    const input = { type: "object", required: [], properties: {} } as const;
+    const outline = defineTool<Record<string, never>>({
+      name: "outline",
+      description: "Answers the same.",
+      readOnly: true,
+      cacheable: true,
+      paths: {},
+      inputSchema: input,
+      run: () => ({ output: "one", details: null }),
+    });
+    const outside = ownTool("outside", async (_input, { workspace }) => {
+      await writeFile(join(workspace.root, "a.txt"), "theirs");
+      return { output: "changed", details: null };
+    });
+    const model = makes(
+      ["fs_write", { path: "a.txt", content: "mine" }],
+      ["outline", {}],
+      ["outline", {}],
+      ["outside", {}],
+      ["bash_run", { command: "exit 3", background: true }],
+    );
+    const app = await startTestApp({ model, template: { permission: { mode: "auto" } }, config: { tools: [outline, outside] } });
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    chat.child.stdin?.write("go\n");
+    await chat.says("(exit 3 runs in the background)");
+    await chat.says("(exit 3 ended with exit code 3)");
+    chat.child.stdin?.end();
+    expect(await chat.exited, chat.output()).toBe(0);
+    expect(chat.output().match(/\[outline\] .*/g)).toEqual([
+      expect.stringMatching(/COMPLETED in \d+ ms$/),
+      expect.stringMatching(/COMPLETED in \d+ ms \(cached\)$/),
+    ]);
+    expect(chat.output()).toContain("(a.txt was changed by something else)");
   });
 
   // The command that makes a terminal is Linux's.

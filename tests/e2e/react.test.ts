@@ -90,6 +90,7 @@ const ENGINEER: TestAppOptions = {
         when: { result: "fs_read" },
         call: [{ tool: "fs_edit", input: { path: "a.txt", old_string: "bad", new_string: "good" } }],
       },
+      { when: { user: "^list$" }, call: [{ tool: "bash_run", input: { command: "ls", background: true } }] },
       { when: { user: "^run (?<line>.*)$" }, call: [{ tool: "bash_run", input: { command: "{{line}}" } }] },
       { when: { result: "bash_run" }, say: ["It said: {{result}}"] },
       { when: {}, say: ["Mended."] },
@@ -121,7 +122,7 @@ async function send(page: Page, text: string): Promise<void> {
 }
 
 inBrowser(
-  "examples/%s: the diff of an edit before it is allowed, the part of a command line that asks, and a rule that is changed before it is stored",
+  "examples/%s: the diff of an edit before it is allowed, what something else changes, a background shell, the part of a command line that asks, and a rule that is changed before it is stored",
   { timeout: 60_000 },
   async (app) => {
     const { page, complaints, folder, conversation } = await openEngineer(app, ENGINEER);
@@ -136,6 +137,12 @@ inBrowser(
     await button("Allow").click();
     await conversation.getByText("Mended.").waitFor();
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("one\ngood\nthree\n");
+
+    await writeFile(join(folder, "a.txt"), "one\nbetter\nthree\n");
+    await send(page, "list");
+    await conversation.getByText("a.txt was changed by something else").waitFor();
+    await conversation.getByText("ls ended with exit code 0").waitFor();
+    await conversation.getByText("It said:").waitFor();
 
     await send(page, "run git status && make build");
     await conversation.locator("mark").waitFor();
@@ -157,9 +164,9 @@ inBrowser(
     await rule.fill('bash_run(command:"{git status,make *}")');
     await matching.waitFor();
     await store.click();
-    await conversation.getByText("It said:").waitFor();
-    await send(page, "run make test");
     await expect.poll(() => conversation.getByText("It said:").count()).toBe(2);
+    await send(page, "run make test");
+    await expect.poll(() => conversation.getByText("It said:").count()).toBe(3);
     expect(await page.getByRole("region", { name: "Approval" }).count()).toBe(2);
     expect(complaints).toEqual([]);
   },

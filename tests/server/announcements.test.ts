@@ -189,6 +189,7 @@ describe("outgoing webhooks", () => {
     ["64:ff9b::7f00:1", true],
     ["fd00::1", true],
     ["fe80::1", true],
+    ["168.63.129.16", true],
     ["93.184.216.34", false],
     ["2606:2800:220:1::1", false],
   ])("%s is private: %s", (address, isPrivate) => {

@@ -6,6 +6,8 @@ import type { Network } from "../../src/agent/workspace/network/reach.ts";
 
 /** An address of the public internet; nothing is ever sent there. */
 export const PUBLIC = "93.184.216.34";
+/** An address of the public internet that is the machine's own. */
+export const NEAR = "93.184.216.35";
 
 /** A network whose every public address is a server of the test's own, which says what it was asked. */
 export async function publicNetwork(addresses: (name: string) => readonly string[] = () => [PUBLIC]) {
@@ -28,6 +30,7 @@ export async function publicNetwork(addresses: (name: string) => readonly string
       connections.push(`${address}:${asPort}`);
       return connect({ host: "127.0.0.1", port });
     },
+    isNear: (address) => address === NEAR,
   };
   return { network, asked, connections, port };
 }

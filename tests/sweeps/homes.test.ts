@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,6 +46,23 @@ describe("the HOMEs of a server", () => {
     expect(await readFile(join(await homes.of("kept"), ".cache", "deep", "file"), "utf8")).toBe("kept");
     expect(await readFile(join(folder, "outside"), "utf8")).toBe("stays");
     expect(await readdir(join(folder, "other"))).toEqual(["file"]);
+  });
+
+  it("go also if their folders lie deeper than a path can be long, and if another one cannot be removed", async () => {
+    const { sql, folder } = await homesOf([]);
+    class Stuck extends Homes {
+      override async remove(agentId: string): Promise<void> {
+        if (agentId === "a") throw new Error("it is stuck");
+        await super.remove(agentId);
+      }
+    }
+    const homes = new Stuck(join(folder, "homes"));
+    for (const agent of ["a", "b"]) await homes.of(agent);
+    const name = "d".repeat(200);
+    const deep = `for i in $(seq 25); do touch file; mkdir ${name} other; ln -s /etc link; cd -P ${name}; done`;
+    execFileSync("sh", ["-c", deep], { cwd: await homes.of("b") });
+    await expect(sweepOf(sql, homes).tidy()).rejects.toMatchObject({ message: "1 of them", cause: new Error("it is stuck") });
+    expect(await readdir(join(folder, "homes"))).toEqual(["a"]);
   });
 
   it("are looked at a thousand at a time, each once", async () => {

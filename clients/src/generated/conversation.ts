@@ -55,6 +55,15 @@ export type DoneReason =
   /** It took as many steps as its template allows. */
   | 'MAX_STEPS';
 
+/** What something else than the file tools of an agent made of a file that the agent knows. */
+export type FileChangeKind =
+  /** Its content is another. */
+  | 'CHANGED'
+  /** It is there again, after it was removed. */
+  | 'MADE_AGAIN'
+  /** It is no longer there. */
+  | 'REMOVED';
+
 /** How much a call could change. */
 export type Risk =
   /** What it changes may be lost. */
@@ -63,6 +72,27 @@ export type Risk =
   | 'LOW'
   /** It changes something that can be seen and mended. */
   | 'MEDIUM';
+
+/** Why a background shell ended. */
+export type ShellEndReason =
+  /** Its agent was archived. */
+  | 'ARCHIVED'
+  /** By itself. */
+  | 'EXITED'
+  /** A person interrupted its agent. */
+  | 'INTERRUPTED'
+  /** Its agent ended it. */
+  | 'KILLED'
+  /** It could not be started. */
+  | 'NOT_STARTED'
+  /** Its server was closed. */
+  | 'SERVER_CLOSED'
+  /** Its server died, or could not reach the database in time. */
+  | 'SERVER_LOST'
+  /** Another server went on with its agent. */
+  | 'TAKEN_OVER'
+  /** Its time was up. */
+  | 'TIME_UP';
 
 /** How far a tool call has come. */
 export type ToolCallState =
@@ -107,15 +137,15 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ExecutionCompleted', cursor: string }
       | { __typename: 'ExecutionFailed', cursor: string }
       | { __typename: 'ExecutionStarted', cursor: string }
-      | { __typename: 'FileChanged', cursor: string }
+      | { __typename: 'FileChanged', fileCount: number, cursor: string, files: Array<{ path: string | null, change: FileChangeKind }> }
       | { __typename: 'InterruptRequested', cursor: string }
       | { __typename: 'MessageReceived', messageId: string, text: string | null, cursor: string, sentBy: { actorId: string, name: string | null } }
       | { __typename: 'MessageWithdrawn', messageId: string, cursor: string }
       | { __typename: 'PermissionClosed', approvalId: string, approvalState: ApprovalState, cursor: string }
       | { __typename: 'PermissionDecided', approvalId: string, decision: ApprovalDecision, missingDecisions: number, cursor: string, decidedBy: { actorId: string, name: string | null } }
       | { __typename: 'PermissionRequired', cursor: string, request: { approvalId: string, kind: ApprovalKind, inputHash: string | null, reason: string | null, risk: Risk, host: string | null, port: number | null, call: { name: string } | null }, approval: { inputText: string | null } | null }
-      | { __typename: 'ShellEnded', cursor: string }
-      | { __typename: 'ShellStarted', cursor: string }
+      | { __typename: 'ShellEnded', shellId: string, command: string | null, endReason: ShellEndReason, exitCode: number | null, signal: string | null, cursor: string }
+      | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
       | { __typename: 'StateChanged', cursor: string }
@@ -138,4 +168,4 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since channels:[PROGRESS CONTROL]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on Done{reason}}}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END TOOL_START TOOL_END PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE FILE_CHANGED SHELL_STARTED SHELL_ENDED]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on Done{reason}}}}";

@@ -126,6 +126,14 @@ function Shown({
       );
     case "approval":
       return <Approval item={item} actions={actions} canStoreRules={canStoreRules} />;
+    case "shell":
+      return (
+        <p>
+          <code>{item.command}</code> {item.end ?? "runs in the background"}
+        </p>
+      );
+    case "files":
+      return <p>{item.text}</p>;
     case "end":
       return <p>The turn ended: {item.reason}</p>;
   }

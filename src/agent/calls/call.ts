@@ -62,6 +62,8 @@ export type CallingAgent = {
   readonly turn: number;
   /** Its background shells that run, or of whose end the model was not told. */
   readonly shells: readonly Pick<ShellView, "state">[];
+  /** The calls of the step that made the call. */
+  readonly calls: readonly Pick<CallView, "ordinal" | "state">[];
   /** The step that made the call. */
   readonly lastStep: { readonly stopReason: string | null } | null;
 };

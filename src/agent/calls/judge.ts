@@ -4,20 +4,23 @@ import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { agentPermissions, agentPolicy, agentWorkspace, guardedWorkspace } from "../policy/agent-policy.ts";
 import { hookVerdict } from "../policy/policy.ts";
-import type { Explanation, StoredRule } from "../policy/permission.ts";
+import type { Explanation, Policy, StoredRule } from "../policy/permission.ts";
+import { mayReadAll, READS } from "../policy/reading.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
+import { knownFileRows } from "../workspace/known-files.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
 import { argumentsProblem } from "./arguments.ts";
 import type { CallingAgent, CallView } from "./call.ts";
 import type { Refusal } from "./refusal.ts";
+import { hooksFor } from "./hooks.ts";
 import type { CallScope } from "./scope.ts";
-import { hasRun, type CallFacts } from "./states.ts";
+import { hasRun, isFinal, type CallFacts } from "./states.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
 import { discover, toolboxOf, type Requested } from "./stages/discovery.ts";
 import { permit } from "./stages/permission.ts";
-import { previewCall, type CallPreview } from "./stages/preview.ts";
+import { NOT_FORESEEN, previewCall, type CallPreview, type Foreseen } from "./stages/preview.ts";
 import { validate, type Validated } from "./stages/validation.ts";
 import { executionStarted, stageTrace } from "./trace.ts";
 
@@ -53,6 +56,8 @@ export type Judgement =
     })
   | (JudgedCall & { readonly kind: "answered"; readonly result: ToolResult })
   | (JudgedCall & { readonly kind: "denied"; readonly refusal: Refusal; readonly failedHook: string | null })
+  /** It would fail as things stand, which earlier calls of its answer may change: it is judged again when they have ended. */
+  | (JudgedCall & { readonly kind: "held" })
   | { readonly kind: "refused"; readonly call: CallView; readonly refusal: Refusal; readonly stages: Stages };
 
 /**
@@ -105,8 +110,9 @@ async function throughStages(
   if (!validated.ok) return refuse(await withRepeats(call, scope, validated.refusal));
 
   const end = clock.begin("permission");
+  const policy = agentPolicy(template, agent.permission, stored, services);
   const permitted = await permit(validated.value, {
-    policy: agentPolicy(template, agent.permission, stored, services),
+    policy,
     hooks: template.hooks,
     agent: { createdBy: agent.createdBy, templateId: template.id },
     workspace: agentWorkspace(services, agent.workspace),
@@ -132,15 +138,44 @@ async function throughStages(
 
   const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
   if (!confirmed.ok) {
-    const permissions = agentPermissions(template, agent.permission, services);
-    const workspace = guardedWorkspace(services, agent.workspace, permissions, values);
-    const preview = await previewCall(permittedCall, values, workspace, stop);
+    const { preview, failure } = await foresee(permittedCall, values, scope, policy, stop);
+    if (failure !== null && agent.calls.some(({ ordinal, state }) => ordinal < call.ordinal && !isFinal(state)))
+      return { ...judged(), kind: "held" };
+    if (failure?.mayBeTold === true) {
+      const { message, cause } = failure;
+      const refusal = { type: "execution_failed", stage: "confirmation", message, cause } as const;
+      return { ...judged(), kind: "denied", refusal, failedHook: null };
+    }
     const meta = verdict.kind === "asked" ? verdict.meta : null;
     return { ...judged(), kind: "asked", meta, preview, ...confirmed.refusal };
   }
   if (hasRun(call.state) && confirmed.value.inputHash !== call.inputHash)
     return deny("the tool, or what hooks make of its input, is not what it was when the call ran");
   return { ...judged(), kind: "ready", confirmed: confirmed.value };
+}
+
+/** Looks at what a call would do about which a person must be asked. */
+async function foresee(
+  call: Validated,
+  values: RuleValues | null,
+  { services, template, agent, owner }: CallScope,
+  policy: Policy,
+  stop: AbortSignal,
+): Promise<Foreseen> {
+  if (call.bound.preview === null) return NOT_FORESEEN;
+  // The files that earlier calls have read are known by their ends.
+  await owner.flush();
+  const reading = template.tools?.includes(READS) === false ? undefined : services.tools.get(READS);
+  // What hooks would say of reading is not known.
+  const isHooked = reading === undefined || hooksFor("preToolUse", reading, template.hooks).length > 0;
+  const permissions = agentPermissions(template, agent.permission, services);
+  return previewCall(call, values, {
+    workspace: guardedWorkspace(services, agent.workspace, permissions, values),
+    known: knownFileRows(services.sql, agent.id),
+    contents: services.contents,
+    mayReadAll: !isHooked && values !== null && mayReadAll(values, agent.id, policy),
+    stop,
+  });
 }
 
 function requested(call: CallView, agent: CallingAgent): Requested {

@@ -34,7 +34,8 @@ export type Refusal =
   | { readonly type: "tool_busy"; readonly stage: "execution"; readonly waitedMs: number }
   | {
       readonly type: "execution_failed";
-      readonly stage: "execution";
+      /** "confirmation" if the failure was foreseen, so that nobody was asked and nothing ran. */
+      readonly stage: "confirmation" | "execution";
       readonly message: string;
       /** The fields of the error besides its words: `code`, `errno`, `path`. */
       readonly cause: JsonObject;

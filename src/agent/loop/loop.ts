@@ -318,6 +318,7 @@ export class Loop {
       runningCalls: this.#calls.running,
       endingCalls: this.#calls.ending,
       readyCalls: this.#calls.ready,
+      heldCalls: this.#calls.held,
       repeatableCalls: this.#calls.repeatable,
       isTakenOver: this.#isTakenOver,
     };

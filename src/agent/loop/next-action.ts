@@ -15,6 +15,8 @@ export type Activity = {
   readonly endingCalls: ReadonlySet<string>;
   /** Calls that passed the gate up to execution, under this lease. */
   readonly readyCalls: ReadonlySet<string>;
+  /** Calls that would fail as things stood when they were judged: they are judged again when those before them are final. */
+  readonly heldCalls: ReadonlySet<string>;
   /** Calls that an earlier owner left unfinished, and that may run again. */
   readonly repeatableCalls: ReadonlySet<string>;
   /** True if an earlier owner was not heard of again, and the log does not say yet that another goes on. */
@@ -72,10 +74,13 @@ export function nextAction(view: AgentView, activity: Activity, bounds: Bounds):
 
 function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Action {
   const isHeld = hasShellElsewhere(view, activity.serverId);
+  const firstOpen = view.calls.findIndex(({ state }) => !isFinal(state));
+  const held = new Set(view.calls.flatMap(({ id }, index) => (index > firstOpen && activity.heldCalls.has(id) ? [id] : [])));
   const unjudged = view.calls.filter(
     (call) =>
       mayRun(call, activity) &&
       !activity.readyCalls.has(call.id) &&
+      !held.has(call.id) &&
       !activity.runningCalls.has(call.id) &&
       // What such a shell does may change what a verdict depends on (invariant 14).
       !(isHeld && bounds.isExclusive(call.name)),
@@ -84,7 +89,7 @@ function nextOfCalls(view: AgentView, activity: Activity, bounds: Bounds): Actio
   const scheduled = view.calls.map((call): ScheduledCall => ({
     id: call.id,
     isExclusive: bounds.isExclusive(call.name),
-    status: statusOf(call, activity),
+    status: held.has(call.id) ? "held" : statusOf(call, activity),
   }));
   const starting = new Set(startable(scheduled, bounds.toolConcurrency, isHeld));
   if (starting.size > 0) return { kind: "execute calls", calls: view.calls.filter((call) => starting.has(call.id)) };
@@ -114,13 +119,13 @@ export type ScheduledCall = {
   readonly id: string;
   /** True if it must run alone: it writes or executes. */
   readonly isExclusive: boolean;
-  readonly status: "waiting for a person" | "ready" | "running" | "final";
+  readonly status: "waiting for a person" | "held" | "ready" | "running" | "final";
 };
 
 /**
  * Which ready calls may start now, in source order. Consecutive reads run together, `concurrency` at once. An
- * exclusive call waits for all earlier ones that can run, and nothing passes it. A call that waits for a person is
- * passed by reads, and holds later exclusive calls. `isChangeHeld` holds all exclusive calls.
+ * exclusive call waits for all earlier ones that can run, and nothing passes it. A call that waits for a person, or is held
+ * behind earlier ones, is passed by reads, and holds later exclusive calls. `isChangeHeld` holds all exclusive calls.
  */
 export function startable(calls: readonly ScheduledCall[], concurrency: number, isChangeHeld = false): string[] {
   const starting: string[] = [];
@@ -129,7 +134,7 @@ export function startable(calls: readonly ScheduledCall[], concurrency: number, 
   let isHeld = isChangeHeld;
   for (const call of calls) {
     if (call.status === "final") continue;
-    if (call.status === "waiting for a person") {
+    if (call.status === "waiting for a person" || call.status === "held") {
       isHeld = true;
     } else if (call.isExclusive) {
       if (call.status === "ready" && !isEarlierOpen && !isHeld) starting.push(call.id);

@@ -15,7 +15,7 @@ import { storedRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
 import { callsCancelled, type CancelledCall } from "./commits/calls-cancelled.ts";
 import { callEnded } from "./commits/call-ended.ts";
-import { callRefused, callsJudged } from "./commits/calls-judged.ts";
+import { callRefused, callsJudged, type Unready } from "./commits/calls-judged.ts";
 import { callsStarted } from "./commits/calls-started.ts";
 import { moved } from "./commits/commit.ts";
 import type { Interrupt, WakeUp } from "./signals.ts";
@@ -47,6 +47,7 @@ export class ToolCalls {
   readonly #ready = new Map<string, ReadyCall>();
   /** The stages of calls that were judged and are judged again: a stage gone through twice keeps both passages. */
   readonly #passed = new Map<string, Stages>();
+  readonly #held = new Set<string>();
   readonly #repeatable = new Set<string>();
   readonly #results: ResultCache;
   /** The number of times that verdicts were forgotten: a judgement that was under way meanwhile is forgotten, too. */
@@ -86,6 +87,11 @@ export class ToolCalls {
   /** The calls that passed the gate up to execution, under this lease. */
   get ready(): ReadonlySet<string> {
     return new Set(this.#ready.keys());
+  }
+
+  /** The calls that are judged again when those before them have ended. */
+  get held(): ReadonlySet<string> {
+    return this.#held;
   }
 
   /** The calls that an earlier owner left unfinished, and that may run again. */
@@ -146,7 +152,7 @@ export class ToolCalls {
   async #judge(calls: readonly CallView[], view: AgentView, template: Template): Promise<void> {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
-    const isAsked = mayAsk(template.permission) || calls.some(namesSecret) || (template.box !== null && calls.some(speaksOfGit));
+    const isAsked = mayAsk(template.permission) || calls.some((call) => namesSecret(call) || this.#takesLines(call));
     const stored = isAsked ? await storedRules(this.#services.sql, this.#services.tools, view) : [];
     const stop = this.#stopSignal();
     const judged = await Promise.all(
@@ -160,10 +166,21 @@ export class ToolCalls {
     // A call that ran meanwhile may have changed what was looked at: they are judged again.
     for (const { call, stages } of judged) this.#passed.set(call.id, stages);
     if (timesForgotten !== this.#timesForgotten) return;
-    for (const judgement of judged) if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
-    const judgements = judged.flatMap((judgement) => (judgement.kind === "ready" ? [] : [judgement]));
+    const judgements: Unready[] = [];
+    for (const judgement of judged) {
+      this.#held.delete(judgement.call.id);
+      if (judgement.kind === "ready") this.#ready.set(judgement.call.id, judgement);
+      else if (judgement.kind === "held") this.#held.add(judgement.call.id);
+      else judgements.push(judgement);
+    }
     for (const { call } of judgements) this.#passed.delete(call.id);
     if (judgements.length > 0) await owner.commit(callsJudged(owner.current(view), { judgements, template }, this.#now()));
+  }
+
+  /** True if a tool takes command lines: those are asked about in every mode, and rules that people have stored answer some of that. */
+  #takesLines({ name }: CallView): boolean {
+    const tool = this.#services.tools.get(name);
+    return tool !== undefined && Object.keys(tool.commands).length > 0;
   }
 
   #isHooked(name: string, { hooks }: Template): boolean {
@@ -321,9 +338,4 @@ export class ToolCalls {
 /** True if a call names a file with secrets. The name in the call decides. */
 function namesSecret({ requestedInput, effectiveInput }: CallView): boolean {
   return someString(effectiveInput ?? requestedInput, isSecretPath);
-}
-
-/** True if a call may run git, which in a box is asked about by what the box covers: rules that people have stored uncover files. */
-function speaksOfGit({ requestedInput, effectiveInput }: CallView): boolean {
-  return someString(effectiveInput ?? requestedInput, (text) => /\bgit\b/.test(text));
 }

@@ -2,15 +2,13 @@ import { isSecretPath } from "../workspace/secret-files.ts";
 import type { CoverRule, CoverVerdict } from "../workspace/sandbox/covered-paths.ts";
 import type { Permission, Policy } from "./permission.ts";
 import { denyingRule } from "./policy.ts";
+import { READS } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 
 /** Folders in which names such as `credentials` are those of packages, and hold no secrets. */
 const DEPENDENCIES = new Set(["node_modules", ".git"]);
 /** The folder of git's contents, whose names are sums of them. */
 const CONTENTS = ".git/objects";
-
-/** The rules by which files are read are those of this tool. */
-const READS = "fs_read";
 
 /**
  * The rule by which a box covers files: those that a deny rule closes for reading, and files with secrets which no allow

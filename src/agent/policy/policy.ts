@@ -15,10 +15,10 @@ import {
 import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, heldBackBy, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
-import { withParts } from "./commands/explained-parts.ts";
+import { rulesOfCommands, withParts } from "./commands/explained-parts.ts";
 import { customVerdict } from "./custom-mode.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
-import { filesIn, linesOf, type NamedFile, type NamedLine } from "./rule-values.ts";
+import { filesIn, linesOf, writesItself, type NamedFile, type NamedLine } from "./rule-values.ts";
 
 /** The judgement of a policy's lists and modes on a call: the strictest of its permissions decides. */
 export function judge(call: PolicyCall, policy: Policy): Explanation {
@@ -45,8 +45,8 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
 }
 
 /**
- * True if a permission asks for calls besides those that name files with secrets, or protected ones, and commands of git that
- * would record covered ones. If it does not, the rules that people have stored change no other verdict.
+ * True if a permission asks for calls besides those that name files with secrets, or protected ones, and command lines. If it
+ * does not, the rules that people have stored change no other verdict.
  */
 export function mayAsk({ mode, ask, requireApprovalTools }: Permission): boolean {
   const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";
@@ -151,19 +151,21 @@ function allowedLines(asked: Asked): Said {
   const rule = stored ?? deciding[0];
   if (rule === undefined || verdicts.some(({ verdict }) => verdict !== "allow")) return NOTHING;
   const { source, place } = rule;
-  if (stored === undefined)
-    return {
-      passed: [],
-      decision: decided("allow", `allow ${source}`, place, `allow rules take in all of its commands, as ${source}`),
-    };
-  const decision = decided("allow", `always allow ${source}`, place, `${stored.createdBy} always allows ${source}`);
-  return { passed: [], decision: { ...decision, allowRuleId: stored.id } };
+  const others = [...new Set(deciding)].filter((each) => each !== rule);
+  const also = others.map((each) => ({ rule: `allow ${each.source}`, place: each.place, verdict: "allow" }) as const);
+  const each = others.length === 0 ? "" : `: ${rulesOfCommands(verdicts)}`;
+  if (stored === undefined) {
+    const reason = `allow rules take in all of its commands${each === "" ? `, as ${source}` : each}`;
+    return { passed: also, decision: decided("allow", `allow ${source}`, place, reason) };
+  }
+  const decision = decided("allow", `always allow ${source}`, place, `${stored.createdBy} always allows ${source}${each}`);
+  return { passed: also, decision: { ...decision, allowRuleId: stored.id } };
 }
 
-/** Lines of commands that only read, if the template lets them run. */
+/** Lines of commands that only read, if the template lets them run, and no other parameter names a file that is written. */
 function readingLines(asked: Asked): Said {
-  const { permission, lines } = asked;
-  if (!permission.readOnlyCommands || lines.length === 0) return NOTHING;
+  const { call, permission, lines } = asked;
+  if (!permission.readOnlyCommands || lines.length === 0 || writesItself(call.values)) return NOTHING;
   const at = `${permission.place}.readOnlyCommands`;
   return allowedCommands(asked).every(({ verdict }) => verdict === "allow")
     ? { passed: [], decision: decided("allow", "readOnlyCommands", at, "its command lines only read") }

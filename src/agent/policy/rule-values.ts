@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, headBytes } from "../../lib/text.ts";
 import { alternativesOf, isPattern } from "../workspace/glob.ts";
-import { placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
+import { placedValues, placeOf, speaksOf, valuesAt, type CommandUse, type PathUse } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access, Workspace } from "../workspace/workspace.ts";
 import type { CommandLine } from "./commands/command-line.ts";
@@ -35,8 +35,7 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
     const use = useOf(tool, parameter);
     const lines = Object.hasOwn(tool.commands, parameter) ? tool.commands[parameter] : undefined;
     if (lines !== undefined) {
-      const at = lineContext(workspace, lines, input);
-      values[parameter] = texts.map((text) => ({ kind: "command", line: readCommandLine(text, at) }));
+      values[parameter] = lineValues(workspace, lines, input, parameter);
       continue;
     }
     values[parameter] =
@@ -56,13 +55,20 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
     if (found.length > 0) values[name] = found.map((value) => fileValue(workspace, textOf(value), use));
   }
   for (const [name, lines] of Object.entries(tool.commands)) {
-    const place = placeOf(name);
-    if (place.field === null) continue;
-    const at = lineContext(workspace, lines, input);
-    const found = valuesAt(input, place);
-    if (found.length > 0) values[name] = found.map((value) => ({ kind: "command", line: readCommandLine(textOf(value), at) }));
+    if (placeOf(name).field === null) continue;
+    const found = lineValues(workspace, lines, input, name);
+    if (found.length > 0) values[name] = found;
   }
   return values;
+}
+
+/** The command lines of a place. */
+function lineValues(workspace: Workspace, lines: CommandUse, input: JsonObject, place: string): readonly RuleValue[] {
+  const context = lineContext(workspace, lines, input);
+  return placedValues(input, placeOf(place)).map(({ at, value }) => ({
+    kind: "command",
+    line: { ...readCommandLine(textOf(value), context), at },
+  }));
 }
 
 /** The folder in which the lines of a place run, relative to the workspace, and the variables that are set for them. */
@@ -124,16 +130,16 @@ function storedValue(value: RuleValue): RuleValue {
 function storedLine(line: CommandLine): CommandLine {
   if (byteLength(JSON.stringify(line)) <= KEPT_LINE_BYTES) return line;
   const trouble = { start: 0, end: line.text.length, reason: "the line has more commands in it than are kept" };
-  return { text: line.text, trouble, hidden: trouble, chosen: null, commands: [] };
+  return { ...line, trouble, hidden: trouble, chosen: null, commands: [] };
 }
 
-/** A command line of a call, with the parameter that holds it. */
-export type NamedLine = { readonly parameter: string; readonly line: CommandLine };
+/** A command line of a call, with the parameter that holds it, and where in the input it stands. */
+export type NamedLine = { readonly parameter: string; readonly at: string; readonly line: CommandLine };
 
 /** The command lines of a call. */
 export function linesOf(values: RuleValues): readonly NamedLine[] {
   return Object.entries(values).flatMap(([parameter, list]) =>
-    list.flatMap((value) => (value.kind === "command" ? [{ parameter, line: value.line }] : [])),
+    list.flatMap((value) => (value.kind === "command" ? [{ parameter, at: value.line.at ?? parameter, line: value.line }] : [])),
   );
 }
 
@@ -217,6 +223,13 @@ export function reachedPaths(kept: unknown): ReachedPath[] {
       value.kind === "search" ? [{ parameter, names: value.folders }] : filesIn(value).map(({ names }) => ({ parameter, names })),
     ),
   );
+}
+
+/** True if a call names a file that it writes itself, and not by a command of its lines. */
+export function writesItself(values: RuleValues): boolean {
+  return Object.values(values)
+    .flat()
+    .some((value) => value.kind === "file" && value.access === "write");
 }
 
 /** The files that a call may have written, of the values that were kept of the call: links are resolved, and each is named once. */

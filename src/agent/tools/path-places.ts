@@ -64,11 +64,27 @@ export function parametersOf(inputSchema: JsonObject): JsonObject {
 }
 
 /** The values at a place of an input: of a parameter, or of the field of each item that has it. */
-export function valuesAt(input: JsonObject, { parameter, field }: Place): readonly Json[] {
+export function valuesAt(input: JsonObject, place: Place): readonly Json[] {
+  return placedValues(input, place).map(({ value }) => value);
+}
+
+/** A value of an input, with where it stands: `command`, `commands[1]`, or `steps[0].command`. */
+export type PlacedValue = { readonly at: string; readonly value: Json };
+
+/** The values at a place of an input, each with where it stands. */
+export function placedValues(input: JsonObject, { parameter, field }: Place): readonly PlacedValue[] {
   const value = Object.hasOwn(input, parameter) ? (input[parameter] ?? null) : null;
-  const items = isList(value) ? value : [value];
-  const found = field === null ? items : items.map((item) => (isJsonObject(item) ? (item[field] ?? null) : null));
-  return found.flatMap((each): readonly Json[] => (each === null ? [] : isList(each) ? each : [each]));
+  const items = itemsOf({ at: parameter, value });
+  if (field === null) return items;
+  return items.flatMap(({ at, value: item }) =>
+    isJsonObject(item) ? itemsOf({ at: `${at}.${field}`, value: item[field] ?? null }) : [],
+  );
+}
+
+/** The items of a list, or the value itself; none of null. */
+function itemsOf({ at, value }: PlacedValue): readonly PlacedValue[] {
+  if (!isList(value)) return value === null ? [] : [{ at, value }];
+  return value.flatMap((item, index) => (item === null ? [] : [{ at: `${at}[${index}]`, value: item }]));
 }
 
 function isList(value: Json): value is readonly Json[] {

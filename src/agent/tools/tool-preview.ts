@@ -1,3 +1,4 @@
+import type { KnownFiles } from "../workspace/known-files.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** The changes that a call would make, for the people who decide on it. */
@@ -6,8 +7,19 @@ export type ToolPreview = {
   readonly files: readonly { readonly path: string; readonly diff: string | null }[];
 };
 
-/** The things that a preview may look at, and until when. */
-export type PreviewContext = { readonly workspace: Workspace; readonly signal: AbortSignal };
+/** The things that a preview may look at, and until when. What it notes of files is not kept. */
+export type PreviewContext = { readonly workspace: Workspace; readonly files: KnownFiles; readonly signal: AbortSignal };
 
-/** Says what a call would change, and changes nothing. */
+/** Says what a call would change, and changes nothing. Throws CallWouldFail if it is sure that the call would fail. */
 export type BoundPreview = (context: PreviewContext) => Promise<ToolPreview>;
+
+/** The failure of a call as a preview foresees it: as things stand, the tool would throw `failure`. */
+export class CallWouldFail extends Error {
+  override readonly name = "CallWouldFail";
+  readonly failure: unknown;
+
+  constructor(failure: unknown) {
+    super("as things stand, the call would fail", { cause: failure });
+    this.failure = failure;
+  }
+}

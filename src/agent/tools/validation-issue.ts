@@ -26,5 +26,6 @@ function propertyOf(data: unknown, key: unknown): unknown {
 /** The problem in words that follow the place. */
 export function describe(error: ErrorObject): string {
   if (error.keyword === "enum") return `must be one of ${JSON.stringify(error.params["allowedValues"])}`;
+  if (error.keyword === "minLength" && error.params["limit"] === 1) return "must not be empty";
   return error.message ?? error.keyword;
 }

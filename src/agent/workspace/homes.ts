@@ -1,5 +1,7 @@
-import { chmod, mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../lib/error-code.ts";
 
 /** The HOMEs of agents: a folder of the server's data for each agent that has started a program, which nobody else may read. */
 export class Homes {
@@ -22,8 +24,44 @@ export class Homes {
     return readdir(this.#folder).catch(() => []);
   }
 
-  /** Removes an agent's HOME with all that lies in it. */
+  /** Removes an agent's HOME with all that lies in it, whatever its programs have made there. */
   async remove(agentId: string): Promise<void> {
-    await rm(join(this.#folder, agentId), { recursive: true, force: true });
+    const home = join(this.#folder, agentId);
+    try {
+      await rm(home, { recursive: true, force: true });
+    } catch (error) {
+      if (!["ENAMETOOLONG", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
+      await removeLevels(home);
+    }
   }
+}
+
+/**
+ * Removes a folder whose folders may lie deeper than a path can be long, and may be closed to their owner: each is brought up
+ * before it is removed.
+ */
+async function removeLevels(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (let entries = await entriesOf(folder); entries.length > 0; entries = await entriesOf(folder))
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (!entry.isDirectory()) {
+        await unlink(path);
+        continue;
+      }
+      await chmod(path, 0o700);
+      for (const inner of await entriesOf(path)) {
+        if (!inner.isDirectory()) await unlink(join(path, inner.name));
+        else {
+          await chmod(join(path, inner.name), 0o700);
+          await rename(join(path, inner.name), join(folder, randomUUID()));
+        }
+      }
+      await rmdir(path);
+    }
+  await rmdir(folder);
+}
+
+function entriesOf(folder: string) {
+  return readdir(folder, { withFileTypes: true });
 }

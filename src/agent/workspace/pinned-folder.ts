@@ -11,6 +11,8 @@ export class FolderChanged extends Error {
 /** The files that this process has open, as the system shows them: by them a name is looked up in a folder that is held open. */
 const OPEN_FILES = "/proc/self/fd";
 const CAN_PIN = existsSync(OPEN_FILES);
+/** `O_PATH` of Linux: a folder is held open that may not be read. */
+const HOLD = 0o10000000;
 
 /**
  * Does something in the folder of this real path, given by a path that leads there whatever becomes of the real one
@@ -20,7 +22,7 @@ const CAN_PIN = existsSync(OPEN_FILES);
  */
 export async function inFolder<Result>(real: string, use: (folder: string) => Promise<Result>): Promise<Result> {
   if (!CAN_PIN) return use(real);
-  const folder = await open(real, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((error: unknown) => {
+  const folder = await open(real, HOLD | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch((error: unknown) => {
     throw ["ELOOP", "ENOTDIR"].includes(errorCode(error) ?? "")
       ? new FolderChanged(`${real} is not the folder that it was`)
       : error;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { constants } from "node:fs";
-import { lstat, open, rename, rm } from "node:fs/promises";
+import { constants, lstatSync, renameSync, type Stats } from "node:fs";
+import { lstat, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isSameState, stateAt, stateOf, type FileState } from "./file-state.ts";
+import { isSameState, stateAt, stateOf, toState, type FileState } from "./file-state.ts";
 import { FolderChanged, inFolder, makeFolders } from "./pinned-folder.ts";
 import { PathRefused } from "./path-refused.ts";
 import { SAFELY } from "./safely.ts";
@@ -30,17 +30,17 @@ export class StagedFile {
 
   /**
    * Stages a content for the file of this real path, with the folders that the file lies in. It gets the permissions of the
-   * file that is there. A file that may not be written is refused by the system, and what is no file by PathRefused.
+   * file that is there, and its owner, if the server may give files away (root). A file that may not be written is refused by the system, and what is no file by PathRefused.
    */
   static async beside(path: string, real: string, content: string | Uint8Array): Promise<StagedFile> {
-    const place = { path, folder: dirname(real), name: basename(real), beside: `.${randomUUID()}` };
+    const place = { path, folder: dirname(real), name: basename(real), beside: `.triplane-${randomUUID()}` };
     await makeFolders(place.folder).catch(told(path, real));
     const written = await inPlace(place, async (folder) => {
       const before = await lstat(join(folder, place.name)).catch(() => null);
       if (before?.isFile() === false) throw new PathRefused(`${path} is not a file: list folders with fs_glob`);
       if (before !== null) await (await open(join(folder, place.name), constants.O_WRONLY | SAFELY)).close();
       try {
-        return await writeWhole(join(folder, place.beside), content, before === null ? 0o644 : before.mode & 0o777);
+        return await writeWhole(join(folder, place.beside), content, before);
       } catch (error) {
         await rm(join(folder, place.beside), { force: true });
         throw error;
@@ -58,8 +58,9 @@ export class StagedFile {
     const { path, name, beside } = this.#place;
     return inPlace(this.#place, async (folder) => {
       try {
-        if (before !== undefined) await requireState(path, join(folder, name), before);
-        await rename(join(folder, beside), join(folder, name));
+        // Both are synchronous, so that no other agent of this server comes between the look and the rename.
+        if (before !== undefined) requireState(path, join(folder, name), before);
+        renameSync(join(folder, beside), join(folder, name));
       } catch (error) {
         await rm(join(folder, beside), { force: true });
         throw error;
@@ -81,8 +82,9 @@ export class StagedFile {
   }
 }
 
-async function requireState(path: string, file: string, before: FileState | null): Promise<void> {
-  const now = await stateAt(file);
+function requireState(path: string, file: string, before: FileState | null): void {
+  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  const now = stats === undefined ? null : toState(stats);
   if (isSameState(before, now)) return;
   const became = now === null ? "was removed" : before === null ? "was made by something else" : "was changed by something else";
   throw new FileChangedMeanwhile(`${path} ${became} while this call ran, and is left as it is: read it again`);
@@ -100,10 +102,13 @@ function told(path: string, real: string): (error: unknown) => never {
   };
 }
 
-/** Writes a new file, and waits until the disk has it. Answers its state. */
-async function writeWhole(path: string, content: string | Uint8Array, mode: number): Promise<FileState> {
+/** Writes a new file with the permissions of the one before, and waits until the disk has it. Answers its state. */
+async function writeWhole(path: string, content: string | Uint8Array, before: Stats | null): Promise<FileState> {
+  const mode = before === null ? 0o644 : before.mode & 0o777;
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | SAFELY, mode);
   try {
+    // A disk of another machine may keep that from root: the file is the server's then.
+    if (before !== null && process.getuid?.() === 0) await file.chown(before.uid, before.gid).catch(() => {});
     await file.chmod(mode);
     await file.writeFile(content, "utf8");
     await file.sync();

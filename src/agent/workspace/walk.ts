@@ -103,7 +103,7 @@ async function entriesOf(folder: string): Promise<Dirent[] | null> {
   } catch (error) {
     if (error instanceof FolderChanged) return [];
     if (errorCode(error) === "ENOENT") return [];
-    if (["EACCES", "EPERM"].includes(errorCode(error) ?? "")) return null;
+    if (["EACCES", "EPERM", "ENAMETOOLONG"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
 }

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { startable, type ScheduledCall } from "../../../src/agent/loop/next-action.ts";
 
-const STATUS = { p: "waiting for a person", r: "ready", x: "running", f: "final" } as const;
+const STATUS = { p: "waiting for a person", h: "held", r: "ready", x: "running", f: "final" } as const;
 
-/** Slots from a short form: lower case is a read, upper case is exclusive; p, r, x, f is the status. */
+/** Slots from a short form: lower case is a read, upper case is exclusive; p, h, r, x, f is the status. */
 function calls(form: string): ScheduledCall[] {
   return form.split("").map((letter, index) => ({
     id: String(index),
@@ -29,6 +29,9 @@ describe("startable", () => {
     ["PR", [], "also when nothing else can run"],
     ["PfR", [], "also behind final ones"],
     ["pRr", [], "and a held exclusive call is not passed"],
+    ["XHr", [], "one that is held behind another does not pass it"],
+    ["PHr", ["2"], "is passed by reads"],
+    ["PHR", [], "and holds later exclusive calls"],
   ])("%s starts %j: %s", (form, expected) => {
     expect(startable(calls(form), 3)).toEqual(expected);
   });

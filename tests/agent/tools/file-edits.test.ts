@@ -66,7 +66,7 @@ describe("fs_edit (X3)", () => {
   it("refuses what would change nothing, an empty old_string, and what would grow without end", async () => {
     const { edit } = await folderWith("a.txt", "a".repeat(10_000));
     await expect(edit("a", "a", true)).rejects.toThrow("old_string and new_string are the same");
-    await expect(edit("", "a")).rejects.toThrow("must NOT have fewer than 1 characters");
+    await expect(edit("", "a")).rejects.toThrow("must not be empty");
     await expect(edit("a", "b".repeat(1_000_000), true)).rejects.toThrow("the file would have 10000000000 characters");
     expect(editText("a\r\n", { oldString: "a\n", newString: "a\r\n", replaceAll: false })).toMatchObject({
       refusal: "nothing would change: the file has new_string there already",
@@ -253,4 +253,17 @@ describe("texts of files", () => {
     expect(fileDiff("f", lines("a"), lines("b"))).toEqual({ path: "f", diff: null });
     expect(fileDiff("f", null, "new\n").diff).toBe("--- /dev/null\n+++ b/f\n@@ -0,0 +1,1 @@\n+new\n");
   });
+});
+
+it("of edits of one file that agents of a server make at once, none is lost: one is made, and the others are refused", async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, "a.txt");
+  for (let round = 0; round < 20; round += 1) {
+    await writeFile(path, "start");
+    const edits = ["1", "2", "3", "4"].map((by) =>
+      runTool(folder, "fs_edit", { path: "a.txt", old_string: "start", new_string: by }),
+    );
+    const made = (await Promise.allSettled(edits)).filter(({ status }) => status === "fulfilled");
+    expect(made).toHaveLength(1);
+  }
 });

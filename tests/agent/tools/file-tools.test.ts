@@ -1,4 +1,4 @@
-import { link, mkdir, open, readFile, symlink, writeFile } from "node:fs/promises";
+import { chown, link, mkdir, open, readFile, symlink, writeFile } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -277,6 +277,16 @@ describe("fs_write, fs_glob, fs_grep", () => {
     await mkdir(join(folder, "full"));
     await expect(runTool(folder, "fs_write", { path: "full", content: "" })).rejects.toThrow("full is not a file");
     expect(readdirSync(folder)).toEqual(["full", "run.sh"]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("leaves a file to its owner, if the server may give files away", async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, "a.txt");
+    await writeFile(path, "one");
+    await chown(path, 1_234, 2_345);
+    await runTool(folder, "fs_write", { path: "a.txt", content: "two" });
+    expect(lstatSync(path)).toMatchObject({ uid: 1_234, gid: 2_345 });
+    expect(await readFile(path, "utf8")).toBe("two");
   });
 
   it("writes files of the longest names that a disk takes", async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -71,6 +71,15 @@ describe("fs_multi_edit (X6)", () => {
     const { details } = await edit([replace("a.txt", "one", "1"), replace("./link.txt", "two", "2")]);
     expect(await contents()).toEqual({ "a.txt": "1 2", "link.txt": "1 2" });
     expect((details as { files: unknown[] }).files).toHaveLength(1);
+  });
+
+  it("refuses two names of one file (hard links): the first edit would leave the second another file", async () => {
+    const { folder, edit, contents } = await folderWith({ "a.txt": "one two" });
+    await link(join(folder, "a.txt"), join(folder, "b.txt"));
+    const failed = edit([replace("a.txt", "one", "1"), replace("b.txt", "two", "2")]);
+    await expect(failed).rejects.toThrow("no file was changed");
+    await expect(failed).rejects.toThrow("edits[1] (b.txt): b.txt is another name of a.txt (a hard link)");
+    expect(await contents()).toEqual({ "a.txt": "one two", "b.txt": "one two" });
   });
 
   it("stages all files before it renames one: if one cannot be staged, nothing is changed and nothing is left", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { byteLength, storable } from "../../../src/lib/text.ts";
 import { ShownOutput } from "../../../src/agent/workspace/output/shown-output.ts";
 
 const LIMITS = { bytes: 1_000, lines: 20 };
@@ -43,6 +44,18 @@ describe("the output that a model is shown", () => {
       expect(shown.text).toMatch(form);
       expectBounded(shown.text);
     }
+  });
+
+  it.each([
+    ["no character", 0xff],
+    ["NUL", 0],
+  ])("is head and tail of what has no text, each byte of which takes three: %s", (_name, byte) => {
+    const output = new ShownOutput(LIMITS);
+    output.take(Buffer.concat([Buffer.from("begins"), Buffer.alloc(600, byte), Buffer.from("ends")]));
+    const { text, isWhole } = output.shown;
+    expect(isWhole).toBe(false);
+    expect(byteLength(storable(text))).toBeLessThanOrEqual(LIMITS.bytes);
+    expect(text).toMatch(/^begins.*\n\[… \d+ of 610 bytes are left out here …\]\n.*ends$/s);
   });
 
   it("says exactly how much is left out", () => {

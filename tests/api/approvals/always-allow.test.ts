@@ -1,3 +1,5 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   AllowAlwaysDocument,
@@ -10,7 +12,7 @@ import { type Person, office, ask, approvalOf } from "../../support/office.ts";
 
 describe("always allow this", () => {
   it("proposes the narrowest rule with what it would have meant, stores it with its author, and can be revoked", async () => {
-    const { as } = await office();
+    const { app, as } = await office();
     const first = await ask(as("anna"), "write docs/a [1].txt");
     await as("paul").decide({ approvalId: first.approvalId, decision: "DENY" });
     await as("anna").until(first.agent, "DONE");
@@ -53,6 +55,8 @@ describe("always allow this", () => {
       allowRule: { revokedBy: { actorId: "petra" } },
     });
     expect((await paul.get(AllowRulesDocument, { filter: { isActive: true } })).allowRules.nodes).toEqual([]);
+    // What another agent has written must be read before it is written, and nobody would be asked.
+    await rm(join(app.workspace, "docs/a [1].txt"));
     await ask(as("anna"), "write docs/a [1].txt");
   });
 

@@ -1,11 +1,13 @@
+import { createHash } from "node:crypto";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineTool, type Tool } from "../../../src/agent/tools/tool.ts";
 import type { ToolPreview } from "../../../src/agent/tools/tool-preview.ts";
 import type { TemplateConfig } from "../../../src/triplane.ts";
+import { stateOf } from "../../../src/agent/workspace/file-state.ts";
 import { visibleLines } from "../../../src/lib/escape-hidden.ts";
-import { callsWith, playedModel, says } from "../../support/models.ts";
+import { calls, callsWith, playedModel, says } from "../../support/models.ts";
 import { ACTORS, approvalOf, ask, office } from "../../support/office.ts";
 
 const FILES = { "a.txt": "one\ntwo\nthree\n", "locked/.env": "TOKEN=secret\n", "image.png": "\0\0", "locked/b.txt": "locked\n" };
@@ -13,10 +15,11 @@ const FILES = { "a.txt": "one\ntwo\nthree\n", "locked/.env": "TOKEN=secret\n", "
 /** The preview of a call as an approver sees it, in a workspace with FILES that nothing has changed. */
 async function previewOf(tool: string, input: object, template: Partial<TemplateConfig> = {}, tools: readonly Tool[] = []) {
   const model = playedModel(
+    () => calls("looks"),
     () => callsWith([tool, input]),
     () => says("Done."),
   );
-  const { app, as } = await office(template, { model, config: { ...ACTORS, tools: [...tools] } });
+  const { app, as } = await office(template, { model, config: { ...ACTORS, tools: [looks, ...tools] } });
   await mkdir(join(app.workspace, "locked"));
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(app.workspace, name), content);
   await symlink("a.txt", join(app.workspace, "link.txt"));
@@ -24,6 +27,23 @@ async function previewOf(tool: string, input: object, template: Partial<Template
   for (const [name, content] of Object.entries(FILES)) expect(await readFile(join(app.workspace, name), "utf8")).toBe(content);
   return (await approvalOf(as("vera"), approvalId)).preview;
 }
+
+/** Lets the agent know the files whose contents may be shown. */
+const looks = defineTool<Record<string, never>>({
+  name: "looks",
+  description: "Reads files.",
+  readOnly: true,
+  inputSchema: { type: "object", required: [], properties: {} },
+  run: async (_input, { workspace, files }) => {
+    for (const name of ["a.txt", "image.png"]) {
+      await using file = await workspace.openForReading(name);
+      const content = await file.readFile();
+      const digest = createHash("sha256").update(content).digest("hex");
+      files.read({ name, state: await stateOf(file), digest, content }, true);
+    }
+    return { output: "read", details: null };
+  },
+});
 
 const edit = (path: string, old_string: string, new_string: string) => ({ path, old_string, new_string });
 
@@ -57,15 +77,16 @@ describe("what a call would change", () => {
   });
 
   it.each([
-    ["fs_edit", edit("a.txt", "four", "4"), "old_string does not occur"],
+    ["fs_edit", edit("locked/b.txt", "four", "4"), "locked/b.txt exists, and you have not read it"],
     ["fs_edit", edit("gone.txt", "four", "4"), "gone.txt does not exist"],
     [
       "fs_multi_edit",
-      { edits: [edit("a.txt", "two", "2"), edit("image.png", "a", "b")] },
+      { edits: [edit("gone.txt", "two", "2"), edit("image.png", "a", "b")] },
       "edits[1] (image.png): image.png is not a text file",
     ],
-  ])("is told with the reason if it cannot be made: %s %j", async (tool, input, problem) => {
-    expect(await previewOf(tool, input)).toEqual({ files: [], problem: expect.stringContaining(problem) });
+  ])("is told with the reason if it cannot be made, and the agent may not know why: %s %j", async (tool, input, problem) => {
+    const asking = { permission: { mode: "approval", allow: ["looks"] } } as const;
+    expect(await previewOf(tool, input, asking)).toEqual({ files: [], problem: expect.stringContaining(problem) });
   });
 
   it("never shows a file with secrets, nor one that may not be read by the time it is opened", async () => {
@@ -85,7 +106,7 @@ describe("what a call would change", () => {
       },
       run: () => ({ output: "done", details: null }),
     });
-    const denying = { permission: { mode: "approval", deny: ["fs_read(path:locked)"] } } as const;
+    const denying = { permission: { mode: "approval", allow: ["looks"], deny: ["fs_read(path:locked)"] } } as const;
     const denied = await previewOf("reaching", { name: "locked/b.txt" }, denying, [reaching]);
     expect(denied).toEqual({
       files: [],

@@ -7,7 +7,7 @@ import { office, ask, inbox, approvalOf } from "../../support/office.ts";
 
 describe("what was allowed is what runs (invariant 7)", () => {
   it("files that the paths lead to are shown; one that leads elsewhere by then is asked anew", async () => {
-    const { app, as } = await office();
+    const { app, as } = await office({ permission: { mode: "approval" } });
     await mkdir(join(app.workspace, "docs"));
     await writeFile(join(app.workspace, "other.txt"), "untouched");
     await writeFile(join(app.workspace, "docs/real.txt"), "");

@@ -69,14 +69,21 @@ describe("bash_run", () => {
   });
 
   it.each([
-    ["a folder that is not there", { command: "pwd", cwd: "nowhere" }, "EXECUTION_FAILED", /nowhere/],
+    [
+      "a folder that is not there",
+      { command: "pwd", cwd: "nowhere" },
+      "EXECUTION_FAILED",
+      /^The tool failed: nowhere does not exist$/,
+    ],
+    ["a folder that is a file", { command: "pwd", cwd: "file" }, "EXECUTION_FAILED", /failed: file is no folder/],
     ["a folder outside of the workspace", { command: "pwd", cwd: ".." }, "PERMISSION_DENIED", /outside of the workspace/],
     ["a variable without a name", { command: "env", env: { "A=B": "c" } }, "INVALID_PARAMS", /env/],
     ["a value that is no text", { command: "env", env: { A: 7 } }, "INVALID_PARAMS", /env\/A: must be string/],
-    ["no command", { command: "" }, "INVALID_PARAMS", /command/],
+    ["no command", { command: "" }, "INVALID_PARAMS", /command: must not be empty/],
     ["a command that is too long", { command: "x".repeat(40_000) }, "INVALID_PARAMS", /command/],
   ])("refuses %s", async (_name, input, type, message) => {
     const { app, turn } = await bashApp([["bash_run", input]]);
+    await writeFile(join(app.workspace, "file"), "");
     const [call] = await turn();
     expect(call?.error?.type).toBe(type);
     expect(call?.output).toMatch(message);
@@ -146,6 +153,14 @@ describe("bash_run", () => {
       offset = output?.piece?.nextOffset ?? null;
     }
     expect(kept).toBe(whole);
+  });
+
+  it("of output that has no text as much is kept, also if its bytes alone would fit", async () => {
+    const command = "echo begins; head -c 30000 /dev/zero; echo ends";
+    const { client, agentId, turn } = await bashApp([["bash_run", { command }]]);
+    const [call] = await turn();
+    expect(call?.output).toMatch(/^begins\n␀*\n\[… \d+ of 30012 bytes are left out here …\]\n␀*ends\n\[exit code 0/);
+    expect(await keptOutput(client, agentId, 0, 10)).toMatchObject({ bytes: 30_012 });
   });
 
   it(

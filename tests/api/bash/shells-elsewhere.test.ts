@@ -1,14 +1,17 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { LostShell } from "../../../src/agent/calls/shells/rows.ts";
 import type { Sql, Statement } from "../../../src/db/sql.ts";
 import { isAlive } from "../../support/alive.ts";
 import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../../support/app.ts";
-import { callsOf } from "../../support/bash.ts";
+import { bashApp, callsOf } from "../../support/bash.ts";
 import { connect, ofType, textOf, type TestClient } from "../../support/client.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
+import { embeddedFolder } from "../../support/embedded.ts";
 import { callsWith, playedModel, says } from "../../support/models.ts";
 import { startServerProcess } from "../../support/server-process.ts";
+import { shellRow } from "../../support/shell-row.ts";
 
 const SHORT = { ttlMs: 4_000, renewMs: 100, startMs: 2_000 };
 
@@ -194,6 +197,24 @@ describe("background shells of a server that is killed", () => {
         .toEqual(["SERVER_LOST", "SERVER_LOST", "SERVER_LOST"]);
       expect(ofType(await again.events(id), "ShellEnded")).toHaveLength(3);
     }
+  });
+
+  it("are never said to run after a restart of the only server of an embedded database", async () => {
+    const folder = await embeddedFolder();
+    const database = { kind: "embedded", folder } as const;
+    const { app, client, agentId, turn } = await bashApp([["bash_run", { command: "true" }]], { database });
+    const [call] = await turn();
+    const { sql } = app.services;
+    const text = 'SELECT tenant, id AS "agentId", created_by AS "createdBy" FROM agent';
+    const [row] = await sql.query<Pick<LostShell, "tenant" | "agentId" | "createdBy">, []>({ name: "read_agent", text }, []);
+    if (row === undefined) throw new Error("there is no agent");
+    // The server dies, and the row stays as it is.
+    const { id: shellId } = await shellRow(sql, { ...row, callId: call?.callId ?? "" }, "dead");
+    expect((await client.agent(agentId)).shells).toMatchObject([{ shellId, state: "RUNNING" }]);
+    await app.close();
+    const next = connect((await startTestApp({ database })).url);
+    expect((await next.agent(agentId)).shells).toMatchObject([{ shellId, state: "ENDED", endReason: "SERVER_LOST" }]);
+    expect(ofType(await next.events(agentId), "ShellEnded")).toMatchObject([{ shellId }]);
   });
 });
 

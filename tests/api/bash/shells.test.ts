@@ -167,6 +167,23 @@ describe("a background shell", () => {
     expect((await shellsOf(client, agent.id)).map(({ state }) => state).toSorted()).toEqual(["ENDED", "RUNNING", "RUNNING"]);
   });
 
+  it("that has said nothing is said to have said nothing, with its state", async () => {
+    const { client } = await shellApp([
+      background("sleep 300"),
+      "It runs.",
+      (shell_id) => [["bash_logs", { shell_id }]],
+      (shell_id) => [["bash_kill", { shell_id }]],
+      (shell_id) => [["bash_logs", { shell_id }]],
+      "It is over.",
+    ]);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    await client.turn(agent.id, "look");
+    const [, running, , ended] = (await callsOf(client, agent.id)).map(({ output }) => output);
+    expect(running).toBe("[it runs; it has said nothing so far, read on later with since 0]");
+    expect(ended).toMatch(/^\[it has ended: .*; it has said nothing\]$/);
+  });
+
   it("that cannot be started has ended, and its call fails with why", async () => {
     const { client } = await shellApp([background("pwd", { cwd: "nowhere" }), "Oh."]);
     const agent = await client.createAgent();

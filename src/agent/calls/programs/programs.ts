@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { delimiter, dirname } from "node:path";
 import { msSince } from "../../../lib/ms-since.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
@@ -52,7 +53,7 @@ export async function startProgram(
   const home = await homes.of(agentId);
   const program: Program = {
     argv,
-    folder: folder === undefined ? workspace.root : workspace.resolve(folder),
+    folder: await presentFolder(workspace, folder ?? "."),
     env: { ...inherited(), HOME: home, ...env },
     workspace: workspace.root,
     home,
@@ -61,6 +62,13 @@ export async function startProgram(
     isBackground,
   };
   return sandbox.start(program, signal, waits);
+}
+
+/** The folder in which a program starts. Throws an error for the model if there is no such folder. */
+async function presentFolder(workspace: Workspace, folder: string): Promise<string> {
+  const real = workspace.resolve(folder);
+  if (!(await stat(real)).isDirectory()) throw new Error(`${folder} is no folder: a program starts in a folder`);
+  return real;
 }
 
 /**

@@ -19,7 +19,7 @@ export type DeclaredFile = {
 
 /**
  * The files that a call declares, as they are now. Null if nobody can tell what its answer depends on: a place is left out, so
- * that the tool chooses, a path names no file or may not be read, or the files are larger than 64 MB together.
+ * that the tool chooses, a path names no file or may not be read, the files are larger than 64 MB together, or `signal` aborts.
  */
 export async function declaredFiles(
   { paths }: Pick<Tool, "paths">,
@@ -52,7 +52,7 @@ function pathsAt(input: JsonObject, name: string): readonly string[] | null {
   return texts.every((text) => typeof text === "string") ? texts : null;
 }
 
-/** A file as it is now; null if it is none, if it may not be read, or if it has more than `room` bytes. */
+/** A file as it is now; null if it is none, if it may not be read, if it has more than `room` bytes, or if `signal` aborts. */
 async function look(workspace: Workspace, path: string, room: number, signal: AbortSignal): Promise<DeclaredFile | null> {
   try {
     const name = workspace.show(workspace.resolve(path));
@@ -62,9 +62,9 @@ async function look(workspace: Workspace, path: string, room: number, signal: Ab
       const state = await stateOf(file);
       const hash = createHash("sha256");
       let bytes = 0;
-      for await (const piece of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
+      for await (const piece of file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
         bytes += piece.length;
-        if (bytes > room) return null;
+        if (signal.aborted || bytes > room) return null;
         hash.update(piece);
       }
       return { name, content: { state, digest: hash.digest("hex") } };

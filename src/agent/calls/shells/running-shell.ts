@@ -20,16 +20,16 @@ export class RunningShell {
   #reason: ShellEndReason = "EXITED";
   #aliveUntil: Deadline;
 
-  /** `folder` is that of the output, `leaseMs` the time for which the shell's lease was taken. */
+  /** `folder` is that of the output; after `aliveUntil` the shell's lease may run out. */
   constructor(
     row: LostShell,
     group: ProcessGroup,
-    { folder, mostMs, leaseMs }: { readonly folder: string; readonly mostMs: number; readonly leaseMs: number },
+    { folder, mostMs, aliveUntil }: { readonly folder: string; readonly mostMs: number; readonly aliveUntil: Deadline },
   ) {
     this.row = row;
     this.#group = group;
     this.#output = new Segments(folder);
-    this.#aliveUntil = new Deadline(leaseMs * ALIVE_SHARE);
+    this.#aliveUntil = aliveUntil;
     this.#timer = setTimeout(() => this.end("TIME_UP"), mostMs);
     this.ended = this.#run();
   }
@@ -44,7 +44,7 @@ export class RunningShell {
     this.#aliveUntil = until;
   }
 
-  /** A deadline that begins now, for `renewed`. */
+  /** A deadline that begins now, for a lease that is taken or renewed. */
   static aliveUntil(leaseMs: number): Deadline {
     return new Deadline(leaseMs * ALIVE_SHARE);
   }

@@ -125,12 +125,13 @@ export class ServerShells {
       const group = await startProgram(this.#services, call, argv, { ...options, isBackground: true }, call.ended);
       const folder = outputs.shell(row.id);
       const mostMs = Math.min(timeoutMs ?? call.mostMs, call.mostMs);
-      const shell = new RunningShell(row, group, { folder, mostMs, leaseMs: leaseTimes.ttlMs });
-      shell.renewed(aliveUntil);
+      const shell = new RunningShell(row, group, { folder, mostMs, aliveUntil });
       this.#running.set(row.id, shell);
       void shell.ended.then((end) => this.#reported(row, end));
       if (call.ended.aborted) shell.end("INTERRUPTED");
       if (this.#isClosed) shell.end("SERVER_CLOSED");
+      // Others may say by now that it has ended: it is killed before it runs.
+      if (shell.isCutOff) shell.end("SERVER_LOST");
     } catch (error) {
       await this.#reported(row, { endReason: "NOT_STARTED", exitCode: null, signal: null });
       throw error;

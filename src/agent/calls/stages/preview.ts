@@ -2,10 +2,12 @@ import { aborted } from "../../../lib/aborted.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { byteLength, headBytes, storable } from "../../../lib/text.ts";
 import { namesOf, type RuleValues } from "../../policy/rule-values.ts";
-import type { PreviewContext, ToolPreview } from "../../tools/tool-preview.ts";
+import { CallWouldFail, type PreviewContext, type ToolPreview } from "../../tools/tool-preview.ts";
+import { KnownFiles, type KnownFile, type KnownFileRows } from "../../workspace/known-files.ts";
+import { RecentContents } from "../../workspace/recent-contents.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
-import { failureOf } from "../failure.ts";
+import { failureOf, type Failure } from "../failure.ts";
 import type { Validated } from "./validation.ts";
 
 /** The changes that a call would make as things stood when it was asked for, or why they are not known. */
@@ -14,23 +16,67 @@ export type CallPreview = ToolPreview & { readonly problem: string | null };
 /** The most of a preview: its files, the bytes of its diffs, those of its problem, and its time in ms. */
 const MOST = { files: 100, diffBytes: 128 * 1024, problemBytes: 2_000, ms: 2_000 };
 
+/** The things that a preview may look at. */
+export type PreviewScope = {
+  readonly workspace: Workspace;
+  readonly known: KnownFileRows;
+  readonly contents: RecentContents;
+  /** True if the agent may read all files of the call without asking. */
+  readonly mayReadAll: boolean;
+  readonly stop: AbortSignal;
+};
+
 /**
- * Asks a tool what a call would change; null if the tool cannot say that. Files that mostly hold secrets are not shown: nobody has
- * allowed that yet. Never rejects.
+ * The answer of a preview: the changes, null if the tool cannot say them; and the failure in which the call would end as things
+ * stand, null for none that is foreseen. A failure may be told to the model if that tells it nothing of a file which the agent
+ * has not read, and would have to ask for.
+ */
+export type Foreseen = {
+  readonly preview: CallPreview | null;
+  readonly failure: (Failure & { readonly mayBeTold: boolean }) | null;
+};
+
+/** The answer if a tool cannot say what a call would change. */
+export const NOT_FORESEEN: Foreseen = { preview: null, failure: null };
+
+/**
+ * Asks a tool what a call would change. Files that mostly hold secrets are not looked at: nobody has allowed that yet. Rejects if
+ * the database does not answer.
  */
 export async function previewCall(
   { bound }: Validated,
   values: RuleValues | null,
-  workspace: Workspace,
-  stop: AbortSignal,
-): Promise<CallPreview | null> {
+  { workspace, known, contents, mayReadAll, stop }: PreviewScope,
+): Promise<Foreseen> {
   const { preview } = bound;
-  if (preview === null) return null;
-  if (values === null || namesSecret(values)) return without("a file that mostly holds secrets is not shown");
+  if (preview === null) return NOT_FORESEEN;
+  if (values === null || namesSecret(values))
+    return { preview: without("a file that mostly holds secrets is not shown"), failure: null };
+  const found: (KnownFile | null)[] = [];
+  const outages: unknown[] = [];
+  const rows: KnownFileRows = async (name) => {
+    try {
+      const file = await known(name);
+      found.push(file);
+      return file;
+    } catch (error) {
+      outages.push(error);
+      throw error;
+    }
+  };
+  // Without a content of before, no failure says what something else has written since.
+  const files = new KnownFiles(rows, mayReadAll ? contents : new RecentContents());
   try {
-    return bounded(await inTime((signal) => preview({ workspace, signal }), stop));
+    const answer = await inTime((signal) => preview({ workspace, files, signal }), stop);
+    return { preview: bounded(answer), failure: null };
   } catch (error) {
-    return without(failureOf(error, workspace.root).message);
+    if (outages.length > 0) throw outages[0];
+    const failure = failureOf(error instanceof CallWouldFail ? error.failure : error, workspace.root);
+    const knowsAll = found.length > 0 && found.every((file) => file?.isWhole === true);
+    return {
+      preview: without(failure.message),
+      failure: error instanceof CallWouldFail ? { ...failure, mayBeTold: mayReadAll || knowsAll } : null,
+    };
   }
 }
 

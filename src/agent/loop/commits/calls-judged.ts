@@ -12,7 +12,9 @@ import { sealCall } from "../../calls/seal.ts";
 import type { Stages } from "../../calls/stage-clock.ts";
 import { format } from "../../calls/stages/formatting.ts";
 import { refusalDetails } from "../../calls/refusal-details.ts";
+import { onlyReads } from "../../policy/commands/line-verdict.ts";
 import type { Explanation } from "../../policy/permission.ts";
+import { linesOf, writtenFiles } from "../../policy/rule-values.ts";
 import { RISKS, type Risk } from "../../tools/tool.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { toolWarning } from "./tool-warning.ts";
@@ -20,7 +22,7 @@ import type { AgentView } from "../view.ts";
 import { callsChanged, type Commit } from "./commit.ts";
 
 /** A judgement of a call that does not start now. */
-export type Unready = Exclude<Judgement, ReadyCall>;
+export type Unready = Exclude<Judgement, ReadyCall | { readonly kind: "held" }>;
 
 /** The part of a template about the record of calls. */
 export type RecordTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace">;
@@ -148,7 +150,7 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
       input: validated.bound.input,
       inputHash,
       reason,
-      risk: riskOf(validated.tool.risk, meta),
+      risk: riskOf(judgement, meta),
       meta,
       preview,
       quorum: template.approvalQuorum,
@@ -169,8 +171,11 @@ function ask(view: AgentView, judgement: Unready & { kind: "asked" }, at: Date, 
   };
 }
 
-/** The tool's risk, or that of a hook's `meta` if it is higher. */
-function riskOf(risk: Risk, meta: JsonObject | null): Risk {
+/** The tool's risk, LOW for command lines that only read, or that of a hook's `meta` if it is higher. */
+function riskOf({ validated, values }: JudgedCall, meta: JsonObject | null): Risk {
+  const lines = linesOf(values ?? {});
+  const isReading = lines.length > 0 && onlyReads(lines) && writtenFiles(values).length === 0;
+  const risk = isReading ? "LOW" : validated.tool.risk;
   const said = RISKS.find((known) => known === meta?.["risk"]) ?? risk;
   return RISKS.indexOf(said) > RISKS.indexOf(risk) ? said : risk;
 }

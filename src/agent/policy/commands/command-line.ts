@@ -94,6 +94,8 @@ export type FoundCommand = Span & {
 
 /** A command line, as rules see it. */
 export type CommandLine = {
+  /** The place of the line in the input: `command`, `commands[1]`, `steps[0].command`. Lines that were recorded before have none. */
+  readonly at?: string;
   readonly text: string;
   /** Why the line is not a list of simple commands; null if it is. Such a line is asked about. */
   readonly trouble: Trouble | null;

@@ -19,6 +19,17 @@ export function withParts(explanation: Explanation, scope: CommandScope): Explan
   return { ...explanation, reason: `${explanation.reason} (${reason})`, parts };
 }
 
+/** The most commands whose rules are named. */
+const NAMED = 20;
+
+/** The commands that rules allow, each with its rule, in words. */
+export function rulesOfCommands(verdicts: readonly CommandVerdict[]): string {
+  const said = verdicts.flatMap(({ rule, at, start, end }) =>
+    rule === null ? [] : [`characters ${start + 1} to ${end} of ${at} by ${rule.source}`],
+  );
+  return [...said.slice(0, NAMED), ...(said.length > NAMED ? [`and ${said.length - NAMED} more`] : [])].join("; ");
+}
+
 /** The layers that asked, in their order, as far as lines are what they ask about. */
 function askedParts({ decidedBy }: Explanation, scope: CommandScope): readonly CommandVerdict[] {
   const held = heldBack(scope);
@@ -31,20 +42,20 @@ function askedParts({ decidedBy }: Explanation, scope: CommandScope): readonly C
 
 function partsOfRules(scope: CommandScope): readonly CommandVerdict[] {
   const { permission, lines } = scope;
-  return lines.flatMap(({ parameter, line }) =>
+  return lines.flatMap(({ parameter, at, line }) =>
     line.commands.flatMap((command) => {
       const rule = permission.ask.find((each) => speaksOfCommand(each, scope, command) === "yes" || reachesFiles(each, command));
       const { start, end } = command;
       return rule === undefined
         ? []
-        : [{ start, end, parameter, verdict: "ask", reason: `${rule.source} asks for it`, rule } as const];
+        : [{ start, end, parameter, at, verdict: "ask", reason: `${rule.source} asks for it`, rule } as const];
     }),
   );
 }
 
 function deniedParts(scope: CommandScope): readonly CommandVerdict[] {
   const { permission, lines } = scope;
-  return lines.flatMap(({ parameter, line }) =>
+  return lines.flatMap(({ parameter, at, line }) =>
     line.commands.flatMap((command) => {
       const rule = permission.deny.find(
         (each) =>
@@ -54,16 +65,16 @@ function deniedParts(scope: CommandScope): readonly CommandVerdict[] {
       const { start, end } = command;
       return rule === undefined
         ? []
-        : [{ start, end, parameter, verdict: "deny", reason: `${rule.source} forbids it`, rule } as const];
+        : [{ start, end, parameter, at, verdict: "deny", reason: `${rule.source} forbids it`, rule } as const];
     }),
   );
 }
 
 function distinct(parts: readonly CommandVerdict[]): readonly ExplainedPart[] {
   const known = new Map<string, ExplainedPart>();
-  for (const { parameter, start, end, verdict, reason } of parts) {
-    const key = `${parameter} ${start} ${end}`;
-    if (verdict !== "allow" && !known.has(key)) known.set(key, { parameter, start, end, verdict, reason });
+  for (const { at, start, end, verdict, reason } of parts) {
+    const key = `${at} ${start} ${end}`;
+    if (verdict !== "allow" && !known.has(key)) known.set(key, { parameter: at, start, end, verdict, reason });
   }
   return [...known.values()];
 }

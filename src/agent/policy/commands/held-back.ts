@@ -16,11 +16,12 @@ import { closesBelow, commandRules, pathRules, reachesSearch } from "./spoken-ru
  * files are closed by the box, but not what git has kept of them, and git would record what the box covers as empty.
  */
 export function heldBack(scope: CommandScope): readonly CommandVerdict[] {
-  return scope.lines.flatMap(({ parameter, line }) => {
+  return scope.lines.flatMap(({ parameter, at, line }) => {
     const asks = (span: Span, reason: string, rule: Rule | null): CommandVerdict => ({
       start: span.start,
       end: span.end,
       parameter,
+      at,
       verdict: "ask",
       reason,
       rule,
@@ -115,7 +116,7 @@ function deniedIn(rules: readonly Rule[], search: FoundSearch): { readonly reaso
 /** The parts of a call's lines of which every template asks, unless an allow rule names them: secrets, and paths out of the workspace. */
 export function sensitiveParts({ lines, box }: CommandScope): readonly CommandVerdict[] {
   if (box !== null) return [];
-  return lines.flatMap(({ parameter, line }) =>
+  return lines.flatMap(({ parameter, at, line }) =>
     line.commands.flatMap(({ files, searches, outside }) => {
       const secret = files.find(isSecretFile);
       const search = searches.find((each) => !isOpenSearch(each));
@@ -127,7 +128,7 @@ export function sensitiveParts({ lines, box }: CommandScope): readonly CommandVe
             : outside;
       return found === null
         ? []
-        : [{ start: found.start, end: found.end, parameter, verdict: "ask", reason: found.reason, rule: null } as const];
+        : [{ start: found.start, end: found.end, parameter, at, verdict: "ask", reason: found.reason, rule: null } as const];
     }),
   );
 }

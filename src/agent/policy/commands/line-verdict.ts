@@ -2,14 +2,15 @@ import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { Permission, PolicyBox, PolicyCall, StoredRule, Verdict } from "../permission.ts";
 import type { NamedLine } from "../rule-values.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
-import type { CommandLine, FoundCommand, FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
+import type { FoundCommand, FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
 import { coversCommand, touchesCommand, type Touch } from "./command-pattern.ts";
 import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
 /** The verdict on one command of a line, and why. */
 export type CommandVerdict = Span & {
-  /** The parameter that holds the line. */
+  /** The parameter that holds the line, and where in the input it stands. */
   readonly parameter: string;
+  readonly at: string;
   readonly verdict: Verdict;
   readonly reason: string;
   /** The rule that decided; null if none did. */
@@ -27,34 +28,26 @@ export type CommandScope = {
   readonly lines: readonly NamedLine[];
 };
 
+/** A command of a call that its line runs, with the allow rule that takes it in. */
+type Judged = { readonly named: NamedLine; readonly command: FoundCommand; readonly rule: Rule | undefined };
+
 /** The verdicts on the commands that the lines of a call run: by allow rules, and the setting for commands that only read. */
 export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] {
-  return scope.lines.flatMap(({ parameter, line }) => allowedOf(scope, parameter, line));
-}
-
-function allowedOf(scope: CommandScope, parameter: string, line: CommandLine): readonly CommandVerdict[] {
-  const at = (span: Span, verdict: Verdict, reason: string, rule: Rule | null = null): CommandVerdict => ({
-    start: span.start,
-    end: span.end,
-    parameter,
-    verdict,
-    reason,
-    rule,
-  });
-  const { permission, stored, call } = scope;
-  const trouble = line.trouble ?? line.hidden;
-  const troubled = trouble === null ? [] : [at(trouble, "ask", trouble.reason)];
-  const whole = line.commands.filter(({ isWhole }) => isWhole);
-  const allowing = (rules: readonly Rule[], command: FoundCommand): Rule | undefined =>
-    rules.find((rule) => allowsCommand(scope, rule, parameter, command));
-  const first = whole.map((command) => ({ command, rule: allowing(commandRules(permission.allow, call), command) }));
-  const left = first
-    .filter(({ command, rule }) => rule === undefined && !runsAsReading(scope, command))
-    .map(({ command }) => command);
-  // A call starts by one stored rule: that must take in all that is left.
+  const { permission, stored, call, lines } = scope;
+  const first = lines.flatMap((named): readonly Judged[] =>
+    named.line.commands
+      .filter(({ isWhole }) => isWhole)
+      .map((command) => ({
+        named,
+        command,
+        rule: commandRules(permission.allow, call).find((rule) => allowsCommand(scope, rule, named.parameter, command)),
+      })),
+  );
+  const left = first.filter(({ command, rule }) => rule === undefined && !runsAsReading(scope, command));
+  // A call starts by one stored rule: that must take in all that is left, of all of its lines.
   const takenIn = commandRules(stored, call).map((rule) => ({
     rule,
-    commands: left.filter((command) => allowsCommand(scope, rule, parameter, command)),
+    commands: left.flatMap(({ named, command }) => (allowsCommand(scope, rule, named.parameter, command) ? [command] : [])),
   }));
   const most = Math.max(0, ...takenIn.map(({ commands }) => commands.length));
   const best = takenIn.find(({ commands }) => commands.length === most && most > 0);
@@ -63,18 +56,27 @@ function allowedOf(scope: CommandScope, parameter: string, line: CommandLine): r
     if (best === undefined || another === undefined) return null;
     return `a call runs by one stored rule: ${best.rule.source} takes in another part, and ${another.rule.source} this one`;
   };
-  return [
-    ...troubled,
-    ...first.map(({ command, rule }) => {
-      const deciding = rule ?? (best?.commands.includes(command) === true ? best.rule : undefined);
-      if (deciding !== undefined) return at(command, "allow", `the rule ${deciding.source} allows it`, deciding);
-      if (!left.includes(command)) return at(command, "allow", "it only reads");
-      const reason = unjoined(command);
-      if (reason !== null) return at(command, "ask", reason);
-      const why = whyAsked(scope, command);
-      return at(why, "ask", why.reason);
-    }),
-  ];
+  return lines.flatMap((named) => {
+    const said = (span: Span, verdict: Verdict, reason: string, rule: Rule | null = null): CommandVerdict => {
+      const { start, end } = span;
+      return { start, end, parameter: named.parameter, at: named.at, verdict, reason, rule };
+    };
+    const trouble = named.line.trouble ?? named.line.hidden;
+    const troubled = trouble === null ? [] : [said(trouble, "ask", trouble.reason)];
+    return troubled.concat(
+      first
+        .filter((each) => each.named === named)
+        .map(({ command, rule }) => {
+          const deciding = rule ?? (best?.commands.includes(command) === true ? best.rule : undefined);
+          if (deciding !== undefined) return said(command, "allow", `the rule ${deciding.source} allows it`, deciding);
+          if (!left.some((each) => each.command === command)) return said(command, "allow", "it only reads");
+          const reason = unjoined(command);
+          if (reason !== null) return said(command, "ask", reason);
+          const why = whyAsked(scope, command);
+          return said(why, "ask", why.reason);
+        }),
+    );
+  });
 }
 
 /** Why nothing allows a command. */
@@ -145,6 +147,18 @@ function runsAsReading(scope: CommandScope, command: FoundCommand): boolean {
     isFreeOtherwise(scope, command) &&
     !permission.ask.some((rule) => speaksOfCommand(rule, scope, command) !== "no" || reachesFiles(rule, command))
   );
+}
+
+/** True if the table proves of all command lines of a call that they only read: files of the workspace, and none with secrets. */
+export function onlyReads(lines: readonly NamedLine[]): boolean {
+  return lines.every(
+    ({ line: { trouble, hidden, commands } }) => trouble === null && hidden === null && commands.every(isReading),
+  );
+}
+
+function isReading({ isWhole, effect, trouble, barrier, outside, files, searches }: FoundCommand): boolean {
+  const isProven = isWhole && effect === "reads" && trouble === null && barrier === null && outside === null;
+  return isProven && files.every((file) => file.access === "read" && !isSecretFile(file)) && searches.every(isOpenSearch);
 }
 
 /** The answer of a rule about command lines to a command, wherever it stands. */

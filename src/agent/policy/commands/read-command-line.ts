@@ -11,7 +11,8 @@ import { changesBefore } from "./places/changes-before.ts";
 import { programSetBy } from "./settings/program-variables.ts";
 import { literalWord, type ShellWord } from "./shell-word.ts";
 import { simpleCommands, type Redirect, type SimpleCommand } from "./simple-commands.ts";
-import { commandName, unwrapped, wrappedIn, type Wrapped } from "./wrappers.ts";
+import { commandName, type Wrapped } from "./settings/wrapped.ts";
+import { unwrapped, wrappedIn } from "./wrappers.ts";
 
 /** The most commands that are looked for inside of others, with so many words in all, and how deeply. */
 const INNER_COMMANDS = 100;

@@ -1,3 +1,4 @@
+import { commandName, lineOf, quotedCommand, type Wrapped } from "./settings/wrapped.ts";
 import { aliasesOfGit, setsMore } from "./settings/git-settings.ts";
 import {
   JOINED,
@@ -14,20 +15,6 @@ import {
 import { programsSetBy } from "./settings/program-variables.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
-
-/** Something that a command runs besides itself: the words of a command, or a text that a shell reads. */
-export type Wrapped =
-  | { readonly kind: "words"; readonly words: readonly ShellWord[] }
-  | { readonly kind: "line"; readonly text: string; readonly at: ShellWord }
-  /** The line does not say what is run. */
-  | { readonly kind: "hidden"; readonly at: ShellWord; readonly reason: string }
-  /** A variable may choose what is run. */
-  | { readonly kind: "chosen"; readonly at: ShellWord; readonly reason: string };
-
-/** The name of a command without its folders: `/bin/rm` is `rm`. */
-export function commandName(word: ShellWord | undefined): string {
-  return word === undefined ? "" : word.text.slice(word.text.lastIndexOf("/") + 1);
-}
 
 /** Commands that run a program of a package, which they name first. */
 export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "uvx"]);
@@ -63,7 +50,7 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
 export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   const { words, redirects, pipedFrom } = command;
   const [first, ...rest] = words;
-  const found: Wrapped[] = [...programsSetBy(command), ...redirects.flatMap(readOtherwise)];
+  const found: Wrapped[] = [...programsSetBy(command), ...redirects.flatMap(hiddenByRedirect)];
   if (first === undefined) return [...found, ...substitutedIn(command.assignments)];
   const name = commandName(first);
   const skipped = RUNNERS.get(name);
@@ -74,7 +61,7 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
       // What find puts in the place of {} stands nowhere in the line.
       const behind = rest
         .slice(index + 1)
-        .map((each): ShellWord => (name !== "git" && each.text.includes("{}") ? { ...each, open: MORE.open } : each));
+        .map((each): ShellWord => (name !== "git" && each.text.includes("{}") ? opened(each) : each));
       found.push(...behindOptions(behind, name === "docker" || name === "podman" ? 1 : 0));
       if (name === "git") found.push(...joined(behind), ...joined(behind.slice(behind.findIndex(isNoOption))));
     }
@@ -99,13 +86,6 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   return found;
 }
 
-/** What bash may run, or take for the name of a command, in a redirection that it reads in its own way. */
-function readOtherwise(redirect: SimpleCommand["redirects"][number]): readonly Wrapped[] {
-  return redirect.kind === "file" && redirect.target.open === "an unusual redirection"
-    ? [{ kind: "hidden", at: redirect.target, reason: "bash reads an unusual redirection in its own way" }]
-    : [];
-}
-
 /** Commands of the shell that may evaluate what a word has in quotes. */
 const EVALUATING: ReadonlySet<string> = new Set(
   "test [ printf read let declare typeset local export readonly set unset wait mapfile readarray".split(" "),
@@ -120,6 +100,17 @@ function substitutedIn(words: readonly ShellWord[]): readonly Wrapped[] {
           ([, text, ticked]) => ({ kind: "line", text: text ?? ticked ?? "", at }) as const,
         ),
   );
+}
+
+/** Behind an unusual redirection bash may read the name of a command. */
+function hiddenByRedirect(redirect: SimpleCommand["redirects"][number]): readonly Wrapped[] {
+  return redirect.kind === "file" && redirect.target.open === "an unusual redirection"
+    ? [{ kind: "hidden", at: redirect.target, reason: "bash may read a redirection as a word" }]
+    : [];
+}
+
+function opened({ text, assigns, start, end }: ShellWord): ShellWord {
+  return { text, open: MORE.open, assigns, start, end };
 }
 
 function part({ start, end }: ShellWord, text: string): ShellWord {
@@ -155,6 +146,9 @@ function behindOptions(words: readonly ShellWord[], operands: number): readonly 
   return found;
 }
 
+/** The most texts behind `-c` that are read: values of its options may stand before the one that runs. */
+const SHELL_TEXTS = 8;
+
 function readByShell(
   words: readonly ShellWord[],
   redirects: SimpleCommand["redirects"],
@@ -165,7 +159,8 @@ function readByShell(
   const command = words.findIndex(({ text, open }) => open !== null || (/^-[a-zA-Z]*c/.test(text) && !text.startsWith("--")));
   if (command >= 0) {
     const texts = words.slice(command + 1).filter(({ text }) => !/^[-+]/.test(text));
-    for (const word of words[command]?.open === null ? texts : words.slice(command)) found.push(lineOf(word));
+    for (const word of words[command]?.open === null ? texts.slice(0, SHELL_TEXTS) : words.slice(command))
+      found.push(lineOf(word));
   }
   for (const redirect of redirects)
     if (redirect.kind === "file" && !redirect.writes && command < 0)
@@ -245,19 +240,4 @@ function joined(words: readonly ShellWord[]): readonly Wrapped[] {
     { kind: "line", text, at: first },
     ...(open === undefined ? [] : [{ kind: "hidden", at: open, reason: "a shell reads what is not written out" } as const]),
   ];
-}
-
-/** The command of a trap, an alias, or an alias of git's, which begins with `!`. */
-export function quotedCommand(name: string, word: ShellWord): readonly Wrapped[] {
-  if (name === "trap") return [lineOf(word)];
-  const value = /^[^=]*=(.*)$/s.exec(word.text)?.[1] ?? word.text;
-  if (name === "git") return /^\s*!/.test(value) ? [{ kind: "line", text: value.replace(/^\s*!/, ""), at: word }] : [];
-  // More words may stand behind the alias.
-  return word.text.includes("=") ? [{ kind: "line", text: `${value} $more`, at: word }] : [];
-}
-
-export function lineOf(word: ShellWord): Wrapped {
-  return word.open === null
-    ? { kind: "line", text: word.text, at: word }
-    : { kind: "hidden", at: word, reason: "a shell reads what is not written out" };
 }

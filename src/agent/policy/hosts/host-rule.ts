@@ -45,6 +45,7 @@ export function parseHostRule(source: string, place: string): Result<HostRule, R
   const raw = inner.slice(match[0].length).trimEnd();
   const pattern = raw.startsWith('"') ? unquoted(raw) : raw;
   if (pattern === null) return problem(at, "a quoted pattern is a JSON string");
+  if (pattern.includes("://")) return problem(at, notAUrl(pattern));
   const { name, port } = splitPort(pattern);
   if (port === undefined) return problem(at, "a port is a number from 1 to 65535, or * for every port");
   if (name === "*") return accepted({ source, place, hosts: { kind: "every" }, port });
@@ -102,6 +103,12 @@ function splitPort(pattern: string): { readonly name: string; readonly port: Hos
   if (port === undefined) return { name, port: null };
   if (port === "*") return { name, port: "every" };
   return { name, port: /^\d{1,5}$/.test(port) && isPort(Number(port)) ? Number(port) : undefined };
+}
+
+/** Says of a URL what to write in its place. */
+function notAUrl(pattern: string): string {
+  const host = URL.parse(pattern)?.host ?? "";
+  return `expected the name of a host, not a URL${host === "" ? "" : `: write ${host}`}`;
 }
 
 function isAddress(name: string): boolean {

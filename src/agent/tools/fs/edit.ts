@@ -1,7 +1,8 @@
 import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type, type Static } from "typebox";
-import { readEditable, readText } from "./editable-file.ts";
+import { readEditable } from "./editable-file.ts";
+import { FileProblem, foreseen } from "./file-problem.ts";
 import { lineCount } from "./lines.ts";
 import { writeFiles } from "./file-edits.ts";
 import { editText, placesIn, type EditedText } from "./text-edit.ts";
@@ -45,18 +46,19 @@ export const fsEdit = defineTool({
       },
     };
   },
-  async preview(input, context) {
-    const { present, content } = await readText(context, input.path);
-    return { files: [fileDiff(present.name, content.text, editOf(input, content.text).text)] };
-  },
+  preview: (input, context) =>
+    foreseen(async () => {
+      const { present, content } = await readEditable(context, input.path);
+      return { files: [fileDiff(present.name, content.text, editOf(input, content.text).text)] };
+    }),
 });
 
-/** The text after the edit. Throws an error for the model if the edit cannot be made. */
+/** The text after the edit. Throws a FileProblem if the edit cannot be made. */
 function editOf(
   { path, old_string: oldString, new_string: newString, replace_all: replaceAll }: Static<typeof EDIT_INPUT>,
   text: string,
 ): EditedText {
   const edited = editText(text, { oldString, newString, replaceAll: replaceAll ?? false });
-  if (!edited.ok) throw new Error(`${path}: ${edited.refusal}`);
+  if (!edited.ok) throw new FileProblem(`${path}: ${edited.refusal}`);
   return edited.value;
 }

@@ -1,6 +1,7 @@
 import type { SeenFile } from "../../workspace/known-files.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
-import { readKnown, readPresent, type FileContext, type KnownContent, type LookContext } from "./known-content.ts";
+import { FileProblem } from "./file-problem.ts";
+import { readKnown, type FileContext, type KnownContent } from "./known-content.ts";
 import { decodeText, type TextContent } from "./text-content.ts";
 
 /** A text file as it stands. */
@@ -15,14 +16,9 @@ export async function readEditable(context: FileContext, path: string): Promise<
   return { ...decoded(path, present), known };
 }
 
-/** Reads a text file of which somebody wants to see what an edit would make, whatever the agent knows of the file. Throws likewise. */
-export async function readText(context: LookContext, path: string): Promise<PresentText> {
-  return decoded(path, await readPresent(context, path, EDITED_FILE_BYTES));
-}
-
 function decoded(path: string, present: SeenFile): PresentText {
   const bytes = present.content ?? Buffer.alloc(0);
   const content = decodeText(bytes);
-  if (!content.ok) throw new Error(`${path} ${content.refusal}`);
+  if (!content.ok) throw new FileProblem(`${path} ${content.refusal}`);
   return { present, bytes: bytes.length, content: content.value };
 }

@@ -1,8 +1,10 @@
 import { byteLength, messageOf } from "../../../lib/text.ts";
+import { isSameState } from "../../workspace/file-state.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
 import type { EditableFile, PresentText } from "./editable-file.ts";
+import { FileProblem, isFileProblem } from "./file-problem.ts";
 import { writtenFile, type FileContext } from "./known-content.ts";
 import { encodeText } from "./text-content.ts";
 import { editText, type TextEdit } from "./text-edit.ts";
@@ -31,7 +33,7 @@ type ReadFile<Before extends PresentText> = (path: string) => Promise<Before>;
 
 /**
  * Makes edits of several files, and writes nothing. Each edit sees what those before it made of its file. Throws an error for
- * the model that names every edit that cannot be made.
+ * the model that names every edit that cannot be made: a FileProblem if that is so as the files are.
  */
 export async function editFiles<Before extends PresentText>(
   workspace: Workspace,
@@ -41,16 +43,18 @@ export async function editFiles<Before extends PresentText>(
   const files = new Map<string, EditedFile<Before>>();
   const replacements: number[] = [];
   const problems: string[] = [];
+  let areLasting = true;
   let bytes = 0;
   for (const [index, { path, ...edit }] of edits.entries()) {
     const file = await opened(workspace, read, path, files).catch((error: unknown) => {
       problems.push(`edits[${index}] (${path}): ${messageOf(error)}`);
+      areLasting &&= isFileProblem(error);
       return null;
     });
     if (file === null) continue;
     if (!files.has(file.before.present.name)) bytes += file.before.bytes;
     if (bytes > TOGETHER_BYTES)
-      throw new Error(`the files are larger than ${TOGETHER_BYTES / 1024 / 1024} MB together: edit fewer`);
+      throw new FileProblem(`the files are larger than ${TOGETHER_BYTES / 1024 / 1024} MB together: edit fewer`);
     files.set(file.before.present.name, file);
     const edited = editText(file.text, edit);
     if (!edited.ok) problems.push(`edits[${index}] (${path}): ${edited.refusal}`);
@@ -59,7 +63,10 @@ export async function editFiles<Before extends PresentText>(
       replacements.push(edited.value.replacements);
     }
   }
-  if (problems.length > 0) throw new Error(`no file was changed, since not all edits can be made:\n${problems.join("\n")}`);
+  if (problems.length > 0) {
+    const message = `no file was changed, since not all edits can be made:\n${problems.join("\n")}`;
+    throw areLasting ? new FileProblem(message) : new Error(message);
+  }
   return { files: [...files.values()], replacements };
 }
 
@@ -72,6 +79,11 @@ async function opened<Before extends PresentText>(
   const known = files.get(workspace.show(workspace.resolve(path, "write")));
   if (known !== undefined) return known;
   const before = await read(path);
+  const twin = [...files.values()].find((other) => isSameState(other.before.present.state, before.present.state));
+  if (twin !== undefined)
+    throw new Error(
+      `${path} is another name of ${twin.path} (a hard link): edit one of them, and the other name keeps the old content`,
+    );
   return { path, before, text: before.content.text };
 }
 

@@ -1,6 +1,7 @@
 import { byteLength } from "../../../lib/text.ts";
 import { modifiedAt } from "../../workspace/file-state.ts";
 import { KNOWN_PATH_BYTES, type KnownFile, type SeenFile } from "../../workspace/known-files.ts";
+import { FileProblem } from "./file-problem.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
 
@@ -15,14 +16,14 @@ export function unread(path: string, name: string): string {
 }
 
 /**
- * Throws an error for the model that says what has changed, if a file no longer has the content that the agent knows. What was
+ * Throws a FileProblem that says what has changed, if a file no longer has the content that the agent knows. What was
  * changed and changed back is the same. `before` is the content that the agent knows, if it is at hand.
  */
 export function requireSame(path: string, present: SeenFile, known: KnownFile, before: Buffer | null): void {
   if (known.digest === present.digest) return;
   const was = `${known.bytes} bytes, changed at ${new Date(known.modifiedAt).toISOString()}`;
   const is = `${present.state.bytes} bytes, changed at ${modifiedAt(present.state).toISOString()}`;
-  throw new Error(
+  throw new FileProblem(
     [
       `${path} was changed by something else since you last ${known.access === "READ" ? "read" : "wrote"} it, and is left as it is: read it again.`,
       `It had ${was}; now it has ${is}.`,

@@ -4,20 +4,19 @@ import { stateOf } from "../../workspace/file-state.ts";
 import type { KnownFile, SeenFile } from "../../workspace/known-files.ts";
 import type { ToolContext } from "../tool.ts";
 import { ContentDigest } from "./content-digest.ts";
+import { FileProblem } from "./file-problem.ts";
 import { requireSame, unread } from "./freshness.ts";
 
-/** The part of a call's context that it takes to look at files. */
-export type LookContext = Pick<ToolContext, "workspace" | "signal">;
-
 /** The part of a call's context that it takes to read and write files. */
-export type FileContext = LookContext & Pick<ToolContext, "files">;
+export type FileContext = Pick<ToolContext, "workspace" | "files" | "signal">;
 
 /** A file that is to be written, as it stands, and what the agent knows of it. */
 export type KnownContent = { readonly present: SeenFile; readonly known: KnownFile };
 
 /**
  * Reads a file that is to be written: one that the agent has read or written before, and that nothing else has changed since.
- * Throws an error for the model if that is not so, and as `readPresent` does.
+ * Throws a FileProblem if that is not so, the system's error if there is no file, and PathRefused for one that may not be read or
+ * written. Beyond `mostBytes` nothing is read, and the file is refused; without a bound a large content is not held.
  */
 export async function readKnown(context: FileContext, path: string, mostBytes?: number): Promise<KnownContent> {
   const { workspace, files } = context;
@@ -25,24 +24,15 @@ export async function readKnown(context: FileContext, path: string, mostBytes?: 
   const known = await files.find(name);
   if (known === null) {
     await (await workspace.openForReading(path)).close();
-    throw new Error(unread(path, name));
+    throw new FileProblem(unread(path, name));
   }
   const present = await readNamed(context, path, name, mostBytes);
   requireSame(path, present, known, files.contentOf(known));
   return { present, known };
 }
 
-/**
- * Reads a file that is to be written, as it stands. Throws the system's error if there is no file, and PathRefused for one that may
- * not be read or written. Beyond `mostBytes` nothing is read, and the file is refused; without a bound a large content is not held.
- */
-export async function readPresent(context: LookContext, path: string, mostBytes?: number): Promise<SeenFile> {
-  const { workspace } = context;
-  return readNamed(context, path, workspace.show(workspace.resolve(path, "write")), mostBytes);
-}
-
 async function readNamed(
-  { workspace, signal }: LookContext,
+  { workspace, signal }: FileContext,
   path: string,
   name: string,
   mostBytes: number = Infinity,
@@ -62,7 +52,7 @@ async function readNamed(
 
 function requireSize(path: string, bytes: number, mostBytes: number): void {
   if (bytes > mostBytes)
-    throw new Error(`${path} is larger than ${mostBytes / 1024 / 1024} MB: files of that size are not edited`);
+    throw new FileProblem(`${path} is larger than ${mostBytes / 1024 / 1024} MB: files of that size are not edited`);
 }
 
 /** The content of a file, read up to a byte beyond `mostBytes`. */

@@ -2,8 +2,10 @@ import { Type, type Static } from "typebox";
 import { closed } from "../../../lib/setting.ts";
 import { defineTool } from "../tool.ts";
 import { EDIT } from "./edit.ts";
-import { readEditable, readText, type EditableFile } from "./editable-file.ts";
-import { diffsOf, editFiles, writeFiles, type FileEdit } from "./file-edits.ts";
+import { readEditable, type EditableFile } from "./editable-file.ts";
+import { diffsOf, editFiles, writeFiles, type EditedFiles, type FileEdit } from "./file-edits.ts";
+import { foreseen } from "./file-problem.ts";
+import type { FileContext } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 
 /** The most edits of one call. */
@@ -20,8 +22,7 @@ export const fsMultiEdit = defineTool({
   paths: { "edits[].path": "write" },
   inputSchema: closed({ edits: Type.Array(ONE, { minItems: 1, maxItems: EDITS }) }),
   async run({ edits }, context) {
-    const read = (path: string): Promise<EditableFile> => readEditable(context, path);
-    const { files, replacements } = await editFiles(context.workspace, read, edits.map(fileEdit));
+    const { files, replacements } = await edited(edits, context);
     await writeFiles(context, files);
     const diffs = diffsOf(files);
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
@@ -37,11 +38,12 @@ export const fsMultiEdit = defineTool({
       },
     };
   },
-  async preview({ edits }, context) {
-    const { files } = await editFiles(context.workspace, (path) => readText(context, path), edits.map(fileEdit));
-    return { files: diffsOf(files) };
-  },
+  preview: ({ edits }, context) => foreseen(async () => ({ files: diffsOf((await edited(edits, context)).files) })),
 });
+
+function edited(edits: readonly Static<typeof ONE>[], context: FileContext): Promise<EditedFiles<EditableFile>> {
+  return editFiles(context.workspace, (path) => readEditable(context, path), edits.map(fileEdit));
+}
 
 function fileEdit({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }: Static<typeof ONE>): FileEdit {
   return { path, oldString, newString, replaceAll: replaceAll ?? false };

@@ -37,6 +37,8 @@ export const fsRead = defineTool({
       const content = new ContentDigest();
       // A file that changes while it is read has another state afterwards.
       const state = await stateOf(file);
+      // A stream that begins with an aborted signal fails where nobody hears it.
+      signal.throwIfAborted();
       const chunks = file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>;
       for await (const chunk of asUtf8(content.of(chunks), path)) range.take(chunk);
       const { content: text, lines, totalLines, isCut } = range.end();

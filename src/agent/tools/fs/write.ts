@@ -4,7 +4,8 @@ import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import type { SeenFile } from "../../workspace/known-files.ts";
-import { readKnown, readPresent, writtenFile } from "./known-content.ts";
+import { foreseen } from "./file-problem.ts";
+import { readKnown, writtenFile } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
@@ -21,9 +22,12 @@ export const fsWrite = defineTool({
     content: Type.String({ description: "The whole new content." }),
   }),
   async run({ path, content }, context) {
-    const { workspace, files } = context;
+    const { workspace, files, signal } = context;
     const before = await ifThere(readKnown(context, path));
     const staged = await workspace.stageFile(path, content);
+    // What has ended while the content was staged writes nothing.
+    if (signal.aborted) await staged.discard();
+    signal.throwIfAborted();
     const name = before?.present.name ?? workspace.show(workspace.resolve(path, "write"));
     files.wrote(writtenFile(name, await staged.replace(before?.present.state ?? null), Buffer.from(content)), true);
     const lines = lineCount(content);
@@ -34,11 +38,12 @@ export const fsWrite = defineTool({
       details: { ok: true, path, bytes, lines, diff: diffOf(name, before?.present ?? null, content) },
     };
   },
-  async preview({ path, content }, context) {
-    const before = await ifThere(readPresent(context, path));
-    const name = context.workspace.show(context.workspace.resolve(path, "write"));
-    return { files: [{ path: name, diff: diffOf(name, before, content) }] };
-  },
+  preview: ({ path, content }, context) =>
+    foreseen(async () => {
+      const before = await ifThere(readKnown(context, path));
+      const name = context.workspace.show(context.workspace.resolve(path, "write"));
+      return { files: [{ path: name, diff: diffOf(name, before?.present ?? null, content) }] };
+    }),
 });
 
 /** The file that is replaced; null if there is none. */

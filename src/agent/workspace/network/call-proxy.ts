@@ -9,16 +9,22 @@ import {
 } from "node:http";
 import type { Server, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { INTERNET, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
+import { errorCode } from "../../../lib/error-code.ts";
+import { INTERNET, oneByOne, reach, shown, targetOf, type HostDecision, type Network, type Target } from "./reach.ts";
 
 /** The bounds of one call's proxy. Times are in ms. */
 const CONNECTIONS = 64;
+/** The most connections that are held, with those that are only told that there are too many. */
+const HELD = 2 * CONNECTIONS;
 const HEADER_BYTES = 16 * 1024;
-const HEADERS_MS = 30_000;
+const KEPT_MS = 30_000;
 const CONNECT_MS = 15_000;
 const IDLE_MS = 300_000;
-/** The most refused hosts that are named. */
+/** The most refused hosts that are named, and the most that did not answer. */
 const MOST_NAMED = 20;
+const TOO_MANY = `one call has at most ${CONNECTIONS} connections`;
+/** The least status that an answer can have. */
+const LEAST_STATUS = 100;
 
 /** Headers of one connection, which a proxy does not pass on (RFC 9110, 7.6.1). */
 const HOP_BY_HOP = new Set([
@@ -36,7 +42,7 @@ const HOP_BY_HOP = new Set([
 /**
  * The only way of one call's programs to the network: a proxy for HTTP and CONNECT (RFC 9110) at a socket of the call's own,
  * so that no call uses what another one may reach. Each connection is decided about before anything is sent; what is refused
- * is answered at once with 403 and the reason.
+ * is answered at once with 403 and the reason, what cannot be reached with 502 and the reason.
  */
 export class CallProxy {
   readonly #decide: HostDecision;
@@ -45,47 +51,70 @@ export class CallProxy {
   readonly #listener: Server;
   readonly #sockets = new Set<Duplex>();
   readonly #refused = new Map<string, string>();
+  /** The targets that were allowed and did not answer when they were last tried. */
+  readonly #silent = new Map<string, string>();
+  /** The connections whose request has no whole answer yet. */
+  readonly #busy = new WeakSet<Duplex>();
   #connections = 0;
+  #looking = 0;
+  #isClosed = false;
 
   /** `listener` is a listening socket in the network of the call's box. */
   constructor(listener: Server, decide: HostDecision, network: Network = INTERNET) {
     this.#decide = decide;
-    this.#network = network;
-    this.#listener = listener;
-    this.#http = createServer({
-      maxHeaderSize: HEADER_BYTES,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: 0,
-      keepAliveTimeout: HEADERS_MS,
+    // One name at a time, so that the names of one call hold up those of others for a moment only.
+    const look = oneByOne(async (name) => {
+      if (this.#isClosed) throw new Error("the call has ended");
+      return network.lookup(name);
     });
-    this.#http.on("request", (asked, answer) => void this.#forward(asked, answer));
-    this.#http.on("connect", (asked: IncomingMessage, socket: Duplex, head: Buffer) => void this.#tunnel(asked, socket, head));
+    this.#network = { ...network, lookup: look };
+    this.#listener = listener;
+    this.#http = createServer({ maxHeaderSize: HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: KEPT_MS });
+    this.#http.timeout = IDLE_MS;
+    this.#http.on("request", (asked, answer) => {
+      if (this.#isOneAtATime(asked.socket, answer)) void this.#forward(asked, answer);
+    });
+    this.#http.on("connect", (asked: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (this.#isOneAtATime(socket, socket)) void this.#tunnel(asked, socket, head);
+    });
     this.#http.on("clientError", (_error, socket) => socket.destroy());
+    listener.maxConnections = HELD;
     listener.on("connection", (socket) => this.#accept(socket));
     listener.on("error", () => {});
   }
 
-  /** The refusals, in words for the model: each host once. */
+  /** The refusals, and what was allowed and did not answer, in words for the model: each host and port once. */
   get notes(): readonly string[] {
-    return [...this.#refused.values()];
+    return [...this.#refused.values(), ...this.#silent.values()];
   }
 
   /** Ends all connections, and takes no more. */
   close(): void {
+    this.#isClosed = true;
     this.#listener.close();
     for (const socket of this.#sockets) socket.destroy();
   }
 
   #accept(socket: Socket): void {
-    if (this.#connections >= CONNECTIONS) {
-      socket.on("error", () => {});
-      socket.end(answerHead(503, `one call has at most ${CONNECTIONS} connections`));
-      return;
-    }
+    this.#keep(socket);
+    if (this.#connections >= CONNECTIONS) return void socket.end(answerHead(503, TOO_MANY));
     this.#connections += 1;
     socket.once("close", () => (this.#connections -= 1));
-    this.#keep(socket);
     this.#http.emit("connection", socket);
+  }
+
+  /**
+   * True if a connection asks for one thing at a time. One that does not wait for its answer is closed (RFC 9112, 9.3.2, lets
+   * the client ask again): each request opens a connection of the server's.
+   */
+  #isOneAtATime(socket: Duplex, answer: ServerResponse | Duplex): boolean {
+    if (this.#busy.has(socket)) {
+      socket.destroy();
+      return false;
+    }
+    this.#busy.add(socket);
+    answer.once("close", () => this.#busy.delete(socket));
+    return true;
   }
 
   /** Passes a request on, as in `GET http://example.org/`. */
@@ -98,22 +127,37 @@ export class CallProxy {
       return end(answer, 400, "this is a proxy: ask for http://HOST/…, or CONNECT HOST:PORT for https");
     const address = await this.#address(target);
     if (typeof address !== "string") return end(answer, address.status, address.reason);
+    if (asked.socket.destroyed) return;
+    // Without a length or chunks, a body would be read as a further request, which nobody has decided about.
+    const framing = asked.headers["transfer-encoding"] === undefined ? {} : { "transfer-encoding": "chunked" };
     const passed = request({
       createConnection: () => this.#connect(address, target.port),
       method: asked.method,
       path: `${url.pathname}${url.search}`,
-      headers: { ...passedOn(asked.headers), host: url.host },
+      headers: { ...passedOn(asked.headers), ...framing, host: url.host },
       setHost: false,
     });
-    passed.on("error", (error) =>
-      answer.headersSent ? answer.destroy() : end(answer, 502, `${shown(target)}: ${error.message}`),
-    );
+    let isAwaited = true;
+    const fail = (problem: Error | null): void => {
+      if (isAwaited && !answer.headersSent) end(answer, 502, this.#noAnswer(target, problem));
+      else answer.destroy();
+    };
+    passed.on("error", fail);
+    passed.on("close", () => {
+      if (!answer.headersSent) fail(null);
+    });
     passed.on("response", (response) => {
-      answer.writeHead(response.statusCode ?? 502, passedOn(response.headers));
+      const { statusCode = 0 } = response;
+      if (statusCode < LEAST_STATUS) return void passed.destroy(new Error(`${statusCode} is no status of an answer`));
+      this.#silent.delete(shown(target));
+      answer.writeHead(statusCode, passedOn(response.headers));
       response.on("error", () => answer.destroy());
       response.pipe(answer);
     });
-    answer.on("close", () => passed.destroy());
+    answer.on("close", () => {
+      isAwaited = false;
+      passed.destroy();
+    });
     asked.pipe(passed);
   }
 
@@ -127,31 +171,47 @@ export class CallProxy {
     if (socket.destroyed) return;
     const outside = this.#connect(address, target.port);
     let isConnected = false;
+    let problem: Error | null = null;
+    outside.once("error", (error) => (problem = error));
     outside.once("connect", () => {
       isConnected = true;
+      this.#silent.delete(shown(target));
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
       if (head.length > 0) outside.write(head);
       outside.pipe(socket);
       socket.pipe(outside);
     });
-    outside.once("close", () =>
-      isConnected ? socket.destroy() : socket.end(answerHead(502, `${shown(target)} does not answer`)),
-    );
+    outside.once("close", () => {
+      if (isConnected || socket.destroyed) socket.destroy();
+      else socket.end(answerHead(502, this.#noAnswer(target, problem)));
+    });
     socket.once("close", () => outside.destroy());
   }
 
   /** The address for a target, or the answer that there is none. What is refused is remembered. */
   async #address(target: Target): Promise<string | { readonly status: number; readonly reason: string }> {
-    const reached = await reach(target, this.#decide, this.#network);
+    // Who asks and leaves is looked for all the same.
+    if (this.#looking >= CONNECTIONS) return { status: 503, reason: TOO_MANY };
+    this.#looking += 1;
+    const reached = await reach(target, this.#decide, this.#network).finally(() => (this.#looking -= 1));
     if (reached.kind === "address") return reached.address;
-    if (reached.isRefused && this.#refused.size < MOST_NAMED) this.#refused.set(shown(target), reached.reason);
+    if (reached.isRefused) remember(this.#refused, target, reached.reason);
+    else remember(this.#silent, target, `allowed, but ${reached.reason}`);
     return { status: reached.isRefused ? 403 : 502, reason: reached.reason };
+  }
+
+  /** The words on a target that was allowed and did not answer, which are remembered. */
+  #noAnswer(target: Target, problem: Error | null): string {
+    const why = problem === null ? "" : ` (${errorCode(problem) ?? problem.message})`;
+    const reason = `allowed, but nothing answered at ${shown(target)}${why}`;
+    remember(this.#silent, target, reason);
+    return reason;
   }
 
   #connect(address: string, port: number): Socket {
     const socket = this.#network.connect(address, port);
     this.#keep(socket);
-    const late = setTimeout(() => socket.destroy(), CONNECT_MS);
+    const late = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_MS / 1_000} s`)), CONNECT_MS);
     socket.once("connect", () => clearTimeout(late));
     socket.once("close", () => clearTimeout(late));
     return socket;
@@ -165,9 +225,15 @@ export class CallProxy {
   }
 }
 
-/** The headers that a proxy passes on: not those of the connection, nor those that `connection` names. */
+/** Remembers the words on a target, of MOST_NAMED at most. */
+function remember(named: Map<string, string>, target: Target, reason: string): void {
+  if (named.size < MOST_NAMED || named.has(shown(target))) named.set(shown(target), reason);
+}
+
+/** The headers that a proxy passes on: not those of the connection, nor those that `connection` names, but for the length of a body. */
 function passedOn(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const named = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/));
+  named.delete("content-length");
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name)));
 }
 

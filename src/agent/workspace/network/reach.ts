@@ -1,23 +1,41 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
+import { errorCode } from "../../../lib/error-code.ts";
+import { isNearAddress } from "../../../lib/near-address.ts";
 import { isPrivateAddress } from "../../../lib/private-address.ts";
 import { messageOf } from "../../../lib/text.ts";
+import { Turns } from "../../../lib/turns.ts";
 
 /** The way from the server to the internet. Tests put another one in its place. */
 export type Network = {
   /** The addresses of a name. */
   lookup(name: string): Promise<readonly string[]>;
   connect(address: string, port: number): Socket;
+  /** True for an address of this machine, or of a network that it lies in. */
+  isNear(address: string): boolean;
 };
 
-/** The network of this machine. */
+/** Looks names up one after the other. */
+export function oneByOne(look: Network["lookup"]): Network["lookup"] {
+  const turns = new Turns(1);
+  return (name) => turns.run("", () => look(name));
+}
+
+/**
+ * The network of this machine. Names are looked up one after the other: the system looks up two at a time for all of a process,
+ * and the server looks for its models and webhooks by the same way. A name that nobody answers for takes it ten seconds and more.
+ */
 export const INTERNET: Network = {
-  lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  lookup: oneByOne(async (name) => (await lookup(name, { all: true })).map(({ address }) => address)),
   connect: (address, port) => connect({ host: address, port }),
+  isNear: (address) => isNearAddress(address),
 };
 
 /** True if a program may reach a host at a port now. Hosts are names in lower case, or addresses. One that fails refuses. */
 export type HostDecision = (host: string, port: number) => boolean | Promise<boolean>;
+
+/** The longest name of a host, in characters (RFC 1035), with a dot at its end. */
+const MOST_CHARACTERS = 254;
 
 /** A host and a port, as a program asked for them. */
 export type Target = { readonly host: string; readonly port: number };
@@ -32,7 +50,15 @@ export function targetOf(text: string, port: number | null = null): Target | nul
   const [, bracketed, plain, written] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = (bracketed ?? plain ?? "").toLowerCase().replace(/\.$/, "");
   const asked = written === undefined ? port : Number(written);
-  if (host === "" || /[^a-z0-9._:%-]/.test(host) || asked === null || asked < 1 || asked > 65_535) return null;
+  if (
+    host === "" ||
+    host.length > MOST_CHARACTERS ||
+    /[^a-z0-9._:%-]/.test(host) ||
+    asked === null ||
+    asked < 1 ||
+    asked > 65_535
+  )
+    return null;
   return { host, port: asked };
 }
 
@@ -53,9 +79,9 @@ export async function reach(target: Target, decide: HostDecision, network: Netwo
   try {
     addresses = isIP(target.host) === 0 ? await network.lookup(target.host) : [target.host];
   } catch (error) {
-    return { kind: "none", isRefused: false, reason: `${target.host} has no address (${messageOf(error)})` };
+    return { kind: "none", isRefused: false, reason: `${target.host} has no address (${errorCode(error) ?? messageOf(error)})` };
   }
-  const address = addresses.find((each) => isIP(each) !== 0 && !isPrivateAddress(each));
+  const address = addresses.find((each) => isIP(each) !== 0 && !isPrivateAddress(each) && !network.isNear(each));
   if (address === undefined)
     return refuse(
       `${shown(target)} leads into a private network or to this machine, which programs never reach: nothing was sent`,

@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, rm, stat, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { wholeCharacters } from "../../../lib/text.ts";
+import { errorCode } from "../../../lib/error-code.ts";
+import { byteLength, storable, wholeCharacters } from "../../../lib/text.ts";
 
 /** The most of the beginning, and of the end, of an output that is kept for sure, in bytes. */
 export const KEPT_BYTES = 32 * 1024 * 1024;
@@ -86,13 +87,25 @@ export async function readSegments(
   for (const segment of segments.slice(segments.indexOf(first))) {
     // Behind a gap another piece begins.
     if (segment.start > to || to - from >= bytes) break;
-    const piece = await readFrom(segment, to, bytes - (to - from));
+    const piece = await readFrom(segment, to, bytes - (to - from)).catch(unlessMissing);
+    // It was one of neither the beginning nor the end by the time when it was opened.
+    if (piece === null) return readSegments(folder, { since, bytes, lines, isOpen });
     found.push(piece);
     to += piece.length;
   }
   const all = firstLines(Buffer.concat(found), lines);
-  const end = from + all.length === total && !isOpen ? all.length : wholeCharacters(all, all.length);
-  return { text: all.toString("utf8", 0, end), from, to: from + end, total };
+  const endOf = (piece: Buffer): number =>
+    from + piece.length === total && !isOpen ? piece.length : wholeCharacters(piece, piece.length);
+  const isShort = byteLength(storable(all.toString("utf8", 0, endOf(all)))) <= bytes;
+  // A byte that is no text becomes a character of three.
+  const piece = isShort ? all : all.subarray(0, Math.floor(bytes / 3));
+  const end = endOf(piece);
+  return { text: piece.toString("utf8", 0, end), from, to: from + end, total };
+}
+
+function unlessMissing(error: unknown): null {
+  if (errorCode(error) === "ENOENT") return null;
+  throw error;
 }
 
 function firstLines(buffer: Buffer, lines: number): Buffer {

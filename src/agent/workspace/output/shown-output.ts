@@ -1,3 +1,5 @@
+import { byteLength, storable } from "../../../lib/text.ts";
+
 /** The most of an output that is shown, in bytes and in lines. */
 export type ShownLimits = { readonly bytes: number; readonly lines: number };
 
@@ -50,7 +52,13 @@ export class ShownOutput {
 
   /** The part that is shown of all that was said until now. */
   get shown(): Shown {
+    const shown = this.#within(this.#limits);
     const { bytes, lines } = this.#limits;
+    // A byte that is no text becomes a character of three.
+    return byteLength(storable(shown.text)) <= bytes ? shown : this.#within({ bytes: Math.floor(bytes / 3), lines });
+  }
+
+  #within({ bytes, lines }: ShownLimits): Shown {
     const head = Buffer.concat(this.#head);
     if (this.#bytes <= bytes && linesIn(head) <= lines) return { text: head.toString("utf8"), isWhole: true };
     const ofHead = { bytes: Math.floor(bytes * HEAD_SHARE), lines: Math.floor(lines * HEAD_SHARE) };

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { arch } from "node:os";
 import { join, relative } from "node:path";
 import { CallProxy } from "../network/call-proxy.ts";
@@ -65,7 +65,8 @@ export class BubblewrapSandbox implements Sandbox {
     this.#names = new SystemNames(join(settings.folder, "etc"));
     this.#takenAway = new TakenAway(settings.folder);
     this.#emptyFile = join(settings.folder, "empty");
-    writeFileSync(this.#emptyFile, "", { mode: 0o444 });
+    // Not even its owner may write it again.
+    if (!existsSync(this.#emptyFile)) writeFileSync(this.#emptyFile, "", { mode: 0o444 });
   }
 
   /** Takes away what programs left at protected paths whose server died. Says what, in words for the operator. */

@@ -18,6 +18,8 @@ export type CoverRule = {
 /** The most folders that are looked through in a workspace, and that are remembered of all workspaces together. */
 const MOST_FOLDERS = 50_000;
 const REMEMBERED_FOLDERS = 200_000;
+/** The longest path that a system opens, in bytes (`PATH_MAX`, with the zero behind it). */
+const MOST_PATH_BYTES = 4_096;
 /** After so many folders others have their turn. */
 const TURN_FOLDERS = 50;
 /** A folder that changed so shortly before it was read may change again within the same tick of the file system's clock; ms. */
@@ -78,6 +80,10 @@ async function lookInto(real: string, path: string, before: KnownFolder | null, 
   if (look.folders > MOST_FOLDERS)
     throw new SandboxRefused(
       `the workspace has more than ${MOST_FOLDERS} folders, in which files that must be covered are looked for: let the agent work in a part of it`,
+    );
+  if (Buffer.byteLength(real) >= MOST_PATH_BYTES)
+    throw new SandboxRefused(
+      `the folders in ${path.split("/")[0]} lie deeper than a path can be long, and files that must be covered are looked for in them: a person must remove them`,
     );
   if (look.folders % TURN_FOLDERS === 0) {
     await setImmediate();

@@ -1,4 +1,4 @@
-import { cpSync, lstatSync, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 
@@ -90,9 +90,17 @@ function copy(from: string, to: string): void {
     const real = realpathSync(from);
     const isLink = found.isSymbolicLink() && real.startsWith("/usr/");
     cpSync(isLink ? from : real, to, { recursive: true, verbatimSymlinks: true, filter: isReadable });
+    makeRemovable(to);
   } catch {
     rmSync(to, { recursive: true, force: true });
   }
+}
+
+/** Lets a server that is not root remove its copy again: some systems let nobody write in folders of `/etc`. */
+function makeRemovable(path: string): void {
+  if (!lstatSync(path).isDirectory()) return;
+  chmodSync(path, 0o755);
+  for (const name of readdirSync(path)) makeRemovable(join(path, name));
 }
 
 /** True for what may be shown to everybody: other files of these folders, such as private keys, are left out. */

@@ -1,4 +1,4 @@
-import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { errorCode } from "../../../lib/error-code.ts";
@@ -42,7 +42,8 @@ export class TakenAway {
     const said: string[] = [];
     for (const name of readdirSync(this.#running)) {
       const file = join(this.#running, name);
-      const notes = await this.#takeAll(JSON.parse(readFileSync(file, "utf8")) as Watch, basename(name, ".json"));
+      const watch = watchIn(file);
+      const notes = watch === null ? [] : await this.#takeAll(watch, basename(name, ".json"));
       said.push(...notes.map(({ text }) => text));
       if (notes.every(({ isDone }) => isDone)) unlink(file);
     }
@@ -59,8 +60,11 @@ export class TakenAway {
         seen.add(found);
         const to = join(this.#kept, id, found);
         mkdirSync(dirname(to), { recursive: true });
-        await inFolder(dirname(join(workspace, found)), async (folder) => move(join(folder, basename(found)), to));
-        notes.push({ text: `${found} was taken away: programs of a box may not make it. It is kept in ${to}`, isDone: true });
+        const place = join(workspace, found);
+        const beside = `${place}.taken-away-${id}`;
+        const isMoved = await inFolder(dirname(place), async (folder) => moved(folder, basename(place), to, basename(beside)));
+        const kept = isMoved ? to : beside;
+        notes.push({ text: `${found} was taken away: programs of a box may not make it. It is kept in ${kept}`, isDone: true });
       } catch (error) {
         notes.push({
           text: `${path} must not be made by programs of a box, and could not be taken away (${messageOf(error)})`,
@@ -69,6 +73,16 @@ export class TakenAway {
       }
     }
     return notes;
+  }
+}
+
+/** The watch that was written down; null if it is not whole: then its program was never started. */
+function watchIn(file: string): Watch | null {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Watch;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 
@@ -93,13 +107,20 @@ function unlink(file: string): void {
   }
 }
 
-/** Moves a file or folder, also to another disk. Links are moved as links. */
-function move(from: string, to: string): void {
+/**
+ * Moves what has this name in a folder away: `to` another place, or, where that cannot be, to the name `beside` it in the same
+ * folder. True if it was moved `to`. Links are moved as links. Nothing is copied, since a program may make things of any size
+ * and depth.
+ */
+function moved(folder: string, name: string, to: string, beside: string): boolean {
   try {
-    renameSync(from, to);
+    renameSync(join(folder, name), to);
+    return true;
   } catch (error) {
-    if (errorCode(error) !== "EXDEV") throw error;
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
-    rmSync(from, { recursive: true });
+    // Another disk; a folder that may not be written, or lies in one.
+    if (!["EXDEV", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
   }
+  chmodSync(folder, (statSync(folder).mode & 0o7777) | 0o700);
+  renameSync(join(folder, name), join(folder, beside));
+  return false;
 }

@@ -278,6 +278,8 @@ describe("a deny rule for commands", () => {
       "git -c $X status",
       "git --git-dir=evil p",
       "sh < x.sh",
+      "<&-git push",
+      '3<&-"curl" x',
       "bash -s < x.sh",
       "sh 3< x.sh <&3",
       "bash < <(cat x)",

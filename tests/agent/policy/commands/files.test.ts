@@ -232,7 +232,12 @@ describe("a file that a command gives another name", () => {
   const LINKING: PermissionSource = {
     ...presets.readOnly,
     allow: ["shell(command:{ln,link,cp,mv,mkdir,install,cd,echo} *)", "fs_write"],
-    deny: ["fs_*(path:/secret/key.txt)", "fs_write(path:/package.json)", "fs_*(path:/secret/later.txt)"],
+    deny: [
+      "fs_*(path:/secret/key.txt)",
+      "fs_write(path:/package.json)",
+      "fs_*(path:/secret/later.txt)",
+      "fs_write(path:/.github/x.txt)",
+    ],
   };
 
   it.each([
@@ -267,7 +272,10 @@ describe("a file that a command gives another name", () => {
     "ln -s src/deep x && cat x/../a.ts",
     "cat x/../a.ts | ln -s src/deep x",
     "mv public x && ln -s secret public && cd public && cat ../a.ts",
+    "diff -N links docs",
     "cp -r links x && cat x/way/key.txt",
+    "mv public .github",
+    "cp -a public .github",
     "mv links x && cat x/way/key.txt",
   ])("or a folder with such a file, is asked about: %s", async (line) => {
     const workspace = await publicProject();

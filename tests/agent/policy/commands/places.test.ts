@@ -97,6 +97,32 @@ describe("variables that are set for a line", () => {
   });
 });
 
+describe("a tool that writes a file itself, beside its line", () => {
+  it("does not run as one that only reads", async () => {
+    const workspace = await projectFolder();
+    const record = defineTool({
+      name: "record",
+      description: "Runs a line, and keeps what it says.",
+      readOnly: false,
+      commands: ["command"],
+      paths: { into: "write" },
+      inputSchema: Type.Object({ command: Type.String(), into: Type.Optional(Type.String()) }),
+      run,
+    });
+    const { permission } = readPermission({ readOnlyCommands: true }, "test", {
+      tools: new Map([["record", record]]),
+      modes: new Map(),
+    });
+    const verdict = (input: JsonObject) =>
+      judge(
+        { agentId: "a", name: "record", readOnly: false, values: ruleValues(record, input, workspace) },
+        { permission, bounds: [], stored: [], box: null },
+      ).verdict;
+    expect(verdict({ command: "git status" })).toBe("allow");
+    expect(verdict({ command: "git status", into: "src/a.ts" })).toBe("ask");
+  });
+});
+
 describe("recorded command lines", () => {
   it("are judged without the parser and without files as they were, and by other permissions", async () => {
     const workspace = await projectFolder();

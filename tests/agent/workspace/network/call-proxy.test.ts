@@ -1,20 +1,11 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { CallProxy } from "../../../../src/agent/workspace/network/call-proxy.ts";
+import { describe, expect, it } from "vitest";
 import { targetOf, type HostDecision, type Network } from "../../../../src/agent/workspace/network/reach.ts";
-import { PUBLIC, publicNetwork } from "../../../support/public-network.ts";
-
-/** A proxy at a port of this machine, without a box. */
-async function proxyOf(decide: HostDecision, network: Network) {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const proxy = new CallProxy(listener, decide, network);
-  onTestFinished(() => proxy.close());
-  return { proxy, port: (listener.address() as AddressInfo).port };
-}
+import { opened, proxyOf, says } from "../../../support/network-proxy.ts";
+import { NEAR, PUBLIC, publicNetwork } from "../../../support/public-network.ts";
 
 async function asks(
   port: number,
@@ -26,19 +17,6 @@ async function asks(
   asked.end(body);
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };
-}
-
-/** The answer of a proxy to lines that are written as they are. */
-async function says(port: number, lines: string): Promise<string> {
-  const socket = connect({ host: "127.0.0.1", port });
-  socket.write(lines);
-  return text(socket);
-}
-
-async function opened(port: number): Promise<Socket> {
-  const socket = connect({ host: "127.0.0.1", port });
-  await once(socket, "connect");
-  return socket;
 }
 
 const ALL: HostDecision = () => true;
@@ -100,6 +78,8 @@ describe("the proxy of a call", () => {
     "fd00::1",
     "::ffff:127.0.0.1",
     "0.0.0.0",
+    "168.63.129.16",
+    NEAR,
   ])("never reaches %s, by whatever name, nor after a name changed its address", async (address) => {
     let isPublic = true;
     const { network, connections } = await publicNetwork(() => [isPublic ? PUBLIC : address]);
@@ -117,13 +97,13 @@ describe("the proxy of a call", () => {
   });
 
   it("answers what is no request to a proxy, an unknown name and a host that does not answer, and goes on", async () => {
-    const { network } = await publicNetwork();
     const broken: Network = {
       lookup: async (name) => {
         if (name === "gone.example") throw new Error("ENOTFOUND");
         return [PUBLIC];
       },
       connect: () => connect({ host: "127.0.0.1", port: 1 }),
+      isNear: () => false,
     };
     const { port, proxy } = await proxyOf(ALL, broken);
     for (const path of ["/", "https://example.org/", "ftp://example.org/"]) expect((await asks(port, path)).status).toBe(400);
@@ -134,17 +114,66 @@ describe("the proxy of a call", () => {
       "CONNECT b@d:1 HTTP/1.1",
     ])
       expect(await says(port, `${line}\r\n\r\n`)).toContain("400");
+    expect(proxy.notes).toEqual([]);
     expect(await asks(port, "http://gone.example/")).toMatchObject({
       status: 502,
-      text: expect.stringContaining("has no address"),
+      text: "gone.example has no address (ENOTFOUND)\n",
     });
-    expect((await asks(port, "http://example.org/")).status).toBe(502);
-    expect(await says(port, "CONNECT example.org:443 HTTP/1.1\r\n\r\n")).toContain(
-      "502 Bad Gateway: example.org:443 does not answer",
-    );
+    expect(await asks(port, "http://example.org/")).toMatchObject({
+      status: 502,
+      text: "allowed, but nothing answered at example.org:80 (ECONNREFUSED)\n",
+    });
+    for (let count = 0; count < 2; count += 1)
+      expect(await says(port, "CONNECT example.org:443 HTTP/1.1\r\n\r\n")).toContain(
+        "502 Bad Gateway: allowed, but nothing answered at example.org:443 (ECONNREFUSED)",
+      );
     expect(await says(port, `GET http://example.org/ HTTP/1.1\r\nx: ${"y".repeat(20_000)}\r\n\r\n`)).not.toContain("200");
+    expect(proxy.notes).toEqual([
+      "allowed, but gone.example has no address (ENOTFOUND)",
+      "allowed, but nothing answered at example.org:80 (ECONNREFUSED)",
+      "allowed, but nothing answered at example.org:443 (ECONNREFUSED)",
+    ]);
+  });
+
+  it("names a bounded number of hosts that did not answer, and none that answered later", async () => {
+    const { network } = await publicNetwork();
+    let isUp = false;
+    const flaky: Network = {
+      ...network,
+      lookup: async () => [PUBLIC],
+      connect: (address, port) => (isUp ? network.connect(address, port) : connect({ host: "127.0.0.1", port: 1 })),
+    };
+    const { port, proxy } = await proxyOf(ALL, flaky);
+    for (let count = 0; count < 25; count += 1) await asks(port, `http://host${count}.example/`);
+    await says(port, "CONNECT host0.example:443 HTTP/1.1\r\n\r\n");
+    expect(proxy.notes).toHaveLength(20);
+    isUp = true;
+    await asks(port, "http://host3.example/");
+    expect(proxy.notes).toHaveLength(19);
+    expect(proxy.notes.join()).not.toContain("host3.example");
+  });
+
+  it("says nothing of a host for whose answer the program did not wait", async () => {
+    const outside: Socket[] = [];
+    const silent: Network = {
+      isNear: () => false,
+      lookup: async () => [PUBLIC],
+      connect: () => {
+        const socket = Object.assign(new Socket(), { connecting: true });
+        outside.push(socket);
+        return socket;
+      },
+    };
+    const { port, proxy } = await proxyOf(ALL, silent);
+    for (const line of ["GET http://example.org/", "CONNECT example.org:443"]) {
+      const socket = await opened(port);
+      const before = outside.length;
+      socket.write(`${line} HTTP/1.1\r\nhost: example.org\r\n\r\n`);
+      await expect.poll(() => outside.length).toBe(before + 1);
+      socket.destroy();
+      await expect.poll(() => outside.at(-1)?.closed).toBe(true);
+    }
     expect(proxy.notes).toEqual([]);
-    expect(network).toBeDefined();
   });
 
   it("takes a bounded number of connections, and ends all of them with the call", async () => {
@@ -163,6 +192,7 @@ describe("a target", () => {
   it("has one form", () => {
     expect(targetOf("EXAMPLE.org.:443")).toEqual({ host: "example.org", port: 443 });
     expect(targetOf("[::1]:80")).toEqual({ host: "::1", port: 80 });
-    for (const text of ["", ":443", "a", "a:b", "a:1:2", "u@h:1", "a\r\nb:1"]) expect(targetOf(text), text).toBe(null);
+    for (const text of ["", ":443", "a", "a:b", "a:1:2", "u@h:1", "a\r\nb:1", `${"a".repeat(255)}:1`])
+      expect(targetOf(text), text).toBe(null);
   });
 });

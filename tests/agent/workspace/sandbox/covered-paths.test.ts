@@ -1,10 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { coverRule } from "../../../../src/agent/policy/cover-rule.ts";
 import { readPermission, type PermissionSource } from "../../../../src/agent/policy/permission-source.ts";
 import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
 import { CoveredPaths, type CoverRule } from "../../../../src/agent/workspace/sandbox/covered-paths.ts";
+import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 
 const NEVER = new AbortController().signal;
@@ -44,6 +46,16 @@ describe("what a box covers of a workspace", () => {
     await files(workspace, ["a.txt", "private/b/c", "src/x.sql", "node_modules/p/y.sql", "src/locked.json"]);
     const rule = ruleOf({ deny: ["fs_read(path:/private)", "fs_*(path:*.sql)", "fs_write(path:locked.json)"] });
     expect(await covered(workspace, rule)).toEqual(["node_modules/p/y.sql", "private", "src/x.sql"]);
+  });
+
+  it("is looked for in folders of any depth: one deeper than a path can be long is refused, with a short text", async () => {
+    const workspace = await temporaryFolder();
+    const name = "a".repeat(200);
+    execFileSync("sh", ["-c", `for i in $(seq 25); do mkdir ${name}; cd -P ${name}; done`], { cwd: workspace });
+    onTestFinished(() => void execFileSync("rm", ["-rf", join(workspace, name)]));
+    const refused = await covered(workspace, ruleOf({})).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SandboxRefused);
+    expect(String(refused).length).toBeLessThan(500);
   });
 
   it("is found together with the repositories below the root: as folders and as files of linked ones, in dependencies only if those are looked into", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
@@ -84,6 +84,15 @@ describe.skipIf(hasNoBox)("a program of a box", () => {
     await expect(starting).rejects.toThrow("the call ended before its program was started");
     await expect.poll(() => marked("7774.25")).toEqual([]);
     await expect.poll(() => groups.size).toBe(0);
+  });
+
+  it("starts also after a server before has used the same folder, whose files nobody may write", async () => {
+    const folder = join(await temporaryFolder(), "box");
+    await testBox({ folder });
+    const { mtimeMs } = await stat(join(folder, "empty"));
+    const { run } = await testBox({ folder });
+    expect((await run("echo again")).out).toBe("again\n");
+    expect((await stat(join(folder, "empty"))).mtimeMs).toBe(mtimeMs);
   });
 
   it("is refused with bubblewrap's own words if its box cannot be made", async () => {

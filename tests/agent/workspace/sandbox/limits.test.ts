@@ -24,8 +24,8 @@ describe.skipIf(hasNoBox)("the limits of a box", () => {
 
   it("bound the processes of the box alone, and are not raised from inside", async () => {
     const { run } = await testBox({ limits: { ...BOX_LIMITS, processes: 20 } });
-    const forks = "for i in $(seq 40); do sleep 2 & done 2>/dev/null; echo $(ls -d /proc/[0-9]* | wc -l)";
-    const { out } = await run(`ulimit -u 1000 2>/dev/null; ulimit -Hu; (${forks})`);
+    const forks = `perl -e 'for (1..40) { my $child = fork; if (defined $child && $child == 0) { sleep 2; exit } } print scalar(@{[glob "/proc/[0-9]*"]})'`;
+    const { out } = await run(`ulimit -u 1000 2>/dev/null; ulimit -Hu; ${forks}`);
     const [limit, running] = out.trim().split("\n").map(Number);
     expect(limit).toBe(20);
     // The system sets the user root no such limit.

@@ -1,13 +1,16 @@
-import { mkdir, readFile, symlink, writeFile, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { PROTECTED_PATHS, protects } from "../../../../src/agent/workspace/sandbox/protected-paths.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { TakenAway } from "../../../../src/agent/workspace/sandbox/taken-away.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 import { ended, hasNoBox, testBox } from "../../../support/box.ts";
+
+/** A folder of another disk. */
+const MEMORY = "/dev/shm";
 
 /** Does what git does at least: a folder with its hooks and its configuration. */
 async function repository(workspace: string): Promise<void> {
@@ -106,7 +109,7 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
   it("that are not there are not created, and what a program makes there is taken away, kept, and named", async () => {
     const { workspace, run, folder } = await testBox();
     const { notes, out } = await run(
-      "ls -A; mkdir -p .git/hooks .vscode && echo evil > .git/hooks/pre-commit && ln -s /etc .husky && echo x > .git/HEAD",
+      "ls -A; mkdir -p .git/hooks .vscode && echo evil > .git/hooks/pre-commit && ln -s /nowhere .husky && echo x > .git/HEAD",
     );
     expect(out).toBe("");
     expect(notes.map((note) => note.split(" ")[0])).toEqual([".git/hooks", ".husky", ".vscode"]);
@@ -125,6 +128,36 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(await readdir(workspace)).toEqual([]);
   });
 
+  it.skipIf(!existsSync(MEMORY))(
+    "stay in their folder under another name if the server's data lies on another disk",
+    async () => {
+      const folder = await mkdtemp(join(MEMORY, "triplane-test-"));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const { workspace, run } = await testBox({ folder });
+      // Deeper than a path can be long.
+      const deep = `mkdir .vscode; cd .vscode; for i in $(seq 30); do mkdir ${"a".repeat(200)}; cd ${"a".repeat(200)}; done`;
+      const [note] = (await run(`echo evil > .envrc; ${deep}`)).notes;
+      expect(note).toContain(join(workspace, ".envrc.taken-away-"));
+      expect((await readdir(workspace)).map((name) => name.replace(/[0-9a-f-]{36}$/, "ID")).toSorted()).toEqual([
+        ".envrc.taken-away-ID",
+        ".vscode.taken-away-ID",
+      ]);
+      expect(await readdir(join(folder, "running"))).toEqual([]);
+      await run("rm -r .vscode.taken-away-*");
+    },
+  );
+
+  it.skipIf(process.getuid?.() === 0)(
+    "are taken away also if they, or the folder in which they lie, may not be written",
+    async () => {
+      const { workspace, run } = await testBox();
+      await run("mkdir .vscode; echo {} > .vscode/tasks.json; chmod 555 .vscode; mkdir -p .git/hooks; chmod 311 .git");
+      expect((await readdir(workspace)).map((name) => name.split("-")[0])).toEqual([".git", ".vscode.taken"]);
+      expect(existsSync(join(workspace, ".git", "hooks"))).toBe(false);
+      await run("chmod -R u+rwx .");
+    },
+  );
+
   it("are taken away at the next start of a server that died while a program ran", async () => {
     const { workspace, folder } = await testBox();
     new TakenAway(join(folder, "box")).watch({ workspace, absent: [".husky", ".envrc"] });
@@ -133,6 +166,10 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(notes).toHaveLength(1);
     expect(await readdir(workspace)).toEqual([]);
     expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+    // A server that died, or whose disk was full, while it wrote: no program was started.
+    for (const text of ["", '{"workspace":']) await writeFile(join(folder, "box", "running", `${text.length}.json`), text);
+    expect(await new TakenAway(join(folder, "box")).recover()).toEqual([]);
+    expect(await readdir(join(folder, "box", "running"))).toEqual([]);
   });
 
   it("that are links are mounted nowhere: the start is refused and names the link", async () => {

@@ -2,13 +2,15 @@
 const SUMS = [20, 32] as const;
 /** The bytes before an entry's sum. */
 const BEFORE_SUM = 40;
+/** The most bytes that all names have. In version 4 each may share a long beginning with the one before it. */
+const MOST_NAME_BYTES = 32 * 1024 * 1024;
 /** Flags of an entry: that more flags follow, and the length of its name, or the most that fits. */
 const HAS_MORE = 0x4000;
 const LENGTH = 0xfff;
 
 /**
  * The names in an index of git (gitformat-index(5), versions 2 to 4). Null for what is none, for one whose other half lies in
- * another file, and for one with folders in the place of their files.
+ * another file, for one with folders in the place of their files, and for one whose names are too long to be kept.
  */
 export function indexNames(index: Buffer): readonly string[] | null {
   if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return null;
@@ -26,6 +28,7 @@ function namesWith(index: Buffer, version: number, sum: number): readonly string
   const names: string[] = [];
   let before: Buffer = Buffer.alloc(0);
   let at = 12;
+  let room = MOST_NAME_BYTES;
   for (let count = index.readUInt32BE(8); count > 0; count -= 1) {
     const flagsAt = at + BEFORE_SUM + sum;
     if (flagsAt + 2 > index.length) return null;
@@ -34,6 +37,8 @@ function namesWith(index: Buffer, version: number, sum: number): readonly string
     const shared = version === 4 ? sharedPart(index, nameAt, before) : { kept: Buffer.alloc(0), restAt: nameAt };
     const end = shared === null ? -1 : index.indexOf(0, shared.restAt);
     if (shared === null || end < 0) return null;
+    room -= shared.kept.length + end - shared.restAt;
+    if (room < 0) return null;
     const name = Buffer.concat([shared.kept, index.subarray(shared.restAt, end)]);
     if (Math.min(name.length, LENGTH) !== (flags & LENGTH) || name.at(-1) === 0x2f) return null;
     names.push(name.toString("utf8"));

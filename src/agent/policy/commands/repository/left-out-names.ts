@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode } from "../../../../lib/error-code.ts";
+import { plainContent } from "./plain-file.ts";
 import { liesInRepository } from "./tracked-names.ts";
 
 /** The files in which rg finds what it passes over, and what it does not pass over after all. */
@@ -84,8 +85,8 @@ export function isIgnoreFile(name: string): boolean {
 /** The text of a file, empty if there is none; null if nobody can say. */
 async function textOf(file: string): Promise<string | null> {
   try {
-    const found = await stat(file);
-    return found.isFile() && found.size <= MOST_BYTES ? await readFile(file, "utf8") : null;
+    if (!(await stat(file)).isFile()) return null;
+    return (await plainContent(file, MOST_BYTES))?.toString("utf8") ?? null;
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return "";
     if (["EACCES", "EPERM", "ELOOP"].includes(errorCode(error) ?? "")) return null;

@@ -1,7 +1,7 @@
 import type { RecordedFiles, Span } from "../command-line.ts";
 import { Gathered, located, type Place } from "../operand-files.ts";
 import type { ShellWord } from "../shell-word.ts";
-import { commandName } from "../wrappers.ts";
+import { commandName } from "../settings/wrapped.ts";
 
 /** Options of a command that take the next word, those with a letter of which the rest is the value, and those that take every file. */
 type Options = { readonly valued: ReadonlySet<string>; readonly letters: string; readonly takesAll: RegExp };
@@ -25,6 +25,7 @@ const COMMIT: Options = {
   letters: "mFCctuS",
   takesAll: /^(?:-[ap]|--al|--pat[ch]*$|--pathspec-f|--int)/,
 };
+const UPDATE: Options = { valued: new Set(), letters: "", takesAll: /^--(?:stdin|index-i|ag)|^-g/ };
 const STASH: Options = { valued: new Set(["--message"]), letters: "m", takesAll: /^(?:-p|--pat)/ };
 
 /** Letters of which the value, if there is one, is never the next word. */
@@ -34,7 +35,7 @@ const PATTERN = /[*?[\\]|\{\}|^:/;
 
 /**
  * The files that a command keeps in a repository as they lie in the folder: of `git add`, of a commit of what was not added
- * before, and of a stash. Null for other commands.
+ * before, of a stash, of `git update-index`, and those that `git rm` records as removed. Null for other commands.
  */
 export function recordedByGit(words: readonly ShellWord[], span: Span, place: Place): RecordedFiles | null {
   const [first, ...rest] = words;
@@ -52,7 +53,8 @@ export function recordedByGit(words: readonly ShellWord[], span: Span, place: Pl
   const [command, ...given] = rest.slice(index);
   if (command === undefined) return null;
   const folder = isElsewhere ? null : at.place.folder;
-  const operands = operandsOf(command, given);
+  const stashes = rest.slice(0, index).some(({ text }) => /^(?:rebase|merge)\.autostash(?:=|$)/i.test(text));
+  const operands = stashes ? "all" : operandsOf(command, given);
   if (operands === "none") return null;
   const { start, end } = span;
   const names = operands === "all" ? null : namesOf(operands, { ...at.place, folder });
@@ -75,6 +77,11 @@ function operandsOf(command: ShellWord, given: readonly ShellWord[]): Operands {
       return recordedOf(given, COMMIT);
     case "stash":
       return stashed(given);
+    case "update-index":
+      return recordedOf(given, UPDATE);
+    // What looks removed in a box is taken for removed.
+    case "rm":
+      return recordedOf(given, ADD);
     default:
       return "none";
   }

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { lstat, readFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../../../../lib/error-code.ts";
 import { indexNames } from "./index-names.ts";
+import { plainContent } from "./plain-file.ts";
 
 /** The largest index that is read, in bytes. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -18,21 +19,22 @@ export async function trackedNames(folder: string): Promise<readonly string[] | 
   const found = await lstat(entry).catch(() => null);
   if (found === null) return null;
   if (found.isDirectory()) return namesIn(join(entry, "index"));
-  if (!found.isFile() || found.size > MOST_POINTER_BYTES) return null;
+  if (!found.isFile()) return null;
   // A linked worktree, or a submodule.
-  const [, place] = /^gitdir: (.+?)\s*$/.exec(await readFile(entry, "utf8")) ?? [];
+  const pointer = await plainContent(entry, MOST_POINTER_BYTES).catch(() => null);
+  const [, place] = /^gitdir: (.+?)\s*$/.exec(pointer?.toString("utf8") ?? "") ?? [];
   return place === undefined ? null : namesIn(join(resolve(folder, place), "index"));
 }
 
 async function namesIn(index: string): Promise<readonly string[] | null> {
   try {
-    const found = await lstat(index);
-    if (!found.isFile() || found.size > MOST_BYTES) return null;
-    return indexNames(await readFile(index));
+    if (!(await lstat(index)).isFile()) return null;
+    const content = await plainContent(index, MOST_BYTES);
+    return content === null ? null : indexNames(content);
   } catch (error) {
     // A repository without an index tracks nothing yet.
     if (errorCode(error) === "ENOENT") return [];
-    if (["ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return null;
+    if (["ENOTDIR", "EACCES", "EPERM", "ENXIO"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
 }

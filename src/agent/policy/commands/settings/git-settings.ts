@@ -1,5 +1,5 @@
 import type { ShellWord } from "../shell-word.ts";
-import { lineOf, quotedCommand, type Wrapped } from "../wrappers.ts";
+import { lineOf, quotedCommand, type Wrapped } from "./wrapped.ts";
 
 /** The commands of aliases that git is given: `-c alias.p=push` and `config alias.p push`. */
 export function aliasesOfGit(words: readonly ShellWord[]): readonly Wrapped[] {

@@ -1,6 +1,6 @@
 import type { ShellWord } from "../shell-word.ts";
 import type { SimpleCommand } from "../simple-commands.ts";
-import { commandName, type Wrapped } from "../wrappers.ts";
+import { commandName, type Wrapped } from "./wrapped.ts";
 
 /**
  * Variables that name a program, that say which one a name stands for, or by which one is told to run more: of git, the shell

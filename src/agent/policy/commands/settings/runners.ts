@@ -110,7 +110,15 @@ export const TEXT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     "git",
     [
-      ...["--exec", "-x", "-O", "-u", "--upload-pack", "--receive-pack", "--extcmd", "--open-files-in-pager", "--setup"],
+      "--exec",
+      "-x",
+      "-O",
+      "-u",
+      "--upload-pack",
+      "--receive-pack",
+      "--extcmd",
+      "--open-files-in-pager",
+      "--setup",
       ...["env", "tree", "index", "parent", "msg", "commit", "tag-name"].map((name) => `--${name}-filter`),
     ],
   ],

@@ -43,6 +43,10 @@ const PRINTING = [
   "git show -s --glob='refs/*'",
   "git show -s -g",
   "sh -c 'git log -p'",
+  "git show -s HEAD:src/a.ts",
+  "git -C src show --stat HEAD:src/a.ts",
+  "git show -s 'HEAD@{2030-01-01 10:00:00}:src/a.ts'",
+  "git show --name-only 257cc5642cb1a054f08cc83f2d943e56fd3ebe99",
 ];
 const OUTLINES = [
   "git status",

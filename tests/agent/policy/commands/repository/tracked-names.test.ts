@@ -1,6 +1,8 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { indexNames } from "../../../../../src/agent/policy/commands/repository/index-names.ts";
 import { trackedNames } from "../../../../../src/agent/policy/commands/repository/tracked-names.ts";
 import { temporaryFolder } from "../../../../support/app.ts";
@@ -53,5 +55,37 @@ describe("the names of an index", () => {
     expect(await trackedNames(folder)).toBe(null);
     await writeFile(join(folder, ".git", "index"), "DIRC and more");
     expect(await trackedNames(folder)).toBe(null);
+  });
+
+  it("are read without waiting, while a program puts a pipe in the place of the index again and again", async () => {
+    const folder = await temporaryFolder();
+    await committed(folder, { a: "a" });
+    const index = join(folder, ".git", "index");
+    const swap = `const { linkSync, renameSync } = require("node:fs");
+      process.stdout.write("swaps");
+      for (;;) for (const from of ["pipe", "file"]) { linkSync(from, "next"); renameSync("next", "index"); }`;
+    execFileSync("mkfifo", [join(folder, ".git", "pipe")]);
+    await copyFile(index, join(folder, ".git", "file"));
+    const swaps = spawn(process.execPath, ["-e", swap], { cwd: join(folder, ".git"), stdio: ["ignore", "pipe", "inherit"] });
+    onTestFinished(() => void swaps.kill("SIGKILL"));
+    await once(swaps.stdout, "data");
+    const said = new Set<string>();
+    for (let look = 0; look < 3_000; look += 1) said.add(JSON.stringify(await trackedNames(folder)));
+    expect([...said].toSorted()).toEqual(['["a"]', "null"]);
+  });
+
+  it("have a bounded length together, also if each shares the beginning of the one before it", () => {
+    const entry = (length: number, name: Buffer): Buffer => {
+      const head = Buffer.alloc(62);
+      head.writeUInt16BE(Math.min(length, 0xfff), 60);
+      return Buffer.concat([head, name, Buffer.alloc(1)]);
+    };
+    const megabyte = 1024 * 1024;
+    const count = 20_000;
+    const head = Buffer.from("DIRC\0\0\0\x04\0\0\0\0");
+    head.writeUInt32BE(count, 8);
+    const long = entry(megabyte, Buffer.concat([Buffer.alloc(1), Buffer.alloc(megabyte, "x")]));
+    const others = Array.from({ length: count - 1 }, () => entry(megabyte, Buffer.alloc(1)));
+    expect(indexNames(Buffer.concat([head, long, ...others, Buffer.alloc(20)]))).toBe(null);
   });
 });
