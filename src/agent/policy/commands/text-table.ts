@@ -6,7 +6,7 @@ const ABOUT = "--help --version";
 const GREP = form({
   flags: `${ABOUT} -i -v -c -l -L -n -N -h -H -o -q -s -w -x -E -F -G -P -a -I -z -b -U -T -r -R --ignore-case --invert-match --count --files-with-matches --files-without-match --line-number --no-filename --with-filename --only-matching --quiet --silent --no-messages --word-regexp --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp --text --null --recursive --dereference-recursive --color --colour --no-ignore-case`,
   text: "-e --regexp -m --max-count -A --after-context -B --before-context -C --context --color --colour --include --exclude --label --binary-files",
-  optional: "--color --colour",
+  optional: "--color --colour --context",
   read: "-f --file --exclude-from",
   leftOut: "--exclude-dir",
   instead: "-e --regexp -f --file",

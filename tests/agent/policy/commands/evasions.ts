@@ -525,6 +525,9 @@ xxd README.md -b
 head src/a.ts -n /etc/passwd
 sort src/a.ts -t /etc/passwd
 ls src -I /etc
+ls -I /etc
+ls -lw /etc
+grep --context x /etc/passwd
 cmake -V
 make -V
 `,
