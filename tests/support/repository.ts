@@ -23,7 +23,7 @@ export async function committed(
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content);
-    git(folder, "add", "-f", name);
   }
+  if (Object.keys(files).length > 0) git(folder, "--literal-pathspecs", "add", "-f", "--", ...Object.keys(files));
   git(folder, "commit", "-q", "--allow-empty", "-m", "first");
 }

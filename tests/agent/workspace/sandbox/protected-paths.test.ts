@@ -207,9 +207,11 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     const outcomes = { beside: 0, refused: 0 };
     for (let round = 0; round < 60; round += 1) {
       const program = await start("grep -c '/.vscode ' /proc/self/mountinfo", {}, AbortSignal.timeout(150)).catch(() => null);
-      if (program === null) outcomes.refused += 1;
-      else if ((await ended(program)).out === "0\n") outcomes.beside += 1;
-      else expect.fail(`round ${round}: a box mounts a path beside a program that swaps it`);
+      const said = program === null ? null : await ended(program);
+      // On a busy machine its time may end while it begins.
+      if (said === null || said.code === null) outcomes.refused += 1;
+      else if (said.out === "0\n") outcomes.beside += 1;
+      else expect.fail(`round ${round}: a box mounts a path beside a program that swaps it: ${JSON.stringify(said)}`);
     }
     expect(outcomes.beside).toBeGreaterThan(0);
     expect(outcomes.refused).toBeGreaterThan(0);
