@@ -48,8 +48,10 @@ export type CommandForm = {
   readonly showsFiles: ReadonlySet<string>;
   /** Options with which it may leave out nothing. */
   readonly showsAll: ReadonlySet<string>;
-  /** True if options are whole words with one dash, as those of find are. */
+  /** True if options are whole words with one dash, as those of find are: `--` ends none of them. */
   readonly hasLongWords: boolean;
+  /** True if options stand before operands only: some programs take what looks like one behind them for an operand. */
+  readonly hasOptionsFirst: boolean;
   /** True if `-5` is a number of lines. */
   readonly takesNumber: boolean;
   /** True if operands, of which the form has none, are names that it changes: rules may name those by `*`. */
@@ -96,6 +98,7 @@ export type FormText = {
   readonly follows?: string;
   readonly leavesOut?: CommandForm["leavesOut"];
   readonly hasLongWords?: boolean;
+  readonly hasOptionsFirst?: boolean;
   readonly takesNumber?: boolean;
   readonly takesNames?: boolean;
   readonly takesResponseFiles?: boolean;
@@ -140,6 +143,7 @@ export function form(given: FormText): CommandForm {
     showsFiles: new Set(list(given.showsFiles)),
     showsAll: new Set(list(given.showsAll)),
     hasLongWords: given.hasLongWords ?? false,
+    hasOptionsFirst: given.hasOptionsFirst ?? false,
     takesNumber: given.takesNumber ?? false,
     takesNames: given.takesNames ?? false,
     takesResponseFiles: given.takesResponseFiles ?? false,
@@ -174,14 +178,14 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
     if (word === undefined) break;
     const open = whyOpen(form, name, word);
     if (open !== null) words.push({ word, kind: "not harmless", reason: open });
-    else if (!areOptionsOver && word.text === "--") {
+    else if (!areOptionsOver && !form.hasLongWords && word.text === "--") {
       areOptionsOver = true;
       words.push({ word, kind: "option" });
     } else if (areOptionsOver || !isOption(form, word)) {
       operands.push({ word, index: words.length });
       words.push({ word, kind: "option" });
     } else {
-      const option = readOption(form, word, given[index + 1]);
+      const option = readOption(form, word, given[index + 1], operands.length > 0);
       if (option === null)
         words.push({ word, kind: "not harmless", reason: `${name} ${shown(word)} is not known to be harmless` });
       else {
@@ -232,12 +236,21 @@ type Option = {
   readonly takesNext: boolean;
 };
 
-/** An option with its value, which may be the next word; null if it is not in the form. */
+/**
+ * An option with its value, which may be the next word; null if it is not in the form. Behind an operand some systems read
+ * the next word as another operand.
+ */
 function readOption(
-  { flags, valued, optional, hasLongWords, takesNumber }: CommandForm,
+  { flags, valued, optional, operands, hasLongWords, hasOptionsFirst, takesNumber }: CommandForm,
   { text }: ShellWord,
   next: ShellWord | undefined,
+  isBehind: boolean,
 ): Option | null {
+  if (hasOptionsFirst && isBehind) return null;
+  const takesNext = (found: Option): Option =>
+    isBehind && !hasLongWords && operands.includes("read") && found.value?.use === "text"
+      ? { ...found, value: { ...found.value, use: "read" }, takesNext: true }
+      : { ...found, takesNext: true };
   const alone: Option = { options: [text], value: null, takesNext: false };
   const withValue = (option: string, value: string): Option | null => {
     const use = valued.get(option);
@@ -248,7 +261,7 @@ function readOption(
   if (flags.has(text) || optional.has(text)) return alone;
   if (valued.has(text)) {
     const found = next === undefined ? null : withValue(text, next.text);
-    return found === null ? null : { ...found, takesNext: true };
+    return found === null ? null : takesNext(found);
   }
   if (hasLongWords) return null;
   if (takesNumber && /^-\d+$/.test(text)) return alone;
@@ -263,7 +276,7 @@ function readOption(
     if (rest === "" && optional.has(letter)) continue;
     if (rest === "") {
       const last = next === undefined ? null : withValue(letter, next.text);
-      return last === null ? null : { ...last, options, takesNext: true };
+      return last === null ? null : takesNext({ ...last, options });
     }
     const joined = withValue(letter, rest);
     return joined === null ? null : { ...joined, options };

@@ -4,7 +4,7 @@ import { form, type CommandForm } from "./command-form.ts";
 const DIFFERENCES =
   "-p -u --patch -s --no-patch --raw --stat --numstat --shortstat --dirstat --summary --name-only --name-status --color --no-color --word-diff --color-words --no-renames --check --full-index --binary --abbrev -M -C -D -R -a --text -w -b --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --exit-code --quiet --minimal --patience --histogram --function-context -W --no-ext-diff --no-textconv --cc -c -m --root --find-renames --find-copies --relative --compact-summary --no-prefix -z";
 const DIFFERENCE_VALUES =
-  "-U --unified --stat --color --word-diff --abbrev -M -C --find-renames --find-copies --diff-filter -S -G -O --diff-algorithm --submodule --ignore-submodules --relative --src-prefix --dst-prefix --inter-hunk-context --word-diff-regex --color-words --dirstat";
+  "-U --unified --stat --color --word-diff --abbrev -M -C --find-renames --find-copies --diff-filter -S -G --diff-algorithm --submodule --ignore-submodules --relative --src-prefix --dst-prefix --inter-hunk-context --word-diff-regex --color-words --dirstat";
 /** Those of them whose value, if they have one, is joined to them. */
 const DIFFERENCE_OPTIONAL =
   "-U --unified --stat --color --word-diff --abbrev -M -C --find-renames --find-copies --submodule --ignore-submodules --relative --color-words --dirstat";
@@ -21,11 +21,13 @@ const OUTLINES = "--stat --numstat --shortstat --name-only --name-status --summa
 const CONTENTS =
   "-p -u --patch -U --unified --word-diff --color-words --binary -W --function-context --cc -c -m --check -L -S -G";
 
+/** Options that stand for what references name, which may be a file as well as a commit. */
+const REFERENCES = "--all --branches --tags --remotes --glob -g --walk-reflogs";
 const REVISIONS = ["revision"] as const;
 /** The names that a search of a repository leaves out, since they are mostly not in it. */
 const leavesOut = [".git", "node_modules"] as const;
 const plain = (flags: string, text = "", optional = ""): CommandForm => form({ flags, text, optional, operands: REVISIONS });
-const contents = (flags: string, text = ""): CommandForm =>
+const contents = (flags: string, text = "", more = ""): CommandForm =>
   form({
     flags,
     text,
@@ -33,7 +35,7 @@ const contents = (flags: string, text = ""): CommandForm =>
     operands: REVISIONS,
     enters: "always",
     outlines: OUTLINES,
-    contents: CONTENTS,
+    contents: `${CONTENTS} ${more}`,
     leavesOut,
     takesNumber: true,
   });
@@ -70,7 +72,7 @@ export const GIT_TABLE: Readonly<Record<string, CommandForm>> = {
     "--since --until --after --before --author --format",
     "--format",
   ),
-  show: contents(`${DIFFERENCES} ${COMMITS}`, `${DIFFERENCE_VALUES} ${COMMIT_VALUES}`),
+  show: contents(`${DIFFERENCES} ${COMMITS}`, `${DIFFERENCE_VALUES} ${COMMIT_VALUES}`, REFERENCES),
   diff: contents(`${DIFFERENCES} --cached --staged --merge-base -1 -2 -3 --ours --theirs --base`, DIFFERENCE_VALUES),
   "diff-tree": contents(`${DIFFERENCES} -r -t --no-commit-id`, DIFFERENCE_VALUES),
   "diff-index": contents(`${DIFFERENCES} --cached`, DIFFERENCE_VALUES),

@@ -135,7 +135,7 @@ function searchOf(
   const isSearch = form.enters === null || [...form.enters].some((option) => options.has(option));
   const has = (some: ReadonlySet<string>): boolean => [...some].some((option) => options.has(option));
   // What is shown of a file has no outline, whatever names it.
-  const mayShowFile = isShow && operandsOf(read).some(({ text }) => !/^(?:HEAD|@)?[~^\d]*$/.test(text));
+  const mayShowFile = isShow && operandsOf(read).some(({ text }) => !/^(?:HEAD|@)(?:[~^]\d*)*$/.test(text));
   if (!isSearch || (has(form.outlines) && !has(form.contents) && !mayShowFile)) return null;
   const texts = (use: WordUse): readonly string[] =>
     read.flatMap((word) => (word.kind === "used" && word.use === use ? [word.text] : []));

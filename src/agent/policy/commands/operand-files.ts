@@ -10,6 +10,8 @@ export type Place = {
   readonly folder: string | null;
   /** What the other commands of its line may have made before it: folders, or what leads elsewhere under new names. */
   readonly changes: "nothing" | "folders" | "links";
+  /** Why words of the line must be named, by folder and word: a line may have many that are equal. */
+  readonly named: Map<string, string | null>;
 };
 
 /** A path of a command: a file of the workspace, none at all, or why it is asked about. `isOutside` if it leads out of the workspace. */

@@ -33,7 +33,7 @@ export type LineContext = { readonly workspace: Workspace; readonly folder: stri
  */
 export function readCommandLine(line: string, { workspace, folder, environment }: LineContext): CommandLine {
   const whole: Span = { start: 0, end: line.length };
-  const place: Place = { workspace, folder, changes: "nothing" };
+  const place: Place = { workspace, folder, changes: "nothing", named: new Map() };
   const bound = boundsProblem(line);
   if (bound !== null) {
     const trouble = { ...whole, reason: bound };

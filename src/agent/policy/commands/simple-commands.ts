@@ -209,9 +209,10 @@ function redirectOf(redirection: Redirection, within: Span | null): readonly Red
       // `2>&1` and `>&-` name no file, `>&file` does.
       if ((operator === ">&" || operator === "<&") && target.open === null && /^(\d+-?|-)$/.test(target.text))
         return [{ ...span, kind: "descriptor", text: target.text }];
-      // Bash takes what stands behind a descriptor for another word, and quotes of a name away twice.
+      // Bash takes what stands behind a descriptor for another word, and expands the name of a file twice.
       const isUnusual =
-        operator === "<&" || (operator === ">&" && target.open === null && /^-|^\d+-|[\\'"\p{Cc}]/u.test(target.text));
+        operator === "<&" ||
+        (operator === ">&" && (target.open !== null || !/^(?!-|\d+-)[\p{L}\p{N}_./@%+,:= -]+$/u.test(target.text)));
       const named: ShellWord = isUnusual ? { ...target, open: "an unusual redirection" } : target;
       return [{ ...span, kind: "file", writes: operator !== "<" && operator !== "<&", target: named }];
     }

@@ -61,6 +61,8 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
   ls: form({
     flags: `${ABOUT} -a -A -l -h -r -R -t -S -1 -d -F -i -n -o -g -p -s -c -u -U -X -m -x -C -B -G -k -L -Q -Z -v --all --almost-all --human-readable --reverse --recursive --size --directory --classify --color --group-directories-first --inode --numeric-uid-gid --full-time`,
     text: "--color --sort --time --time-style --format -I --ignore -w --hide --block-size --indicator-style",
+    // Some systems have no value for these.
+    optional: "-I -w",
     operands: ["read"],
     enters: "-R --recursive",
     tellsNames: "always",

@@ -16,7 +16,7 @@ const VERSION = form({ flags: "--version -v -V" });
 /** Those that say it by a letter: shells and others read their input by it. */
 const VERSION_LETTERS: Readonly<Record<string, readonly string[]>> = {
   "-v": "node npm npx bun deno ruby make gcc g++ clang tsc eslint prettier vitest docker terraform php perl".split(" "),
-  "-V": "python python3 pip pip3 uv cmake make psql".split(" "),
+  "-V": "python python3 pip pip3 uv psql".split(" "),
 };
 
 /** Commands of package managers and tools that only read. */

@@ -6,7 +6,7 @@ const ABOUT = "--help --version";
 const GREP = form({
   flags: `${ABOUT} -i -v -c -l -L -n -N -h -H -o -q -s -w -x -E -F -G -P -a -I -z -b -U -T -r -R --ignore-case --invert-match --count --files-with-matches --files-without-match --line-number --no-filename --with-filename --only-matching --quiet --silent --no-messages --word-regexp --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp --text --null --recursive --dereference-recursive --color --colour --no-ignore-case`,
   text: "-e --regexp -m --max-count -A --after-context -B --before-context -C --context --color --colour --include --exclude --label --binary-files",
-  optional: "--color --colour",
+  optional: "--color --colour --context",
   read: "-f --file --exclude-from",
   leftOut: "--exclude-dir",
   instead: "-e --regexp -f --file",
@@ -15,6 +15,7 @@ const GREP = form({
   follows: "-R --dereference-recursive",
   takesNumber: true,
 });
+const AWK = form({ text: "-F -v", operands: ["awk program", "read"], hasOptionsFirst: true });
 /** Prints its files, with options for the way. */
 const print = (flags: string, text = "", optional = ""): CommandForm =>
   form({ flags: `${ABOUT} ${flags}`, text, optional, operands: ["read"], takesNumber: true });
@@ -61,7 +62,14 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
   // A second operand of these two is a file that is written.
   uniq: form({ flags: `${ABOUT} -c -d -u -i -D --count --repeated --unique`, text: "-f -s -w", operands: ["read"], most: 1 }),
   // Its options are whole words: -ps is another than -p and -s.
-  xxd: form({ flags: "-b -i -p -u -e", text: "-c -g -l -s", operands: ["read"], most: 1, hasLongWords: true }),
+  xxd: form({
+    flags: "-b -i -p -u -e",
+    text: "-c -g -l -s",
+    operands: ["read"],
+    most: 1,
+    hasLongWords: true,
+    hasOptionsFirst: true,
+  }),
   tr: form({ flags: `${ABOUT} -d -s -c -C -t --delete --squeeze-repeats --complement`, operands: ["text"] }),
   grep: GREP,
   egrep: GREP,
@@ -95,9 +103,9 @@ export const TEXT_TABLE: Readonly<Record<string, CommandForm>> = {
     instead: "-e --expression",
     operands: ["sed script", "read"],
   }),
-  awk: form({ text: "-F -v", operands: ["awk program", "read"] }),
-  gawk: form({ text: "-F -v", operands: ["awk program", "read"] }),
-  mawk: form({ text: "-F -v", operands: ["awk program", "read"] }),
+  awk: AWK,
+  gawk: AWK,
+  mawk: AWK,
   jq: form({
     flags: `${ABOUT} -r -c -n -s -e -S -j -M -C -a -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --raw-input --tab`,
     text: "--indent",

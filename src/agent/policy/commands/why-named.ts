@@ -1,18 +1,70 @@
+import { lstatSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { PathClosed } from "../../workspace/path-refused.ts";
 import { isSecretPath } from "../../workspace/secret-files.ts";
-import { located, type Place } from "./operand-files.ts";
+import { located, type Located, type Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
+
+/** The longest name of a file, in bytes. */
+const NAME_BYTES = 255;
 
 /** Why `*` does not stand for a word that the table does not know; null if it does. */
 export function whyNamed({ text, open, assigns }: ShellWord, place: Place): string | null {
   // A wildcard behind plain letters becomes names, and never an option.
-  if (open === "a wildcard" && /^[A-Za-z0-9_][\w./*?[\]-]*$/.test(text) && !text.split("/").includes("..")) return null;
+  if (open === "a wildcard" && /^[A-Za-z0-9_][\w./*?[\]-]*$/.test(text) && !text.split("/").includes("..")) {
+    const [before = ""] = text.split(/[*?[]/);
+    return before.includes("/") ? whyElsewhere(dirname(`${before}x`), place) : null;
+  }
   if (open !== null) return `it has ${open}`;
   if (text === "--" || text === "-") return null;
   // Editors and pagers run what stands behind a plus.
   if (/^[-+]/.test(text)) return "an option that is not known to be harmless";
   if (assigns) return "an assignment";
   if (isSecretPath(text)) return "it mostly holds secrets";
+  // Compilers take options from the file behind an @.
+  if (text.startsWith("@") && mayBeFile(text.slice(1), place)) return "a file that may hold options";
+  return whyElsewhere(text, place);
+}
+
+/** Why what a word leads to must be named, if it is a path. A word that cannot be one leads to nothing. */
+function whyElsewhere(text: string, place: Place): string | null {
+  const key = `${place.folder ?? ""}\n${text}`;
+  const known = place.named.get(key);
+  if (known !== undefined) return known;
   const looksOutside = text.startsWith("/") || text.split("/").includes("..");
-  const found = looksOutside ? located(place, text) : null;
-  return found?.kind === "trouble" ? found.reason : null;
+  const reason = looksOutside
+    ? reasonOf(located(place, text))
+    : isThere(text, place)
+      ? reasonOf(locatedOrClosed(text, place))
+      : null;
+  place.named.set(key, reason);
+  return reason;
+}
+
+function reasonOf(found: Located): string | null {
+  if (found.kind === "trouble") return found.reason;
+  return found.kind === "file" && found.names.some(isSecretPath) ? "it mostly holds secrets" : null;
+}
+
+/** True if the first name of a path is there: one that is not leads nowhere else. */
+function isThere(path: string, { workspace, folder }: Place): boolean {
+  const [first = ""] = path.split("/");
+  if (folder === null || first === "" || first.includes("\0") || Buffer.byteLength(first) > NAME_BYTES) return false;
+  return lstatSync(join(workspace.root, folder, first), { throwIfNoEntry: false }) !== undefined;
+}
+
+/** A word that is only perhaps a path forbids nothing by what it leads to. */
+function locatedOrClosed(text: string, place: Place): Located {
+  try {
+    return located(place, text);
+  } catch (error) {
+    if (!(error instanceof PathClosed)) throw error;
+    return { kind: "trouble", reason: error.message, isOutside: true };
+  }
+}
+
+function mayBeFile(text: string, place: Place): boolean {
+  const found = locatedOrClosed(text, place);
+  if (found.kind !== "file") return text !== "" && found.kind === "trouble";
+  return statSync(join(place.workspace.root, found.names.at(-1) ?? "."), { throwIfNoEntry: false })?.isFile() === true;
 }

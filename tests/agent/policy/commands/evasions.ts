@@ -514,6 +514,22 @@ find . -maxdepth 0 3<&--exec touch x ';'
 od -w /etc/passwd
 date --iso-8601 010100002020
 find . -name -exec
+find -- . -delete
+find -- . -maxdepth 0 -exec touch x ';'
+test -- -o -v 'a[$(touch x)]'
+[ -- -o -v 'a[$(touch x)]' ]
+awk '{print}' -F /etc/passwd
+gawk '{print}' -F /etc/passwd
+mawk '{print}' -f src/a.ts
+xxd README.md -b
+head src/a.ts -n /etc/passwd
+sort src/a.ts -t /etc/passwd
+ls src -I /etc
+ls -I /etc
+ls -lw /etc
+grep --context x /etc/passwd
+cmake -V
+make -V
 `,
   },
 ];

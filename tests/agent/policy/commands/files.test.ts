@@ -385,6 +385,70 @@ describe("files that command lines name", () => {
     ]);
   });
 
+  it("behind >& are what is written only if bash has nothing more to take from their names", async () => {
+    const workspace = await projectFolder();
+    const permission = { ...presets.readOnly, allow: ["fs_write(path:/build)"] };
+    const named = ["build/log", "'build/a b'", "build/a-1.txt", "build/é"].map((target) => `echo x >&${target}`);
+    const unusual = [
+      "'build/\\../README.md'",
+      '"build/\\../README.md"',
+      "build/\\\\../README.md",
+      "'build/$(touch x)'",
+      "'build/`touch x`'",
+      "'build/$HOME'",
+      "'build/a{b,c}'",
+      "'build/*'",
+      "build/a\\[b]",
+      "'~/x'",
+      "'<(touch x)'",
+      "-build/x",
+    ].map((target) => `echo x >&${target}`);
+    expect(await verdicts(workspace, permission, [...named, ...unusual])).toEqual([
+      ...named.map((line) => `allow ${line}`),
+      ...unusual.map((line) => `ask ${line}`),
+    ]);
+  });
+
+  it("are looked for in the words of commands that the table does not know, behind their links, too", async () => {
+    const workspace = await projectFolder();
+    await writeFile(join(workspace.root, ".env"), "A=1");
+    for (const [name, target] of [
+      ["link.py", "/etc/hosts"],
+      ["new.py", "/nowhere/new"],
+      ["plain.txt", ".env"],
+    ] as const)
+      await symlink(target, join(workspace.root, name));
+    const permission = { ...presets.askAll, allow: ["shell(command:{gcc,python3,npm run,git commit -m,cd} *)"] };
+    const asked = [
+      "python3 out/evil.py",
+      "python3 ./out/evil.py",
+      "python3 out/*.py",
+      "python3 link.py",
+      "python3 new.py",
+      "python3 plain.txt",
+      "cd docs && python3 ../link.py",
+      "gcc @README.md a.c",
+      "gcc @out/hosts a.c",
+      "gcc @../x a.c",
+    ];
+    const free = [
+      "python3 src/a.ts",
+      "python3 src/*.py",
+      "python3 later.py",
+      "cd docs && python3 link.py",
+      "gcc @missing a.c",
+      "npm run @src/deep",
+      "npm run @",
+      "npm run ''",
+      "git commit -m 'src: 1/2 of it'",
+      `git commit -m '${"long ".repeat(100)}'`,
+    ];
+    expect(await verdicts(workspace, permission, [...asked, ...free])).toEqual([
+      ...asked.map((line) => `ask ${line}`),
+      ...free.map((line) => `allow ${line}`),
+    ]);
+  });
+
   it("with secrets do not keep from what tells names only; denied ones do", async () => {
     const workspace = await projectFolder();
     await writeFile(join(workspace.root, ".env"), "A=1");

@@ -36,6 +36,12 @@ const PRINTING = [
   "git log --check",
   "git stash list -L 1,2:src/a.ts",
   "git reflog show -L 1,2:src/a.ts",
+  "git show -s 1234",
+  "git show -s HEAD~1:",
+  "git show --stat --all",
+  "git show -s --tags",
+  "git show -s --glob='refs/*'",
+  "git show -s -g",
   "sh -c 'git log -p'",
   "git show -s HEAD:src/a.ts",
   "git -C src show --stat HEAD:src/a.ts",
@@ -48,6 +54,7 @@ const OUTLINES = [
   "git log --oneline",
   "git diff --stat",
   "git show --name-only HEAD",
+  "git show --stat HEAD~1 @^2~3",
   "git ls-files",
 ];
 
