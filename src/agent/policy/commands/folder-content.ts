@@ -11,7 +11,7 @@ import type { RuleValue, RuleValues } from "../rule-values.ts";
 import { deniesPath, type Rule } from "../rule.ts";
 import type { ClosedFile, CommandLine, FolderContent, FoundSearch } from "./command-line.ts";
 import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "./repository/left-out-names.ts";
-import { liesInRepository, trackedNames } from "./repository/tracked-names.ts";
+import { isRepository, liesInRepository, trackedNames } from "./repository/tracked-names.ts";
 
 /** The most entries that are looked at for a search; more are asked about. */
 const ENTRIES = 20_000;
@@ -115,6 +115,8 @@ class Looks {
     let entries = 0;
     // What lies in the repository above is out of the workspace.
     let isWhole = search.history === null || existsSync(join(root, ".git")) || !liesInRepository(root);
+    // Of files that it does not track, a repository prints nothing.
+    const printsAll = search.history === null || !isRepository(root);
     const folders = [first];
     const entered = new Set(folders);
     for (let folder = folders.pop(); folder !== undefined && isWhole; folder = folders.pop()) {
@@ -144,7 +146,7 @@ class Looks {
         }
         if (isLeftOut(leftOut, { name: entry.name, isFolder: entry.isDirectory() }, takenIn)) continue;
         const name = folder === "." ? entry.name : `${folder}/${entry.name}`;
-        if (isSecretPath(entry.name) && secrets.length < NAMED) secrets.push(name);
+        if (printsAll && isSecretPath(entry.name) && secrets.length < NAMED) secrets.push(name);
         const names = search.follows && entry.isSymbolicLink() ? namesOf(this.#workspace, name) : [name];
         // A link that leads out of the workspace is followed where nobody looks.
         if (names === null) isWhole = false;

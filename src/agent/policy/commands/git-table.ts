@@ -159,7 +159,8 @@ export const GIT_TABLE: Readonly<Record<string, CommandForm>> = {
 export const GIT_DEEPER: Readonly<Record<string, Readonly<Record<string, CommandForm>>>> = {
   stash: {
     list: form({ flags: COMMITS, text: COMMIT_VALUES, optional: COMMIT_OPTIONAL, enters: "-L", leavesOut, takesNumber: true }),
-    show: contents(`${DIFFERENCES} --include-untracked`, DIFFERENCE_VALUES),
+    // With --include-untracked it prints what the repository does not track.
+    show: contents(DIFFERENCES, DIFFERENCE_VALUES),
   },
   remote: { "get-url": form({ flags: "--all --push", operands: ["text"] }) },
   worktree: { list: form({ flags: "--porcelain -v -z" }) },

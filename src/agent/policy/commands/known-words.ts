@@ -141,10 +141,13 @@ function searchOf(
     read.flatMap((word) => (word.kind === "used" && word.use === use ? [word.text] : []));
   const showsAll = has(form.showsAll) || texts("glob").some((glob) => !glob.startsWith("!"));
   const own = showsAll ? [] : form.leavesOut.map((each) => (each === "hidden" && has(form.showsFiles) ? "hidden folders" : each));
+  // What a rule lets stand beside them, such as -exec, may read.
+  const isKnown = read.every(({ kind }) => kind === "option" || kind === "used");
+  const tellsNames = isKnown && (form.tellsNames === null || has(form.tellsNames));
   // A folder of such a name is read, since the name stands for others.
   const leftOut = texts("left out").filter((name) => !["hidden", "hidden folders", "ignored"].includes(name));
   return {
-    tells: form.tellsNames === null || has(form.tellsNames) ? "names" : "contents",
+    tells: tellsNames ? "names" : "contents",
     follows: form.follows === null || has(form.follows),
     leavesOut: [...own, ...leftOut],
     history: isOfRepository ? [] : null,

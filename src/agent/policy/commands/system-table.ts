@@ -93,6 +93,7 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
     read: "-newer -anewer -cnewer -samefile",
     operands: ["read"],
     enters: "always",
+    tellsNames: "always",
     follows: "-L -follow",
     hasLongWords: true,
   }),

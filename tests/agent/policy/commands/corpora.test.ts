@@ -1,28 +1,46 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readCommandLine } from "../../../../src/agent/policy/commands/read-command-line.ts";
+import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";
 import { presets } from "../../../../src/config/presets.ts";
 import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
 import { median } from "../../../support/median.ts";
+import { committed } from "../../../support/repository.ts";
 import { EVASIONS } from "./evasions.ts";
 import { HEAVY } from "./heavy.ts";
 import { ORDINARY } from "./ordinary.ts";
 
+/** A repository as most projects are: its secrets lie in a file that it ignores. */
+async function ignoringFolder(): Promise<Workspace> {
+  const workspace = await projectFolder();
+  await committed(workspace.root, { ".gitignore": ".env\n" });
+  await writeFile(join(workspace.root, ".env"), "A=1");
+  return workspace;
+}
+
 describe("command lines", () => {
-  it("that are ordinary have the verdict that an engineer expects: false asks ≤ 5 %, and none allowed that should be asked about", async () => {
-    const judge = commandJudge(await projectFolder(), presets.readOnly);
-    const judged = await Promise.all(
-      ORDINARY.map(async (command) => ({ ...command, verdict: (await judge(command.line)).verdict })),
-    );
-    const reading = judged.filter(({ expected }) => expected === "allow");
-    const falseAsks = reading.filter(({ verdict }) => verdict !== "allow").map(({ line }) => line);
-    const share = falseAsks.length / reading.length;
-    console.log(
-      `${ORDINARY.length} ordinary lines: ${falseAsks.length} of ${reading.length} that only read are asked about (${(share * 100).toFixed(1)} %)`,
-    );
-    expect(ORDINARY.length).toBeGreaterThanOrEqual(300);
-    expect(judged.filter(({ expected, verdict }) => expected === "ask" && verdict !== "ask")).toEqual([]);
-    expect(share, falseAsks.join("\n")).toBeLessThanOrEqual(0.05);
-  });
+  it.each([
+    ["a folder", async () => projectFolder()],
+    ["a repository with an ignored .env", ignoringFolder],
+  ])(
+    "that are ordinary have the verdict that an engineer expects, in %s: false asks ≤ 5 %, and none allowed that should be asked about",
+    async (place, makeFolder) => {
+      const judge = commandJudge(await makeFolder(), presets.readOnly);
+      const judged = await Promise.all(
+        ORDINARY.map(async (command) => ({ ...command, verdict: (await judge(command.line)).verdict })),
+      );
+      const reading = judged.filter(({ expected }) => expected === "allow");
+      const falseAsks = reading.filter(({ verdict }) => verdict !== "allow").map(({ line }) => line);
+      const share = falseAsks.length / reading.length;
+      console.log(
+        `${ORDINARY.length} ordinary lines in ${place}: ${falseAsks.length} of ${reading.length} that only read are asked about (${(share * 100).toFixed(1)} %)`,
+      );
+      expect(ORDINARY.length).toBeGreaterThanOrEqual(300);
+      expect(judged.filter(({ expected, verdict }) => expected === "ask" && verdict !== "ask")).toEqual([]);
+      expect(share, falseAsks.join("\n")).toBeLessThanOrEqual(0.05);
+    },
+  );
 
   it("that evade are not allowed: by presets.readOnly, by rules for what they begin with, nor by both", async () => {
     const workspace = await projectFolder();

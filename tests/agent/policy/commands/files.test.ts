@@ -332,7 +332,7 @@ describe("files that command lines name", () => {
       "cat out/hosts",
       "git show HEAD:.env",
       "grep -r A .",
-      "find .",
+      "find . -exec cat {} +",
       "echo x > /etc/x",
       "cd .. && ls",
     ];

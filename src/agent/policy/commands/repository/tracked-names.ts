@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../../../../lib/error-code.ts";
@@ -37,6 +37,14 @@ async function namesIn(index: string): Promise<readonly string[] | null> {
     if (["ENOTDIR", "EACCES", "EPERM", "ENXIO"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }
+}
+
+/** True if git takes a folder for a repository: whole, and of the server's own user. Elsewhere `git diff` compares any two files. */
+export function isRepository(folder: string): boolean {
+  const places = ["HEAD", "objects", "refs"].map((name) => join(folder, ".git", name));
+  if (!places.every((place) => existsSync(place))) return false;
+  const owners = [folder, join(folder, ".git")].map((place) => statSync(place, { throwIfNoEntry: false })?.uid);
+  return owners.every((owner) => owner === process.getuid?.());
 }
 
 /** True if a folder that is no repository lies in one. */

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PermissionSource } from "../../../../../src/agent/policy/permission-source.ts";
@@ -113,6 +113,22 @@ describe("files with secrets that a repository tracks", () => {
     expect(await verdicts(workspace, presets.readOnly, OUTLINES)).toEqual(allowed(OUTLINES));
     const reading = PRINTING.filter((line) => !line.startsWith("sh "));
     expect(await verdicts(await project({}), presets.readOnly, reading)).toEqual(allowed(reading));
+  });
+
+  it("are no others: an ignored one keeps no command from running, where git takes the folder for a repository", async () => {
+    const reading = PRINTING.filter((line) => !line.startsWith("sh "));
+    const workspace = await project({ ".gitignore": ".env\n" });
+    await writeFile(join(workspace.root, ".env"), "A=1");
+    expect(await verdicts(workspace, presets.readOnly, reading)).toEqual(allowed(reading));
+    const others = [
+      "git stash show -p --include-untracked",
+      "git grep --untracked A",
+      "git diff --no-index src docs",
+      "cat .env",
+    ];
+    expect(await verdicts(workspace, presets.readOnly, others)).toEqual(asked(others));
+    await rm(join(workspace.root, ".git/HEAD"));
+    expect(await verdicts(workspace, presets.readOnly, ["git diff src docs"])).toEqual(asked(["git diff src docs"]));
   });
 
   it("are those of repositories below, too; one that lies around the workspace is asked about", async () => {
