@@ -1,11 +1,9 @@
 import { startApp, type App } from "./app.ts";
-import type { Availability } from "./agent/workspace/sandbox/available.ts";
 import { readEnvironment } from "./config/environment.ts";
 import { explained } from "./operator-error.ts";
 import { watchForgotten } from "./forgotten.ts";
 import { consoleLogger } from "./lib/log.ts";
 import { loadSettings, type Settings } from "./config/settings.ts";
-import type { TenantSettings } from "./config/tenants.ts";
 
 /** A server that was asked to close is gone by then, whatever hangs; ms. */
 const CLOSED_AFTER_MS = 15_000;
@@ -47,17 +45,7 @@ function closeOnSignals(app: App): void {
   }
 }
 
-/** The line that says if there are boxes, and the programs of which templates run in one. */
-function sandboxLine(available: Availability, templates: TenantSettings["templates"]): string {
-  if (!available.isAvailable) return `none, so programs of agents run as the server's user: ${available.reason}`;
-  const { version, followsLinks } = available;
-  const boxed = [...templates.values()].filter(({ sandbox }) => sandbox === "required").map(({ id }) => id);
-  const whose = boxed.length === 0 ? "no template requires one" : `programs of ${boxed.join(", ")} run in boxes`;
-  const advice = followsLinks ? "; with 0.12 or later beside each other, also in a workspace with protected paths" : "";
-  return `bubblewrap ${version}: ${whose}${advice}`;
-}
-
-function welcome({ environment, tenants, authentication, available, notes }: Settings, port: number): string {
+function welcome({ environment, tenants, authentication, sandboxLines, notes }: Settings, port: number): string {
   const host = `${environment.host.includes(":") ? `[${environment.host}]` : environment.host}:${port}`;
   const { database } = environment;
   const { models } = tenants.everybody;
@@ -75,7 +63,7 @@ function welcome({ environment, tenants, authentication, available, notes }: Set
     `  Data       ${database.kind === "embedded" ? `${database.folder} (embedded database, one process)` : "PostgreSQL of DATABASE_URL"}`,
     ...[...models].map(([name, model]) => `  Model      ${name}: ${model.name}`),
     `  Access     ${authentication.kind === "local" ? "no actors are configured: whoever reaches this address is the local administrator" : "actors with tokens"}`,
-    `  Sandbox    ${sandboxLine(available, tenants.everybody.templates)}`,
+    ...sandboxLines.map((line) => `  Sandbox    ${line}`),
     ...notes.map((note) => `  Note       ${note}`),
     "",
     `Try, in a second terminal:  npm run demo${ending}    or    npm run chat${ending}`,

@@ -17,6 +17,7 @@ import type { Authentication } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limits.ts";
 import type { TrustedDocuments } from "../server/trusted-documents.ts";
 import { authenticationOf } from "./authentication.ts";
+import { sandboxLines, unboxedNotes } from "./boxed-templates.ts";
 import { checkForm } from "./check-form.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
@@ -56,6 +57,8 @@ export type Settings = {
   readonly sandbox: SandboxSettings;
   /** The boxes that this machine makes, or why it makes none. */
   readonly available: Availability;
+  /** The boxes and who runs in them, in lines for the operator at the start. */
+  readonly sandboxLines: readonly string[];
   /** The parts of the configuration that have a say in a tenant's rights. */
   readonly partsOf: (tenant: string) => ConfigurationParts;
   /** Notes for the operator at the start. */
@@ -135,8 +138,9 @@ export async function makeSettings(environment: Environment, path: string, writt
     ),
     sandbox,
     available,
+    sandboxLines: sandboxLines(available, written),
     partsOf: configurationParts(written),
-    notes: [...everybodys.notes, ...tenants.notes, ...quorumNotes(tenants, authentication)],
+    notes: [...everybodys.notes, ...tenants.notes, ...unboxedNotes(written), ...quorumNotes(tenants, authentication)],
   };
 }
 

@@ -7,7 +7,8 @@ import { expect, it } from "vitest";
 import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/limits.ts";
 import { PROTECTED_PATHS } from "../../src/agent/workspace/sandbox/protected-paths.ts";
 import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox-for.ts";
-import { presets, type TriplaneConfig } from "../../src/triplane.ts";
+import * as triplane from "../../src/triplane.ts";
+import type { TriplaneConfig } from "../../src/triplane.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { ended, hasNoBox } from "../support/box.ts";
 
@@ -23,12 +24,12 @@ it("docs/sandbox.md names every protected path, and the limits", () => {
 
 it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run as it says", async () => {
   const [, code = ""] = /^```ts\n([^]*?)^```$/m.exec(guide) ?? [];
-  const source = stripTypeScriptTypes(code.replace("export default", "const exported ="));
-  const make = runInThisContext(`(defineConfig, presets) => {\n${source}\nreturn exported;\n}`) as (
-    define: (config: TriplaneConfig) => TriplaneConfig,
-    known: typeof presets,
+  const [imports = "", names = ""] = /^import (\{ .+ \}) from "triplane";$/m.exec(code) ?? [];
+  const source = stripTypeScriptTypes(code.replace(imports, "").replace("export default", "const exported ="));
+  const make = runInThisContext(`(${names}) => {\n${source}\nreturn exported;\n}`) as (
+    known: Pick<typeof triplane, "defineConfig" | "presets">,
   ) => TriplaneConfig;
-  const { templates, sandbox = {} } = make((config) => config, presets);
+  const { templates, sandbox = {} } = make(triplane);
   const { model: _model, ...template } = templates["engineer"] ?? { model: "", systemPrompt: "" };
   const opened = await temporaryFolder();
   const app = await startTestApp({ template, config: { sandbox: { ...sandbox, read: [opened] } } });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
+import { hasNoBox } from "../support/box.ts";
 import { runFile } from "../support/process.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
@@ -60,6 +61,12 @@ describe("a start that works", () => {
     expect(server.output()).toContain(`${folder} (embedded database, one process)`);
     expect(server.output()).toContain("ANTHROPIC_API_KEY is not set: a scripted model stands in");
     expect(server.output()).toContain("the local administrator");
+    expect(server.output()).toMatch(
+      hasNoBox
+        ? /Sandbox +engineer has presets\.askAll, without a box, since none can be made here: it asks/
+        : /Sandbox +engineer has presets\.workspace, in a box: .* run without asking/,
+    );
+    expect(server.output()).not.toContain("they are asked about, as with presets.askAll");
   });
 
   it("with a key uses Claude, and never says the key", async () => {

@@ -43,6 +43,27 @@ describe.skipIf(hasNoBox)("bash_run of a template that requires a box", () => {
     expect(call?.output).not.toMatch(/\.env\n|in secrets/);
   });
 
+  it("says of a covered file that the command names that it is covered, also if a person has allowed the command", async () => {
+    const { app, client, agentId } = await bashApp(
+      [
+        ["bash_run", { command: "cat keys/.env; echo end" }],
+        ["bash_run", { command: "cat plain.txt" }],
+      ],
+      BOXED,
+    );
+    await mkdir(join(app.workspace, "keys"));
+    await writeFile(join(app.workspace, "keys/.env"), "KEY=1\n");
+    await writeFile(join(app.workspace, "plain.txt"), "plain\n");
+    await client.send(agentId, "go");
+    for await (const page of client.timeline({ agentId, since: "0", until: "DONE" }))
+      for (const { request } of ofType(page.events, "PermissionRequired"))
+        await client.decide({ approvalId: request.approvalId, inputHash: request.inputHash, decision: "ALLOW" });
+    const [covered, plain] = await callsOf(client, agentId);
+    expect(covered?.output).toMatch(/^end\n\[keys\/\.env is covered in the box: programs see it empty\]\n\[exit code 0/);
+    expect(covered?.details["notes"]).toHaveLength(1);
+    expect(plain?.details["notes"]).toEqual([]);
+  });
+
   it("says what it took away that a program made at a protected path", async () => {
     const { turn } = await bashApp(
       [["bash_run", { command: "mkdir -p .git/hooks; echo evil > .git/hooks/post-commit; echo > .envrc" }]],

@@ -54,7 +54,7 @@ describe.skipIf(hasNoBox)("the network of a box", () => {
     expect(await answering(client, agentId, "DENY")).toMatchObject([{ kind: "NETWORK_HOST" }]);
     const { toolCalls } = await client.agent(agentId);
     expect(toolCalls.nodes[1]?.output).toContain("502 named.invalid has no address");
-    expect(toolCalls.nodes[1]?.output).toContain("403 169.254.169.254:80");
+    expect(toolCalls.nodes[1]?.output).toContain("403 169.254.169.254:80 leads into a private network");
   });
 
   it("of a program in the background asks while the program runs, and nothing waits", async () => {

@@ -10,6 +10,7 @@ import type { Program, Sandbox } from "../../workspace/sandbox/sandbox.ts";
 import type { Waits } from "../../workspace/sandbox/waits.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { CallOutput } from "./call-output.ts";
+import { coveredNotes } from "./covered-notes.ts";
 import { untilEnd } from "./until-end.ts";
 
 /** By what programs of agents are started. */
@@ -61,7 +62,9 @@ export async function startProgram(
     network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
   };
-  return sandbox.start(program, signal, waits);
+  const group = await sandbox.start(program, signal, waits);
+  const said = coveredNotes(program);
+  return { ...group, ended: group.ended.then(({ notes }) => ({ notes: [...said, ...notes] })) };
 }
 
 /** The folder in which a program starts. Throws an error for the model if there is no such folder. */

@@ -58,7 +58,7 @@ export class RunningShell {
 
   async #run(): Promise<ShellEnd> {
     this.#group.process.stdin.end();
-    let writing: Promise<void> = Promise.resolve();
+    let writing: Promise<void> = this.#output.begin().catch(() => {});
     const take = (chunk: Buffer): Promise<void> => (writing = writing.then(() => this.#write(chunk)));
     const nobodyKnows = { code: null, signal: null, notes: [] };
     const { code, signal, notes } = await untilEnd(this.#group, take).catch(() => nobodyKnows);

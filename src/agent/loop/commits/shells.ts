@@ -40,5 +40,5 @@ export function toldShells(view: AgentView, at: Date): ToldShells {
 function sentence(shell: ShellView): string {
   const { end } = stateOf(shell);
   const how = end === null ? "" : `: ${endWords(end)}`;
-  return `The background shell ${shell.id} (${shell.command}) has ended${how}. bash_logs has what it said.`;
+  return `The background shell ${shell.id} (${shell.command}) has ended${how}. bash_logs has what it said, if it said anything.`;
 }

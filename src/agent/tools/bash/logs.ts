@@ -37,7 +37,7 @@ export const bashLogs = defineTool({
     const state = end === null ? "it runs" : `it has ended: ${endWords(end)}`;
     if (output === null)
       return {
-        output: `[${state}; the server ${server} has what it said, and this one has none of it]`,
+        output: `[${state}; the server ${server} has what it said, if it said anything, and this one has none of it]`,
         details: { ...common, since: from, next_offset: from, output: "", outputBytes: null, server },
       };
     const { text, to, total } = output;

@@ -73,19 +73,20 @@ export function shown({ host, port }: Target): string {
  */
 export async function reach(target: Target, decide: HostDecision, network: Network): Promise<Reached> {
   const refuse = (reason: string): Reached => ({ kind: "none", isRefused: true, reason });
+  const isOpen = (address: string): boolean => isIP(address) !== 0 && !isPrivateAddress(address) && !network.isNear(address);
+  const never = `${shown(target)} leads into a private network or to this machine, which programs never reach and nobody can allow: nothing was sent`;
+  const isAddress = isIP(target.host) !== 0;
+  if (isAddress && !isOpen(target.host)) return refuse(never);
   if (!(await mayReach(target, decide)))
     return refuse(`${shown(target)} is not among the hosts that programs of this agent may reach: nothing was sent`);
   let addresses: readonly string[];
   try {
-    addresses = isIP(target.host) === 0 ? await network.lookup(target.host) : [target.host];
+    addresses = isAddress ? [target.host] : await network.lookup(target.host);
   } catch (error) {
     return { kind: "none", isRefused: false, reason: `${target.host} has no address (${errorCode(error) ?? messageOf(error)})` };
   }
-  const address = addresses.find((each) => isIP(each) !== 0 && !isPrivateAddress(each) && !network.isNear(each));
-  if (address === undefined)
-    return refuse(
-      `${shown(target)} leads into a private network or to this machine, which programs never reach: nothing was sent`,
-    );
+  const address = addresses.find(isOpen);
+  if (address === undefined) return refuse(never);
   return { kind: "address", address };
 }
 

@@ -27,6 +27,11 @@ export class Segments {
     return this.#bytes;
   }
 
+  /** Begins the output, so that one in which nothing is written can be told from one that is elsewhere. */
+  async begin(): Promise<void> {
+    if (this.#file === null && this.#bytes === 0) await this.#next();
+  }
+
   /** Writes behind what was written before. The caller waits for one write before the next. */
   async write(chunk: Buffer): Promise<void> {
     for (let rest = chunk; rest.length > 0;) {

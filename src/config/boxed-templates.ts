@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from "node:util";
+import type { PermissionSource } from "../agent/policy/permission-source.ts";
+import type { Availability } from "../agent/workspace/sandbox/available.ts";
+import type { SandboxDemand } from "../agent/workspace/sandbox/sandbox-for.ts";
+import type { TriplaneConfig } from "./config.ts";
+import { presets } from "./presets.ts";
+import type { TemplateConfig } from "./templates.ts";
+
+/** A template as the start speaks of it; `name` names its tenant, too, if it is a tenant's own. */
+type Named = { readonly name: string; readonly place: string; readonly template: TemplateConfig };
+
+/** The lines of the start about boxes: which there are, whose programs run in one, and what each preset means there. */
+export function sandboxLines(available: Availability, config: Pick<TriplaneConfig, "templates" | "tenants">): readonly string[] {
+  const templates = templatesOf(config);
+  return [...boxLines(available, templates), ...templates.flatMap((named) => presetLine(available, named))];
+}
+
+/** Notes about settings that need a box and have none. */
+export function unboxedNotes(config: Pick<TriplaneConfig, "templates" | "tenants" | "sandbox">): readonly string[] {
+  const templates = templatesOf(config);
+  const unboxed = templates.filter(({ template: { permission, sandbox } }) => !isBoxed(sandbox) && boxOnly(permission));
+  const notes = unboxed.map(({ place, template: { permission } }) => {
+    const preset = presetOf(permission) === "workspace" ? "presets.workspace" : "autoAllowInBox";
+    return `${place}: ${preset} lets calls run without asking in a box only, and the template has no \`sandbox: "required"\`: they are asked about, as with presets.askAll.`;
+  });
+  const hasHosts = config.sandbox?.hosts !== undefined;
+  return hasHosts && !templates.some(({ template: { sandbox } }) => isBoxed(sandbox))
+    ? [...notes, 'sandbox.hosts is for programs in boxes, and no template has `sandbox: "required"`: it has no effect.']
+    : notes;
+}
+
+function boxLines(available: Availability, templates: readonly Named[]): readonly string[] {
+  if (!available.isAvailable) return [`none, so programs of agents run as the server's user: ${available.reason}`];
+  const { version, followsLinks } = available;
+  const boxed = templates.filter(({ template: { sandbox } }) => isBoxed(sandbox)).map(({ name }) => name);
+  if (boxed.length === 0) return [`bubblewrap ${version}: no template requires one`];
+  const running = `bubblewrap ${version}: programs of ${boxed.join(", ")} run in boxes`;
+  return followsLinks ? [running, OLD] : [running];
+}
+
+/** The cost of a bubblewrap that follows links at places that it mounts. */
+const OLD =
+  "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other";
+
+/** The line of a template whose permission is a preset. One that needs a box and has none is a note. */
+function presetLine(available: Availability, { name, template: { permission, sandbox } }: Named): readonly string[] {
+  const preset = presetOf(permission);
+  switch (preset) {
+    case null:
+      return [];
+    case "workspace":
+      return isBoxed(sandbox)
+        ? [`${name} has presets.workspace, in a box: commands and changes of files in its workspace run without asking`]
+        : [];
+    case "askAll":
+      return [`${name} has presets.askAll, ${placeOf(available, sandbox)}: it asks before each command and each change`];
+    case "readOnly":
+      return [
+        `${name} has presets.readOnly, ${placeOf(available, sandbox)}: what is known to only read runs without asking, and it asks before all else`,
+      ];
+  }
+}
+
+function placeOf(available: Availability, sandbox: SandboxDemand | undefined): string {
+  if (isBoxed(sandbox)) return "in a box";
+  return available.isAvailable ? "without a box" : "without a box, since none can be made here";
+}
+
+function presetOf(permission: PermissionSource | undefined): keyof typeof presets | null {
+  const names = ["readOnly", "askAll", "workspace"] as const satisfies readonly (keyof typeof presets)[];
+  return names.find((name) => isDeepStrictEqual(permission, presets[name])) ?? null;
+}
+
+function boxOnly(permission: PermissionSource | undefined): boolean {
+  return (permission?.autoAllowInBox ?? []).length > 0;
+}
+
+function isBoxed(sandbox: SandboxDemand | undefined): boolean {
+  return sandbox === "required";
+}
+
+function templatesOf({ templates, tenants }: Pick<TriplaneConfig, "templates" | "tenants">): readonly Named[] {
+  const everybodys = Object.entries(templates).map(([id, template]) => ({ name: id, place: `templates.${id}`, template }));
+  const own = Object.entries(tenants ?? {}).flatMap(([tenant, offer]) =>
+    Object.entries(offer.templates ?? {}).map(([id, template]) => ({
+      name: `${id} of ${tenant}`,
+      place: `tenants.${tenant}.templates.${id}`,
+      template,
+    })),
+  );
+  return [...everybodys, ...own];
+}

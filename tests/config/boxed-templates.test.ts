@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { sandboxLines, unboxedNotes } from "../../src/config/boxed-templates.ts";
+import { presets, type TriplaneConfig } from "../../src/triplane.ts";
+
+const NONE = { isAvailable: false, reason: "bubblewrap is not installed" } as const;
+const OLD = { isAvailable: true, path: "/usr/bin/bwrap", version: "0.8.0", followsLinks: true } as const;
+const NEW = { ...OLD, version: "0.12.0", followsLinks: false } as const;
+
+type Templates = TriplaneConfig["templates"];
+const common = { model: "m", systemPrompt: "You work." } as const;
+const plain: Templates = { assistant: common };
+const boxed: Templates = { engineer: { ...common, sandbox: "required", permission: presets.workspace } };
+const careful: Templates = { engineer: { ...common, sandbox: "none", permission: presets.askAll } };
+
+it("the start says which preset a template has, where its programs run, and whether it asks", () => {
+  expect(sandboxLines(NEW, { templates: { ...plain, ...boxed } })).toEqual([
+    "bubblewrap 0.12.0: programs of engineer run in boxes",
+    "engineer has presets.workspace, in a box: commands and changes of files in its workspace run without asking",
+  ]);
+  expect(sandboxLines(NONE, { templates: { ...plain, ...careful } })).toEqual([
+    "none, so programs of agents run as the server's user: bubblewrap is not installed",
+    "engineer has presets.askAll, without a box, since none can be made here: it asks before each command and each change",
+  ]);
+  expect(sandboxLines(NEW, { templates: { reader: { ...common, permission: presets.readOnly } } })).toEqual([
+    "bubblewrap 0.12.0: no template requires one",
+    "reader has presets.readOnly, without a box: what is known to only read runs without asking, and it asks before all else",
+  ]);
+  expect(sandboxLines(NEW, { templates: plain, tenants: { acme: { templates: boxed } } })[0]).toBe(
+    "bubblewrap 0.12.0: programs of engineer of acme run in boxes",
+  );
+});
+
+it("a bubblewrap below 0.12 is said to refuse background programs and to let programs wait, if a template requires boxes", () => {
+  expect(sandboxLines(OLD, { templates: boxed })[1]).toBe(
+    "bubblewrap is below 0.12: in a workspace with protected or covered paths, such as any git repository, background programs (background: true) are refused, and programs wait for each other",
+  );
+  expect(sandboxLines(OLD, { templates: plain })).toEqual(["bubblewrap 0.8.0: no template requires one"]);
+});
+
+it("a permission of one's own is no preset", () => {
+  const permission = { ...presets.askAll, allow: ["bash_run(command:git status)"] };
+  expect(sandboxLines(NEW, { templates: { own: { ...common, permission } } })).toHaveLength(1);
+});
+
+it("settings that need a box and have none are noted, also of a tenant's own template", () => {
+  const { engineer } = boxed;
+  const unboxed = { ...engineer, ...common, sandbox: "none" } as const;
+  const own = { ...unboxed, permission: { ...presets.workspace, deny: ["fs_read(path:keys)"] } };
+  const asked = 'in a box only, and the template has no `sandbox: "required"`: they are asked about, as with presets.askAll.';
+  expect(
+    unboxedNotes({ templates: { engineer: unboxed }, tenants: { acme: { templates: { own } } }, sandbox: { hosts: [] } }),
+  ).toEqual([
+    `templates.engineer: presets.workspace lets calls run without asking ${asked}`,
+    `tenants.acme.templates.own: autoAllowInBox lets calls run without asking ${asked}`,
+    'sandbox.hosts is for programs in boxes, and no template has `sandbox: "required"`: it has no effect.',
+  ]);
+  expect(unboxedNotes({ templates: { ...plain, ...boxed }, sandbox: { hosts: ["example.com"] } })).toEqual([]);
+  expect(unboxedNotes({ templates: careful, sandbox: {} })).toEqual([]);
+});
