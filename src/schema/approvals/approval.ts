@@ -185,7 +185,8 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     commandParts: t.field({
       type: [CommandPart],
-      description: "The parts of the call's command lines that are asked about, in order; at most 50, none if no line is.",
+      description:
+        "The parts of the call's command lines that are asked about, in order; at most 50, none if no line is. If it was allowed with another input, those of that input.",
       select: { toolCall: { select: { explanation: true } } },
       resolve: ({ toolCall }) => [...((toolCall?.explanation as Explanation | null | undefined)?.parts ?? [])],
     }),
