@@ -186,7 +186,7 @@ export const Approval = builder.prismaNode("Approval", {
     commandParts: t.field({
       type: [CommandPart],
       description:
-        "The parts of the call's command lines that are asked about, in order; at most 50, none if no line is. If it was allowed with another input, those of that input.",
+        "The parts of the call's command lines that are asked about, at most 50; of the edited input, if one was allowed.",
       select: { toolCall: { select: { explanation: true } } },
       resolve: ({ toolCall }) => [...((toolCall?.explanation as Explanation | null | undefined)?.parts ?? [])],
     }),
