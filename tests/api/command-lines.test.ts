@@ -177,12 +177,13 @@ describe("always allow this command line", () => {
         "PATH=. npm run build",
         "sudo npm run build",
       ],
+      takesInAll: false,
     });
     await answer(first.approvalId);
     const second = await asked("npm run lint");
     expect(second.proposal).toMatchObject({
       rule: "shell(command:npm run *)",
-      matching: ["npm run lint", "npm run build"],
+      matching: ["npm run lint", "npm run build", "npm run other"],
       past: { examined: 2, matched: 2, asked: 2, denied: 1 },
     });
     const narrower = { approvalId: second.approvalId, rule: "shell(command:npm run lint *)" };

@@ -156,7 +156,17 @@ describe("docs/permissions.md", () => {
     );
     expect(answers.flatMap(({ errors }) => errors)).toEqual([]);
     expect(answers.map(({ data }) => data)).toMatchObject([
-      { explainPermission: { explanation: { verdict: "ASK", parts: [{ parameter: "command" }] } } },
+      {
+        explainPermission: {
+          explanation: {
+            verdict: "ASK",
+            parts: [
+              { start: 0, end: 10 },
+              { parameter: "command", start: 14, end: 25 },
+            ],
+          },
+        },
+      },
       { createAgent: { agent: { permission: { source: { deny: ["fs_write"] } } }, userErrors: [] } },
       { explainPermission: { explanation: { verdict: "DENY", rule: "deny fs_read(path:.env)" }, problems: [] } },
       { simulatePolicy: { problems: [], simulation: { examined: 1 } } },

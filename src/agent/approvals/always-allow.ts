@@ -7,8 +7,10 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
-import { agentPolicy } from "../policy/agent-policy.ts";
+import { agentPolicy, type OwnPermission } from "../policy/agent-policy.ts";
+import type { Verdict } from "../policy/permission.ts";
 import { judge } from "../policy/policy.ts";
+import type { NoRule } from "./command-rule.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
 import { ruleExamples } from "./rule-examples.ts";
 import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-proposal.ts";
@@ -34,7 +36,7 @@ type StoredAllowRule = Omit<AllowAlways, "rule"> & {
 
 const FIND_CALL: Statement<CallValues, [approvalId: string]> = {
   name: "find_call_values",
-  text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, a.tenant, a.template_id AS "templateId" FROM approval p
+  text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.permission FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = $1`,
 };
 type RecentCall = { readonly values: RuleValues; readonly verdict: string; readonly isDenied: boolean };
@@ -59,8 +61,11 @@ type CallValues = {
   readonly name: string;
   readonly input: JsonObject;
   readonly values: RuleValues | null;
+  readonly hookVerdict: Verdict | null;
+  readonly agentId: string;
   readonly tenant: string;
   readonly templateId: string;
+  readonly permission: OwnPermission | null;
 };
 
 /** A call that was judged. */
@@ -94,7 +99,7 @@ export async function proposeRuleTo(
 async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
   const tool = services.tools.get(call?.name ?? "");
   if (call === null || tool === undefined || call.values === null)
-    return invalidRule("it is not about a call of a tool that is configured");
+    return noRule({ reason: "it is not about a call of a tool that is configured", byHand: false });
   const judged = { ...call, values: call.values };
   const recent = await recentCalls(services, judged);
   const source = narrowestRule(
@@ -103,27 +108,32 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     call.input,
     recent.map(({ values }) => values),
   );
-  if (!source.ok) return invalidRule(source.refusal);
+  if (!source.ok) return noRule(source.refusal);
   const rule = parseRule(source.value, "proposal", services.tools);
   if (!rule.ok || !ruleMatches(rule.value, call.name, judged.values, "covers"))
-    return invalidRule("what the call names cannot be said as a pattern");
-  const stillAsked = Object.keys(tool.commands).length === 0 ? null : whyStillAsked(services, judged, rule.value);
+    return noRule({ reason: "what the call names cannot be said as a pattern", byHand: true });
+  const stillAsked = whyStillAsked(services, judged, rule.value);
   return stillAsked === null
     ? accepted(proposal(rule.value, judged, recent))
-    : invalidRule(`it would be asked about still: ${stillAsked}`);
+    : noRule({ reason: `it would be asked about still: ${stillAsked}`, byHand: false });
 }
 
-/** Why a call would be asked about although a rule takes in its commands; null if it would not. */
-function whyStillAsked(services: ApprovalServices, { name, values, templateId }: JudgedValues, rule: Rule): string | null {
+/** Why a call would be asked about, or denied, although a rule takes it in; null if it would run. */
+function whyStillAsked(
+  services: ApprovalServices,
+  { agentId, name, values, hookVerdict, templateId, permission }: JudgedValues,
+  rule: Rule,
+): string | null {
   const template = services.templates.get(templateId);
   if (template === undefined) return null;
-  const stored = { ...rule, id: "proposal", createdBy: "" };
-  const call = { agentId: "", name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
-  const { verdict, reason } = judge(call, agentPolicy(template, null, [stored], services));
+  if (hookVerdict === "ask") return "a hook asks for it, whatever rules say";
+  const stored = { ...rule, id: "proposal", createdBy: "a person" };
+  const call = { agentId, name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
+  const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
   return verdict === "allow" ? null : reason;
 }
 
-/** A rule that a person gives, if it takes in the call and speaks of its tool only. */
+/** A rule that a person gives, if it speaks of the tool of the call only, takes the call in, and would let it run. */
 function checkRule(
   services: ApprovalServices,
   call: CallValues | null,
@@ -136,11 +146,15 @@ function checkRule(
   if (source !== call.name && !source.startsWith(`${call.name}(`)) return invalid(`the rule must speak of ${call.name} only`);
   if (!ruleMatches(rule.value, call.name, call.values, "covers"))
     return invalid("the rule does not take in the call of this approval");
-  return accepted({ rule: rule.value, call: { ...call, values: call.values } });
+  const judged = { ...call, values: call.values };
+  const stillAsked = whyStillAsked(services, judged, rule.value);
+  if (stillAsked !== null) return invalid(`the call of this approval would be asked about still: ${stillAsked}`);
+  return accepted({ rule: rule.value, call: judged });
 }
 
-function invalidRule(reason: string): Result<never, CommandRefusal> {
-  const message = `there is no narrow rule for this call: ${reason}. Give one yourself, or decide each time`;
+function noRule({ reason, byHand }: NoRule): Result<never, CommandRefusal> {
+  const advice = byHand ? "Give one yourself, or decide each time" : "Decide each time";
+  const message = `there is no narrow rule for this call: ${reason}. ${advice}`;
   return refused({ code: "INVALID", field: ["rule"], message });
 }
 

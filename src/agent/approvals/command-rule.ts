@@ -1,6 +1,6 @@
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
-import type { CommandLine, FoundCommand } from "../policy/commands/command-line.ts";
+import type { CommandLine, FoundCommand, Trouble } from "../policy/commands/command-line.ts";
 import { patternOfWord } from "../policy/commands/pattern-words.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
 
@@ -14,14 +14,17 @@ const WITH_COMMANDS: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Why there is no rule worth keeping, and if a person can give one all the same. */
+export type NoRule = { readonly reason: string; readonly byHand: boolean };
+
 /** The pattern of the lines of a parameter, without its quotes; refuses with the reason if there is none worth keeping. */
-export function commandPatternOf(lines: readonly CommandLine[], past: readonly CommandLine[]): Result<string, string> {
+export function commandPatternOf(lines: readonly CommandLine[], past: readonly CommandLine[]): Result<string, NoRule> {
   const patterns: string[] = [];
   // The call is among those that were recorded: its own commands are no others.
   const known = past.filter(({ text }) => lines.every((line) => line.text !== text)).flatMap(wholeCommands);
   for (const line of lines) {
     const trouble = line.trouble ?? line.hidden;
-    if (trouble !== null) return refused(`has a part that no rule can take in: ${trouble.reason}`);
+    if (trouble !== null) return refused(notTakenIn(trouble));
     for (const command of wholeCommands(line)) {
       const pattern = patternOfCommand(command, known);
       if (!pattern.ok) return pattern;
@@ -29,10 +32,10 @@ export function commandPatternOf(lines: readonly CommandLine[], past: readonly C
     }
   }
   const [only] = patterns;
-  if (only === undefined) return refused("names no command");
+  if (only === undefined) return refused({ reason: "names no command", byHand: false });
   const pattern = patterns.length === 1 ? only : `{${patterns.join(",")}}`;
   return byteLength(pattern) > PATTERN_BYTES
-    ? refused(`has commands of more than ${PATTERN_BYTES} bytes: nobody would read the rule`)
+    ? refused({ reason: `has commands of more than ${PATTERN_BYTES} bytes: nobody would read the rule`, byHand: true })
     : accepted(pattern);
 }
 
@@ -49,8 +52,8 @@ function wholeCommands({ commands }: CommandLine): readonly FoundCommand[] {
  * The words of a command up to the first that varied among commands of the same kind that were recorded, and `*` for the
  * rest. If none varied, exactly this command.
  */
-function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, string> {
-  if (command.barrier !== null) return refused(`has a part that no rule can take in: ${command.barrier.reason}`);
+function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]): Result<string, NoRule> {
+  if (command.barrier !== null) return refused(notTakenIn(command.barrier));
   const { words } = command;
   const fixed = WITH_COMMANDS.has(words[0]?.text ?? "") ? 2 : 1;
   const varied = past
@@ -62,10 +65,15 @@ function patternOfCommand(command: FoundCommand, past: readonly FoundCommand[]):
   const patterns: string[] = [];
   for (const { text, isOpen } of words.slice(0, isExact ? words.length : stays)) {
     const pattern = isOpen ? null : patternOfWord(text);
-    if (pattern === null) return refused(`has the word ${JSON.stringify(text)} in it, which no pattern can name`);
+    if (pattern === null)
+      return refused({ reason: `has the word ${JSON.stringify(text)} in it, which no pattern can name`, byHand: false });
     patterns.push(pattern);
   }
   return accepted([...patterns, ...(isExact ? [] : ["*"])].join(" "));
+}
+
+function notTakenIn({ reason }: Trouble): NoRule {
+  return { reason: `has a part that no rule can take in: ${reason}`, byHand: false };
 }
 
 function sharedWords(one: FoundCommand, other: FoundCommand): number {

@@ -7,7 +7,7 @@ import type { ApprovalView, CallView } from "../calls/call.ts";
 import { endEvents } from "../calls/events.ts";
 import { refusedFacts } from "../calls/refusal.ts";
 import { refusalDetails } from "../calls/refusal-details.ts";
-import { isFinal, callStep, type CallStep } from "../calls/states.ts";
+import { explainedBy, isFinal, callStep, type CallStep } from "../calls/states.ts";
 import type { FoundApproval, FoundCall } from "./approval.ts";
 import type { Authority } from "./authority.ts";
 import type { DecideApproval } from "./decision.ts";
@@ -125,6 +125,7 @@ function stepOf(
     kind: approval.kind,
     state,
     inputHash,
+    isEdited: edit !== null,
     decision: request.decision,
     decidedBy: actorRef(actor),
     decidedAt: at.toISOString(),
@@ -141,7 +142,7 @@ function stepOf(
       "APPROVED",
       at,
       edit === null ? {} : { effectiveInput: edit.input },
-      edit === null ? {} : { inputHash, ruleValues: edit.values },
+      edit === null ? {} : { inputHash, ruleValues: edit.values, ...explainedBy(edit.explanation) },
       trail,
     );
   const refusal = { type: "user_rejected", stage: "confirmation", note } as const;

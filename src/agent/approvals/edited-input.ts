@@ -4,11 +4,17 @@ import type { CommandRefusal } from "../actors/refusal.ts";
 import type { ApprovalServices } from "./services.ts";
 import { inputHash } from "../calls/stages/confirmation.ts";
 import { issueLines, refusalText } from "../calls/refusal.ts";
+import type { Explanation } from "../policy/permission.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
 import { dryRun, type DryRunAgent } from "../calls/dry-run.ts";
 
-/** An input that may run, with its hash and its normalised values. */
-export type EditedInput = { readonly input: JsonObject; readonly inputHash: string; readonly values: RuleValues };
+/** An input that may run, with its hash, its normalised values and what the policy says of it. */
+export type EditedInput = {
+  readonly input: JsonObject;
+  readonly inputHash: string;
+  readonly values: RuleValues;
+  readonly explanation: Explanation;
+};
 
 /**
  * The input that a person gives in the place of the one that was asked for, with defaults applied and its hash: what
@@ -33,5 +39,6 @@ export async function checkEdit(
     input: edited.bound.input,
     inputHash: inputHash(edited, agent.workspace),
     values: storedValues(values ?? {}),
+    explanation,
   });
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength } from "../../lib/text.ts";
-import { commandPatternOf, linesIn } from "./command-rule.ts";
+import { commandPatternOf, linesIn, type NoRule } from "./command-rule.ts";
 import { namesOf, useOf, type RuleValue, type RuleValues } from "../policy/rule-values.ts";
 import { parametersOf, placeOf } from "../tools/path-places.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -19,24 +19,24 @@ export function narrowestRule(
   values: RuleValues,
   input: JsonObject,
   past: readonly RuleValues[] = [],
-): Result<string, string> {
+): Result<string, NoRule> {
   if (Object.keys(tool.commands).length > 0) return narrowestCommandRule(tool, values, input, past);
   const given = Object.entries(values).filter(([place]) => Object.hasOwn(input, placeOf(place).parameter));
   const hasPaths = Object.keys(tool.paths).length > 0;
-  if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused("the call names no path");
+  if (hasPaths && !given.some(([parameter]) => isPath(tool, parameter))) return refused(byHand("the call names no path"));
   const open = Object.keys(parametersOf(tool.inputSchema)).find((parameter) => !given.some(([name]) => name === parameter));
   if (!hasPaths && open !== undefined)
-    return refused(`the call leaves ${open} open, and a rule cannot say that a parameter is absent`);
+    return refused(byHand(`the call leaves ${open} open, and a rule cannot say that a parameter is absent`));
   const lists = new Set(Object.keys(tool.paths).flatMap((place) => listOf(place) ?? []));
   const untold = [...lists].find((list) => !hasTextsOnly(input[list]));
-  if (untold !== undefined) return refused(`${untold} has more in it than paths and texts, of which a rule cannot speak`);
+  if (untold !== undefined) return refused(byHand(`${untold} has more in it than paths and texts, of which a rule cannot speak`));
   const told = given.filter(
     ([parameter]) => !hasPaths || isPath(tool, parameter) || (typeof input[parameter] !== "string" && !lists.has(parameter)),
   );
   const conditions: string[] = [];
   for (const [parameter, list] of told) {
     const condition = conditionOf(parameter, list);
-    if (!condition.ok) return refused(`${parameter} ${condition.refusal}`);
+    if (!condition.ok) return refused(byHand(`${parameter} ${condition.refusal}`));
     conditions.push(condition.value);
   }
   return accepted(conditions.length === 0 ? tool.name : `${tool.name}(${conditions.join(", ")})`);
@@ -51,7 +51,7 @@ function narrowestCommandRule(
   values: RuleValues,
   input: JsonObject,
   past: readonly RuleValues[],
-): Result<string, string> {
+): Result<string, NoRule> {
   const conditions: string[] = [];
   for (const [place, list] of Object.entries(values)) {
     if (!Object.hasOwn(input, placeOf(place).parameter)) continue;
@@ -65,17 +65,28 @@ function narrowestCommandRule(
           (pattern) => `${place}:${quoted(pattern)}`,
         )
       : isPath(tool, place) || typeof input[place] === "boolean"
-        ? conditionOf(place, list)
+        ? unsaid(conditionOf(place, list))
         : null;
     if (condition === null) continue;
-    if (!condition.ok) return refused(`${place} ${condition.refusal}`);
+    if (!condition.ok) return refused({ ...condition.refusal, reason: `${place} ${condition.refusal.reason}` });
     conditions.push(condition.value);
   }
-  return conditions.length === 0 ? refused("the call has no command line") : accepted(`${tool.name}(${conditions.join(", ")})`);
+  return conditions.length === 0
+    ? refused({ reason: "the call has no command line", byHand: false })
+    : accepted(`${tool.name}(${conditions.join(", ")})`);
 }
 
-function mapped(result: Result<string, string>, change: (value: string) => string): Result<string, string> {
+function mapped(result: Result<string, NoRule>, change: (value: string) => string): Result<string, NoRule> {
   return result.ok ? accepted(change(result.value)) : result;
+}
+
+function unsaid(result: Result<string, string>): Result<string, NoRule> {
+  return result.ok ? result : refused(byHand(result.refusal));
+}
+
+/** A rule that is not worth proposing: a person may give one. */
+function byHand(reason: string): NoRule {
+  return { reason, byHand: true };
 }
 
 /** The parameter that a place lies in as a field of the items; null for a parameter itself. */

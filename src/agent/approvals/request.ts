@@ -39,7 +39,7 @@ export function requestApproval(
 ): ApprovalRequest {
   const id = randomUUIDv7();
   const expiresAt = approvalExpiresMs === null ? null : new Date(at.getTime() + approvalExpiresMs);
-  const undecided = { decision: null, decidedBy: null, decidedAt: null, note: null };
+  const undecided = { isEdited: false, decision: null, decidedBy: null, decidedAt: null, note: null };
   const asked: CallView = { ...call, approval: { id, kind, state: "PENDING", inputHash, ...undecided } };
   return {
     row: {

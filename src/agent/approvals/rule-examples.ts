@@ -1,12 +1,24 @@
+import type { CommandLine } from "../policy/commands/command-line.ts";
 import { readCommandLine } from "../policy/commands/read-command-line.ts";
 import { ruleMatches, type Rule } from "../policy/rule.ts";
 import { linesOf, type RuleValues } from "../policy/rule-values.ts";
 import { Workspace } from "../workspace/workspace.ts";
 
 /** Command lines that a rule takes in, and some that it does not, for the person who stores it. */
-export type RuleExamples = { readonly matching: readonly string[]; readonly notMatching: readonly string[] };
+export type RuleExamples = {
+  readonly matching: readonly string[];
+  readonly notMatching: readonly string[];
+  /** True if the rule takes in every call of its tool: there is none that it does not. */
+  readonly takesInAll: boolean;
+};
 
 const EXAMPLES = 3;
+/** The most lines that a rule would take in besides those that were recorded. */
+const WIDER = 3;
+/** Commands that few rules mean to take in. */
+const DANGEROUS = ["rm -rf .", "git push"];
+/** The word that stands for another one. */
+const OTHER_WORD = "other";
 /** Ways in which a line becomes another one. */
 const OTHERS: readonly ((line: string) => string)[] = [
   (line) => `${line}; rm -rf .`,
@@ -15,24 +27,37 @@ const OTHERS: readonly ((line: string) => string)[] = [
   (line) => `sudo ${line}`,
 ];
 
-/** The examples of a rule: the call's line and recorded ones, and lines that begin as the call's does. */
+/** The examples of a rule: the call's line and recorded ones, lines that begin as the call's does, and what else a wide rule takes in. */
 export function ruleExamples(rule: Rule, tool: string, values: RuleValues, past: readonly RuleValues[]): RuleExamples {
   const recorded = [values, ...past].flatMap((each) =>
     linesOf(each).map(({ line }) => ({ text: line.text, isMatch: ruleMatches(rule, tool, each, "covers") })),
   );
   const [first] = linesOf(values);
-  const made = first === undefined ? [] : OTHERS.map((other) => ({ parameter: first.parameter, text: other(first.line.text) }));
-  const unmatched = made.filter(
-    ({ parameter, text }) => !ruleMatches(rule, tool, { ...values, [parameter]: lineValue(text) }, "covers"),
-  );
+  const takesIn = (text: string): boolean =>
+    first !== undefined && ruleMatches(rule, tool, { ...values, [first.parameter]: lineValue(text) }, "covers");
+  const made = first === undefined ? [] : OTHERS.map((other) => other(first.line.text));
+  // The widest first: what a rule lets run is seen by it.
+  const wider = first === undefined ? [] : [...DANGEROUS, ...made, ...otherwise(first.line)];
   const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
   return {
-    matching: distinct(recorded.flatMap(({ text, isMatch }) => (isMatch ? [text] : []))).slice(0, EXAMPLES),
+    matching: distinct([
+      ...distinct(recorded.flatMap(({ text, isMatch }) => (isMatch ? [text] : []))).slice(0, EXAMPLES),
+      ...wider.filter(takesIn).slice(0, WIDER),
+    ]),
     notMatching: distinct([
       ...recorded.flatMap(({ text, isMatch }) => (isMatch ? [] : [text])).slice(0, EXAMPLES),
-      ...unmatched.map(({ text }) => text),
+      ...made.filter((text) => !takesIn(text)),
     ]).slice(0, 2 * EXAMPLES),
+    takesInAll: rule.conditions.length === 0,
   };
+}
+
+/** The first command of a line with another word in the place of each of its words, and of all behind it: the first word first. */
+function otherwise({ commands, text }: CommandLine): readonly string[] {
+  const [command] = commands;
+  if (command === undefined) return [];
+  const words = text.slice(command.start, command.end).split(" ");
+  return words.map((_word, index) => [...words.slice(0, index), OTHER_WORD].join(" "));
 }
 
 /** A line as rules see it in a folder that is not there: an example names no file. */

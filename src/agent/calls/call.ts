@@ -15,6 +15,8 @@ export type ApprovalView = {
   readonly kind: ApprovalKind;
   readonly state: ApprovalState;
   readonly inputHash: string;
+  /** True if it was allowed with another input than the one that was asked for. */
+  readonly isEdited: boolean;
   readonly decision: ApprovalDecision | null;
   readonly decidedBy: ActorRef | null;
   readonly decidedAt: string | null;
@@ -72,7 +74,7 @@ export type CallingAgent = {
 export const CALL_VIEW = `json_build_object('id', t.id, 'ordinal', t.ordinal, 'providerId', t.provider_id, 'name', t.name, 'state', t.state, 'attempt', t.attempt,
   'requestedInput', t.requested_input, 'effectiveInput', t.effective_input, 'ruleValues', t.rule_values, 'inputHash', t.input_hash, 'output', t.output, 'isError', t.is_error, 'error', t.error, 'stages', t.stages,
   'startedAt', t.started_at, 'completedAt', t.completed_at, 'durationMs', t.duration_ms, 'cachedFrom', t.cached_from, 'cancelRequested', t.cancel_requested, 'hosts', ${HOSTS_OF_CALL},
-  'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
+  'approval', (SELECT json_build_object('id', p.id, 'kind', p.kind, 'state', p.state, 'inputHash', coalesce(d.input_hash, p.input_hash), 'isEdited', d.input_hash IS NOT NULL, 'decision', CASE WHEN p.state <> 'PENDING' THEN d.decision END,
       'decidedBy', CASE WHEN d.actor_id IS NOT NULL AND p.state <> 'PENDING' THEN json_build_object('id', d.actor_id, 'kind', d.actor_kind) END, 'decidedAt', CASE WHEN p.state <> 'PENDING' THEN d.decided_at END, 'note', CASE WHEN p.state <> 'PENDING' THEN d.note END)
     FROM approval p LEFT JOIN decision d ON d.approval_id = p.id WHERE p.tool_call_id = t.id ORDER BY p.state = 'PENDING' DESC, p.kind = 'OUTCOME_UNKNOWN' DESC, p.requested_at DESC, d.decided_at DESC LIMIT 1))`;
 

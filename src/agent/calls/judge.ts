@@ -3,7 +3,6 @@ import type { Statement } from "../../db/sql.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { agentPermissions, agentPolicy, agentWorkspace, guardedWorkspace } from "../policy/agent-policy.ts";
-import { hookVerdict } from "../policy/policy.ts";
 import type { Explanation, Policy, StoredRule } from "../policy/permission.ts";
 import { mayReadAll, READS } from "../policy/reading.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
@@ -15,7 +14,7 @@ import type { CallingAgent, CallView } from "./call.ts";
 import type { Refusal } from "./refusal.ts";
 import { hooksFor } from "./hooks.ts";
 import type { CallScope } from "./scope.ts";
-import { hasRun, isFinal, type CallFacts } from "./states.ts";
+import { explainedBy, hasRun, isFinal, type CallFacts } from "./states.ts";
 import { StageClock, type Stages } from "./stage-clock.ts";
 import { confirm, type Allowance, type Confirmed } from "./stages/confirmation.ts";
 import { discover, toolboxOf, type Requested } from "./stages/discovery.ts";
@@ -208,5 +207,5 @@ export function judgedFacts({ validated, values }: JudgedCall): CallFacts {
 
 /** The columns of a judged call: what the gate saw and said. */
 export function judgedColumns({ explanation }: JudgedCall): Partial<ToolCallPatch> {
-  return { explanation, verdict: explanation.verdict, hookVerdict: hookVerdict(explanation) };
+  return explainedBy(explanation);
 }

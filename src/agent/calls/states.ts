@@ -1,5 +1,7 @@
 import type { CancelRequest, ToolCallPatch, ToolCallTransition } from "../../db/change.ts";
 import type { ToolCallState } from "../../db/generated/enums.ts";
+import type { Explanation } from "../policy/permission.ts";
+import { hookVerdict } from "../policy/policy.ts";
 import type { CallView } from "./call.ts";
 
 /**
@@ -62,6 +64,11 @@ export type CallFacts = Partial<
     | "cachedFrom"
   >
 >;
+
+/** The columns that keep why a call was allowed, asked or denied. */
+export function explainedBy(explanation: Explanation): Pick<ToolCallPatch, "explanation" | "verdict" | "hookVerdict"> {
+  return { explanation, verdict: explanation.verdict, hookVerdict: hookVerdict(explanation) };
+}
 
 /** A transition to commit, and the call as it stands after it. */
 export type CallStep = { readonly transition: ToolCallTransition; readonly call: CallView };

@@ -6,7 +6,6 @@ import {
   type Consideration,
   type Explanation,
   type Permission,
-  type PermissionMode,
   type Permissions,
   type Policy,
   type PolicyCall,
@@ -15,8 +14,8 @@ import {
 import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, heldBackBy, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
-import { rulesOfCommands, withParts } from "./commands/explained-parts.ts";
-import { customVerdict } from "./custom-mode.ts";
+import { rulesOfCommands, withParts, type Rest } from "./commands/explained-parts.ts";
+import { modeVerdict } from "./mode-verdict.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { filesIn, linesOf, writesItself, type NamedFile, type NamedLine } from "./rule-values.ts";
 
@@ -101,9 +100,18 @@ function evaluate(scope: CommandScope): Explanation {
     if (decision === null) continue;
     considered.push({ rule: decision.decidedBy, place: decision.place, verdict: decision.verdict });
     const explanation = { ...decision, considered };
-    return scope.lines.length === 0 ? explanation : withParts(explanation, scope);
+    if (scope.lines.length === 0) return explanation;
+    return withParts(explanation, scope, layer === mode && decision.verdict === "ask" ? "is asked about" : restOf(asked));
   }
   throw new Error("the mode of a permission decides every call");
+}
+
+/** The answer of a permission to the commands of a call about which nothing else is to be said. */
+function restOf(asked: Asked): Rest {
+  const free = { ...asked, sensitive: [] };
+  if ([autoAllowTools, autoAllowInBox].some((layer) => layer(free).decision !== null)) return "runs";
+  const decision = requireApprovalTools(free).decision ?? mode(free).decision;
+  return decision?.verdict === "allow" ? "runs, but for ask rules" : "is asked about";
 }
 
 function rulesThatDeny({ call, permission: { deny } }: Asked): Said {
@@ -293,26 +301,6 @@ function commandsReach(rule: Rule, lines: readonly NamedLine[]): boolean {
 /** True if a rule may allow a call: a rule for a file with secrets, or for a protected one, must name its path. */
 function mayAllow({ conditions }: Rule, sensitive: readonly string[]): boolean {
   return sensitive.every((name) => conditions.some(({ parameter }) => speaksOf(parameter, name)));
-}
-
-/** The verdict of a mode on a call, with the reason in words. An own mode that fails, or answers something else, denies. */
-function modeVerdict(call: PolicyCall, mode: PermissionMode): { verdict: Verdict; reason: string } {
-  const said = (verdict: Verdict): { verdict: Verdict; reason: string } => ({
-    verdict,
-    reason: `mode ${mode.name} ${verdict === "allow" ? "allows" : verdict === "ask" ? "asks for" : "forbids"} ${call.name}`,
-  });
-  if (mode.kind === "custom") return customVerdict(call, mode, said);
-  switch (mode.name) {
-    case "auto":
-    case "readonly":
-      return said("allow");
-    case "approval":
-      return said("ask");
-    case "default":
-      return said(call.readOnly ? "allow" : "ask");
-    case "deny":
-      return said("deny");
-  }
 }
 
 /**

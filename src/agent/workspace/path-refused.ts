@@ -1,6 +1,12 @@
-/** A path that a tool may not use; the message is for the model. */
+/** A path that a tool may not use. The message is for the model: the fact, which people read too, and the advice. */
 export class PathRefused extends Error {
   override readonly name = "PathRefused";
+  readonly fact: string;
+
+  constructor(fact: string, advice: string | null = null) {
+    super(advice === null ? fact : `${fact}: ${advice}`);
+    this.fact = fact;
+  }
 }
 
 /** A path of what is the server's own. */

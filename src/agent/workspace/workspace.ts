@@ -73,7 +73,7 @@ export class Workspace {
     const real = realpathOf(wanted, path);
     this.#requireInside(real, path);
     if (this.#closed.some((folder) => isInside(folder, real)))
-      throw new PathClosed(`${path} is the server's own: leave it alone`);
+      throw new PathClosed(`${path} is the server's own`, "leave it alone");
     return { wanted, real };
   }
 
@@ -136,7 +136,7 @@ export class Workspace {
 
   #requireInside(real: string, path: string): void {
     if (!isInside(this.root, real))
-      throw new PathRefused(`${path} lies outside of the workspace: use a path inside of it, relative to its root`);
+      throw new PathRefused(`${path} lies outside of the workspace`, "use a path inside of it, relative to its root");
   }
 }
 

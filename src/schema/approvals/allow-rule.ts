@@ -87,13 +87,16 @@ const AllowRuleProposal = builder.objectRef<RuleProposal>("AllowRuleProposal").i
     past: t.expose("past", { type: PastCalls, description: "What it would have meant lately." }),
     matching: t.stringList({
       description:
-        "Command lines or hosts that it takes in, the approval's first; at most 3, and none for a tool without command lines.",
+        "Command lines or hosts that it takes in, the approval's first; then what else a wide rule would let run; at most 6, and none for a tool without command lines.",
       resolve: ({ matching }) => [...matching],
     }),
     notMatching: t.stringList({
       description:
         "Command lines that it does not take in: recorded ones, and some that begin as the call's does; or hosts that were asked for; at most 6.",
       resolve: ({ notMatching }) => [...notMatching],
+    }),
+    takesInAll: t.exposeBoolean("takesInAll", {
+      description: "True if it takes in every call of its tool, or every host: nothing is left for `notMatching`.",
     }),
   }),
 });
@@ -105,7 +108,7 @@ const AllowRuleProposalResult = builder.objectRef<RuleProposalResult>("AllowRule
     problems: t.field({
       type: [UserError],
       description:
-        "Why there is none, at most one reason: FORBIDDEN for who may not store rules, INVALID if no narrow rule takes in the call, NOT_FOUND.",
+        "Why there is none, at most one reason: FORBIDDEN for who may not store rules, INVALID if no narrow rule takes in the call, or if it would be asked about still, NOT_FOUND.",
       resolve: ({ problems }) => [...problems],
     }),
   }),
@@ -131,7 +134,8 @@ const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
   fields: (t) => ({
     approvalId: t.id({ required: true, description: "The approval whose call is an example of it." }),
     rule: t.string({
-      description: "Another rule than the proposed one. It must take in the approval's call and speak of its tool only.",
+      description:
+        "Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only.",
     }),
     note: t.string({ description: "Why. At most 4,000 characters." }),
   }),

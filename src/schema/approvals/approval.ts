@@ -185,7 +185,7 @@ export const Approval = builder.prismaNode("Approval", {
     }),
     commandParts: t.field({
       type: [CommandPart],
-      description: "The parts of the call's command lines that are asked about, in order; at most 50, none if no line is.",
+      description: "The parts of the call's lines that are asked about, at most 50; of another input, if it was allowed.",
       select: { toolCall: { select: { explanation: true } } },
       resolve: ({ toolCall }) => [...((toolCall?.explanation as Explanation | null | undefined)?.parts ?? [])],
     }),

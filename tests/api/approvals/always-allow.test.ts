@@ -24,6 +24,7 @@ describe("always allow this", () => {
         past: { examined: 2, matched: 2, asked: 2, denied: 1 },
         matching: [],
         notMatching: [],
+        takesInAll: false,
       },
       problems: [],
     });

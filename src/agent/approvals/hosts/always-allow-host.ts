@@ -38,12 +38,18 @@ export async function proposeHostRule(services: ApprovalServices, approval: Foun
     past: { examined: rows.length, matched: matched.length, asked: matched.length, denied },
     matching: examples([approval, ...matched]),
     notMatching: examples(rows.filter((row) => !allows(source, row))),
+    takesInAll: takesInEveryHost(source),
   };
 }
 
 function allows(source: string, host: Host): boolean {
   const rule = parseHostRule(source, "proposal");
   return rule.ok && hostRuleAllows(rule.value, host);
+}
+
+function takesInEveryHost(source: string): boolean {
+  const rule = parseHostRule(source, "proposal");
+  return rule.ok && rule.value.hosts.kind === "every" && typeof rule.value.port !== "number";
 }
 
 /** The rule to be stored for the host of an approval: the one that is given, if it takes in the host, or else the narrowest. */

@@ -33,8 +33,9 @@ function begin(ready: ReadyCall, at: Date): CallStep {
     stages: ready.stages,
   };
   const { by } = ready.confirmed;
-  // Why a call was asked stays on it, whatever would be said of it now.
-  const isNew = ready.call.state === "PENDING";
+  // Why a call was asked stays on it, whatever would be said of it now. Of an input that a person gave, hooks say something only now.
+  const { state, approval } = ready.call;
+  const isNew = state === "PENDING" || (state === "APPROVED" && approval?.isEdited === true);
   const all = isNew ? { ...facts, ...judgedFacts(ready) } : facts;
   const step = callStep(ready.call, "EXECUTING", at, all, isNew ? judgedColumns(ready) : {});
   return by === null ? step : { ...step, transition: { ...step.transition, by } };

@@ -6,17 +6,20 @@ import { deniesPath } from "../rule.ts";
 /** The most parts that are shown. */
 const PARTS = 50;
 
-/** The explanation with the parts of command lines that kept the call from being allowed, the first in its reason. */
-export function withParts(explanation: Explanation, scope: CommandScope): Explanation {
+/** The fate of commands that no rule takes in, that are not held back and name nothing sensitive: the mode and the lists of tools say it. */
+export type Rest = "runs" | "runs, but for ask rules" | "is asked about";
+
+/** The explanation with the parts of command lines that kept the call from being allowed: the one that decided in its reason. */
+export function withParts(explanation: Explanation, scope: CommandScope, rest: Rest): Explanation {
   const { verdict } = explanation;
   if (verdict === "allow") return explanation;
-  const found = verdict === "deny" ? deniedParts(scope) : askedParts(explanation, scope);
+  const found = verdict === "deny" ? deniedParts(scope) : askedParts(scope, rest);
   const parts = distinct(found).slice(0, PARTS);
   const [first] = parts;
   if (first === undefined) return explanation;
   const where = `characters ${first.start + 1} to ${first.end} of ${first.parameter}`;
   const reason = explanation.reason.includes(first.reason) ? where : `${where}: ${first.reason}`;
-  return { ...explanation, reason: `${explanation.reason} (${reason})`, parts };
+  return { ...explanation, reason: `${explanation.reason} (${reason})`, parts: inOrder(parts, scope) };
 }
 
 /** The most commands whose rules are named. */
@@ -30,14 +33,20 @@ export function rulesOfCommands(verdicts: readonly CommandVerdict[]): string {
   return [...said.slice(0, NAMED), ...(said.length > NAMED ? [`and ${said.length - NAMED} more`] : [])].join("; ");
 }
 
-/** The layers that asked, in their order, as far as lines are what they ask about. */
-function askedParts({ decidedBy }: Explanation, scope: CommandScope): readonly CommandVerdict[] {
-  const held = heldBack(scope);
-  if (held.length > 0) return held;
+/** All parts about which a layer asks, in the order of the layers. What an allow rule takes in is not among them. */
+function askedParts(scope: CommandScope, rest: Rest): readonly CommandVerdict[] {
+  const verdicts = allowedCommands(scope);
+  const allowed = verdicts.filter(({ verdict, rule }) => verdict === "allow" && rule !== null);
+  const isLeft = ({ at, start, end }: CommandVerdict): boolean =>
+    !allowed.some((command) => command.at === at && command.start <= start && end <= command.end);
   const sensitive = sensitiveParts(scope);
-  if (sensitive.length > 0) return sensitive;
-  const byRules = decidedBy.startsWith("ask ") ? partsOfRules(scope) : [];
-  return byRules.length > 0 ? byRules : allowedCommands(scope).filter(({ verdict }) => verdict === "ask");
+  const found = [
+    ...heldBack(scope),
+    ...sensitive.filter(isLeft),
+    ...(rest === "runs" ? [] : partsOfRules(scope).filter(isLeft)),
+    ...(rest === "is asked about" ? verdicts.filter(({ verdict }) => verdict === "ask") : []),
+  ];
+  return found.length > 0 ? found : sensitive;
 }
 
 function partsOfRules(scope: CommandScope): readonly CommandVerdict[] {
@@ -77,4 +86,10 @@ function distinct(parts: readonly CommandVerdict[]): readonly ExplainedPart[] {
     if (verdict !== "allow" && !known.has(key)) known.set(key, { parameter: at, start, end, verdict, reason });
   }
   return [...known.values()];
+}
+
+/** The parts as they stand in the input: line by line, and from left to right. */
+function inOrder(parts: readonly ExplainedPart[], { lines }: CommandScope): readonly ExplainedPart[] {
+  const line = ({ parameter }: ExplainedPart): number => lines.findIndex(({ at }) => at === parameter);
+  return parts.toSorted((one, other) => line(one) - line(other) || one.start - other.start);
 }

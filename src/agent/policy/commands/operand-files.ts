@@ -45,7 +45,7 @@ export function located({ workspace, folder }: Pick<Place, "workspace" | "folder
     return { kind: "file", names: workspace.namesOf(written) };
   } catch (error) {
     if (error instanceof PathClosed || !(error instanceof PathRefused)) throw error;
-    return { kind: "trouble", reason: error.message, isOutside: true };
+    return { kind: "trouble", reason: error.fact, isOutside: true };
   }
 }
 

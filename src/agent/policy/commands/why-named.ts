@@ -59,7 +59,7 @@ function locatedOrClosed(text: string, place: Place): Located {
     return located(place, text);
   } catch (error) {
     if (!(error instanceof PathClosed)) throw error;
-    return { kind: "trouble", reason: error.message, isOutside: true };
+    return { kind: "trouble", reason: error.fact, isOutside: true };
   }
 }
 
