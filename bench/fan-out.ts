@@ -14,7 +14,10 @@ import { createAgent, open, sendMessage, subscribe } from "./client.ts";
 
 const ROUNDS = 5;
 const PAGES = 80;
-const WARM = 40;
+/** Pages before the first round: a server that works for days is warm. */
+const WARM = 200;
+/** The pieces that the model of the server's own agent says a message. */
+const PIECES = 40;
 /** The bell of other processes is heard each 20 ms: so each append is a page of its own. */
 const EVERY_MS = 25;
 /** Sockets that are opened at once. */
@@ -144,10 +147,9 @@ async function ownAgent(_url: string, port: number): Promise<Speaker> {
   return {
     agentId,
     speak: async (pieces) => {
-      // The script says so many pieces a message.
-      for (let said = 0; said < pieces; said += WARM) {
+      for (let said = 0; said < pieces; said += PIECES) {
         await sendMessage(port, agentId);
-        await delay(WARM * EVERY_MS + 200);
+        await delay(PIECES * EVERY_MS + 200);
       }
     },
     close: async () => {},

@@ -37,28 +37,43 @@ const END = Buffer.from("}");
 
 /** Writes one text message, of the head, the answer and the end, as one frame of a server (RFC 6455, section 5.2). */
 function writeText(socket: Socket, head: Buffer, answer: Uint8Array): void {
-  const length = head.length + answer.length + END.length;
-  const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
-  const start = 2 + lengthBytes;
-  const isCopied = length <= COPIED_BYTES;
-  const frame = Buffer.allocUnsafe(start + (isCopied ? length : head.length));
-  // The last frame of a message, which is text.
-  frame[0] = 0x81;
-  frame[1] = lengthBytes === 0 ? length : lengthBytes === 2 ? 126 : 127;
-  if (lengthBytes === 2) frame.writeUInt16BE(length, 2);
-  if (lengthBytes === 8) frame.writeBigUInt64BE(BigInt(length), 2);
-  head.copy(frame, start);
-  if (isCopied) {
-    frame.set(answer, start + head.length);
-    frame.set(END, start + length - END.length);
-    socket.write(frame);
-    return;
-  }
+  if (head.length + answer.length <= COPIED_BYTES) return writeCopied(socket, head, answer);
   socket.cork();
-  socket.write(frame);
+  socket.write(Buffer.concat([frameHead(head.length + answer.length + END.length), head]));
   socket.write(answer);
   socket.write(END);
   socket.uncork();
+}
+
+/** The frame of an answer that was written last. Lines whose heads are as long put their own heads in it. */
+type WrittenFrame = { readonly answer: Uint8Array; readonly headLength: number; readonly start: number; readonly frame: Buffer };
+let last: WrittenFrame | null = null;
+
+function writeCopied(socket: Socket, head: Buffer, answer: Uint8Array): void {
+  const written = last?.answer === answer && last.headLength === head.length ? last : null;
+  const { frame, start } = written ?? newFrame(head.length, answer);
+  head.copy(frame, start);
+  socket.write(frame);
+  // As long as a part of it waits, the frame is the socket's.
+  last = socket.writableLength > 0 ? null : (written ?? { answer, headLength: head.length, start, frame });
+}
+
+/** A frame without its head. */
+function newFrame(headLength: number, answer: Uint8Array): { readonly frame: Buffer; readonly start: number } {
+  const length = headLength + answer.length + END.length;
+  const first = frameHead(length);
+  return { frame: Buffer.concat([first, Buffer.alloc(headLength), answer, END]), start: first.length };
+}
+
+/** The bytes before a payload of this length, as the last frame of a message, which is text. */
+function frameHead(length: number): Buffer {
+  if (length < 126) return Buffer.from([0x81, length]);
+  const lengthBytes = length < 65_536 ? 2 : 8;
+  const first = Buffer.alloc(2 + lengthBytes);
+  first.set([0x81, lengthBytes === 2 ? 126 : 127]);
+  if (lengthBytes === 2) first.writeUInt16BE(length, 2);
+  else first.writeBigUInt64BE(BigInt(length), 2);
+  return first;
 }
 
 /** Resolves when all that was written so far has gone, or the socket is gone, or `signal` aborts. */
