@@ -26,8 +26,6 @@ export const HEAVY: readonly string[] = [
   "a -- ",
   "a run ",
   "npx -a ",
-  "npm exec ",
-  "git -u -x ",
   "git config a.b ",
   "x='$(' ",
   "$(()) ",
