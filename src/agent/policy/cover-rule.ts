@@ -1,8 +1,8 @@
 import { isSecretPath } from "../workspace/secret-files.ts";
 import type { CoverRule, CoverVerdict } from "../workspace/sandbox/covered-paths.ts";
-import type { Permission, Policy } from "./permission.ts";
+import { opensFile, readingRules } from "./opened-files.ts";
+import type { Policy } from "./permission.ts";
 import { denyingRule } from "./policy.ts";
-import { READS } from "./reading.ts";
 import type { Rule } from "./rule.ts";
 
 /** Folders in which names such as `credentials` are those of packages, and hold no secrets. */
@@ -17,8 +17,11 @@ const CONTENTS = ".git/objects";
 export function coverRule(policy: Policy): CoverRule {
   const permissions = [policy.permission, ...policy.bounds];
   const deniesPaths = permissions.some(({ deny }) => deny.some(({ deniedPath }) => deniedPath !== null));
-  const allowed = [allowsOf(policy.permission, policy.stored), ...policy.bounds.map((bound) => allowsOf(bound, []))];
-  const isOpened = (path: string): boolean => allowed.every((rules) => rules.some((rule) => names(rule, path)));
+  const allowed = [
+    readingRules([...policy.permission.allow, ...policy.stored]),
+    ...policy.bounds.map(({ allow }) => readingRules(allow)),
+  ];
+  const isOpened = (path: string): boolean => allowed.every((rules) => opensFile(rules, [path]));
   const mayOpen = allowed.every((rules) => rules.length > 0);
 
   const verdict = (path: string, isFolder: boolean): CoverVerdict => {
@@ -34,15 +37,4 @@ export function coverRule(policy: Policy): CoverRule {
   const sources = (rules: readonly Rule[]): readonly string[] => rules.map(({ source }) => source);
   const key = JSON.stringify([permissions.map(({ deny }) => sources(deny)), allowed.map(sources)]);
   return { key, verdict };
-}
-
-/** The allow rules for reading that speak of a path alone. */
-function allowsOf({ allow }: Permission, stored: readonly Rule[]): readonly Rule[] {
-  return [...allow, ...stored].filter(
-    (rule) => rule.isForTool(READS) && rule.conditions.length === 1 && rule.conditions[0]?.path != null,
-  );
-}
-
-function names({ conditions: [condition] }: Rule, path: string): boolean {
-  return condition?.path?.isMatch(path) === true;
 }

@@ -1,9 +1,7 @@
+import { READS } from "./opened-files.ts";
 import type { Policy } from "./permission.ts";
 import { judge } from "./policy.ts";
 import type { RuleValue, RuleValues } from "./rule-values.ts";
-
-/** The tool by whose rules files are read. */
-export const READS = "fs_read";
 
 /** True if an agent may read every file that a call names, without asking. Of searches and command lines that is not known. */
 export function mayReadAll(values: RuleValues, agentId: string, policy: Policy): boolean {

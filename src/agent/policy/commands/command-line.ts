@@ -27,6 +27,9 @@ export type FoundFile = Span & {
 /** A file that a deny rule closes. */
 export type ClosedFile = { readonly rule: string; readonly name: string };
 
+/** The most files with secrets that are named of a folder. */
+export const NAMED_SECRETS = 5;
+
 /** A folder that a command reads, or changes, with all that lies in it. */
 export type FoundSearch = Span & {
   readonly names: readonly string[];

@@ -9,7 +9,7 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import type { PolicyBox } from "../permission.ts";
 import type { RuleValue, RuleValues } from "../rule-values.ts";
 import { deniesPath, type Rule } from "../rule.ts";
-import type { ClosedFile, CommandLine, FolderContent, FoundSearch } from "./command-line.ts";
+import { NAMED_SECRETS, type ClosedFile, type CommandLine, type FolderContent, type FoundSearch } from "./command-line.ts";
 import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "./repository/left-out-names.ts";
 import { isRepository, liesInRepository, trackedNames } from "./repository/tracked-names.ts";
 
@@ -19,8 +19,6 @@ const ENTRIES = 20_000;
 const CALL_ENTRIES = 60_000;
 /** After so many entries others have their turn. */
 const TURN_ENTRIES = 200;
-/** The most secret files that are named. */
-const NAMED = 5;
 
 /**
  * The values, with what lies in the folders that command lines search: the same object if nobody must know. In a box that is
@@ -139,15 +137,18 @@ class Looks {
               break;
             }
             const name = folder === "." ? each : `${folder}/${each}`;
-            if (isSecretPath(name) && secrets.length < NAMED) secrets.push(name);
+            if (isSecretPath(name) && secrets.length < NAMED_SECRETS) secrets.push(name);
             for (const rule of this.#closing)
               if (!tracked.has(rule.source) && deniesPath(rule, [name], "read")) tracked.set(rule.source, name);
           }
         }
         if (isLeftOut(leftOut, { name: entry.name, isFolder: entry.isDirectory() }, takenIn)) continue;
         const name = folder === "." ? entry.name : `${folder}/${entry.name}`;
-        if (printsAll && isSecretPath(entry.name) && secrets.length < NAMED) secrets.push(name);
         const names = search.follows && entry.isSymbolicLink() ? namesOf(this.#workspace, name) : [name];
+        if (printsAll && isSecretPath(entry.name) && secrets.length < NAMED_SECRETS) secrets.push(name);
+        // A link may have another name than the secrets to which it leads.
+        if (printsAll && names !== null)
+          for (const real of names.slice(1)) if (isSecretPath(real) && secrets.length < NAMED_SECRETS) secrets.push(real);
         // A link that leads out of the workspace is followed where nobody looks.
         if (names === null) isWhole = false;
         for (const rule of this.#closing)

@@ -1,7 +1,8 @@
-import type { FoundCommand, Trouble } from "./command-line.ts";
+import type { FoundCommand, FoundWord, Trouble } from "./command-line.ts";
 import { knownWords } from "./known-words.ts";
 import { Gathered, type Place } from "./operand-files.ts";
 import { recordedByGit } from "./repository/recorded-by-git.ts";
+import { namedWords } from "./settings/named-words.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 import { knownCommand, type Known } from "./table.ts";
 import { unknownWords } from "./unknown-words.ts";
@@ -20,13 +21,17 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
       ? null
       : { start: assigned.start, end: assigned.end, reason: `${assigned.text.split("=")[0]} is set for it` };
   const { start, end } = command;
+  const run = isWhole ? namedWords(words) : NONE;
   const records = recordedByGit(words, { start, end }, place);
   const assignments = command.assignments.map(({ text }) => ({ text, isOpen: false, mustBeNamed: "an assignment" }));
   return {
     start,
     end,
     isWhole,
-    words: [...assignments, ...said.words],
+    words: [
+      ...assignments,
+      ...(run.size === 0 ? said.words : said.words.map((word, index) => (run.has(index) ? named(word) : word))),
+    ],
     effect: known === null ? "unknown" : known.form.effect,
     trouble: assignment ?? said.trouble ?? redirected,
     barrier: redirected ?? readsText(command, known),
@@ -35,6 +40,12 @@ export function foundCommand(command: SimpleCommand, isWhole: boolean, place: Pl
     searches: gathered.searches,
     ...(records === null ? {} : { records }),
   };
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+function named(word: FoundWord): FoundWord {
+  return { ...word, mustBeNamed: word.mustBeNamed ?? "it says what is run" };
 }
 
 /** The redirections of a command: the first that leads to no file of the workspace. */

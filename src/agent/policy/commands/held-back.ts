@@ -1,8 +1,8 @@
 import type { Rule } from "../rule.ts";
 import type { CommandLine, FoundSearch, Span } from "./command-line.ts";
 import {
-  isOpenSearch,
-  isSecretFile,
+  closedSearch,
+  closedSecret,
   searchReason,
   speaksOfCommand,
   type CommandScope,
@@ -114,17 +114,18 @@ function deniedIn(rules: readonly Rule[], search: FoundSearch): { readonly reaso
 }
 
 /** The parts of a call's lines of which every template asks, unless an allow rule names them: secrets, and paths out of the workspace. */
-export function sensitiveParts({ lines, box }: CommandScope): readonly CommandVerdict[] {
-  if (box !== null) return [];
-  return lines.flatMap(({ parameter, at, line }) =>
-    line.commands.flatMap(({ files, searches, outside }) => {
-      const secret = files.find(isSecretFile);
-      const search = searches.find((each) => !isOpenSearch(each));
+export function sensitiveParts(scope: CommandScope): readonly CommandVerdict[] {
+  if (scope.box !== null) return [];
+  return scope.lines.flatMap(({ parameter, at, line }) =>
+    line.commands.flatMap((command) => {
+      const { outside } = command;
+      const secret = closedSecret(scope, command);
+      const search = closedSearch(scope, command);
       const found =
         secret !== undefined
           ? { ...secret, reason: `${secret.names.at(-1)} mostly holds secrets, and no allow rule names it` }
           : search !== undefined
-            ? { ...search, reason: searchReason(search) }
+            ? { ...search, reason: searchReason(scope, search) }
             : outside;
       return found === null
         ? []

@@ -8,6 +8,9 @@ import { optionsOf, type ShellWord } from "./shell-word.ts";
 import type { Known } from "./table.ts";
 import { whyNamed } from "./why-named.ts";
 
+/** Why a file with secrets must be named, if no allow rule names it by its path. */
+export const SECRET_OPERAND = "the file mostly holds secrets";
+
 /** The words of a command, and why the table does not prove it; null if it does. */
 export type JudgedWords = { readonly words: readonly FoundWord[]; readonly trouble: Trouble | null };
 
@@ -51,7 +54,7 @@ export function knownWords({ form, name, named, before, words }: Known, gathered
     const reason = own ?? inFolder;
     const isSecret = gathered.files.slice(files).some(({ names }) => names.some(isSecretPath));
     const more = isSecret
-      ? "it mostly holds secrets"
+      ? SECRET_OPERAND
       : word.kind === "option" && widens(form, word.word)
         ? "it changes more than is named"
         : null;

@@ -1,9 +1,12 @@
 import { isSecretPath } from "../../workspace/secret-files.ts";
 import type { Permission, PolicyBox, PolicyCall, StoredRule, Verdict } from "../permission.ts";
 import type { NamedLine } from "../rule-values.ts";
+import { opensFile, readingRules } from "../opened-files.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
-import type { FoundCommand, FoundFile, FoundSearch, Span, Trouble } from "./command-line.ts";
+import type { Access } from "../../workspace/workspace.ts";
+import { NAMED_SECRETS, type FoundCommand, type FoundFile, type FoundSearch, type Span, type Trouble } from "./command-line.ts";
 import { coversCommand, touchesCommand, type Touch } from "./command-pattern.ts";
+import { SECRET_OPERAND } from "./known-words.ts";
 import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
 /** The verdict on one command of a line, and why. */
@@ -82,12 +85,12 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
 /** Why nothing allows a command. */
 function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
   const { start, end } = command;
-  const secret = command.files.find(isSecretFile);
+  const secret = closedSecret(scope, command);
   if (secret !== undefined)
     return { start: secret.start, end: secret.end, reason: `${secret.names.at(-1)} mostly holds secrets` };
-  const search = command.searches.find((each) => !isOpenSearch(each));
-  if (search !== undefined) return { start: search.start, end: search.end, reason: searchReason(search) };
-  const redirect = command.files.find((file) => file.isRedirect && file.access === "write" && !mayWrite(scope, file));
+  const search = closedSearch(scope, command);
+  if (search !== undefined) return { start: search.start, end: search.end, reason: searchReason(scope, search) };
+  const redirect = command.files.find((file) => file.isRedirect && file.access === "write" && !mayWrite(scope, file.names));
   if (redirect !== undefined)
     return {
       start: redirect.start,
@@ -99,39 +102,85 @@ function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
 }
 
 /** Why a search is asked about. */
-export function searchReason({ content, names }: FoundSearch): string {
+export function searchReason(scope: CommandScope, { content, names, access }: FoundSearch): string {
   const folder = names.at(-1) === "." ? "the workspace" : names.at(-1);
-  const [secret] = content?.secrets ?? [];
+  const secret = content?.secrets.find((name) => !isOpened(scope, [name], NEEDS[access]));
   if (content === null) return `nobody has looked at what lies in ${folder}`;
   if (secret !== undefined) return `${secret}, which lies in ${folder}, mostly holds secrets`;
   return `${folder} has more entries than are looked at, or links or a repository that lead out of the workspace`;
 }
 
 /** True if nothing that a search comes upon holds secrets. Names are none. */
-export function isOpenSearch({ content, tells }: FoundSearch): boolean {
+function isOpenSearch({ content, tells }: FoundSearch): boolean {
   return tells === "names" || (content !== null && content.isWhole && content.secrets.length === 0);
 }
 
-export function isSecretFile({ names }: FoundFile): boolean {
+function isSecretFile({ names }: FoundFile): boolean {
   return names.some(isSecretPath);
+}
+
+/** The accesses for which allow rules must name a file with secrets, in the folder of a search: what is changed may be moved. */
+const NEEDS: Readonly<Record<Access, readonly Access[]>> = { read: ["read"], write: ["read", "write"] };
+/** Commands that give a file another name, under which it can be read. */
+const GIVES_NAME: ReadonlySet<string> = new Set(["mv", "ln", "link", "cp", "install"]);
+
+/** True if allow rules name a file for these accesses by its path. */
+function isOpened(scope: CommandScope, names: readonly string[], accesses: readonly Access[]): boolean {
+  return accesses.every((access) =>
+    access === "read" ? opensFile(readingRules(scope.permission.allow), names) : mayWrite(scope, names),
+  );
+}
+
+/** The first file with secrets that a command names and no allow rule opens. */
+export function closedSecret(scope: CommandScope, { files, words }: FoundCommand): FoundFile | undefined {
+  const givesName = words.some(({ text }) => GIVES_NAME.has(text));
+  return files.find(
+    (file) =>
+      isSecretFile(file) &&
+      !isOpened(scope, file.names, file.access === "write" && !(givesName && !file.isRedirect) ? ["write"] : NEEDS[file.access]),
+  );
+}
+
+/** The first search of a command that may come upon a file with secrets which no allow rule opens. */
+export function closedSearch(scope: CommandScope, { searches }: FoundCommand): FoundSearch | undefined {
+  return searches.find((search) => {
+    if (isOpenSearch(search)) return false;
+    const { content, access } = search;
+    // Of more files only the first are known.
+    const isKnown = content !== null && content.isWhole && content.secrets.length < NAMED_SECRETS;
+    return !isKnown || !content.secrets.every((name) => isOpened(scope, [name], NEEDS[access]));
+  });
 }
 
 /** True if an allow rule takes in a command: each of its words, what it searches and what it redirects. */
 function allowsCommand(scope: CommandScope, rule: Rule, parameter: string, command: FoundCommand): boolean {
   const isNamed =
-    spokenPatterns(rule, parameter).some((pattern) => coversCommand(pattern, command)) &&
+    spokenPatterns(rule, parameter).some((pattern) => coversCommand(pattern, withOpened(scope, command))) &&
     conditionsHold(rule, scope.call.values, "covers", (condition) => condition.command === null);
   return isNamed && isFreeOtherwise(scope, command);
 }
 
+/** The command, in which files with secrets are words as others if allow rules name all of them by their paths. */
+function withOpened(scope: CommandScope, command: FoundCommand): FoundCommand {
+  if (!command.files.some(isSecretFile) || closedSecret(scope, command) !== undefined) return command;
+  return {
+    ...command,
+    words: command.words.map((word) => (word.mustBeNamed === SECRET_OPERAND ? { ...word, mustBeNamed: null } : word)),
+  };
+}
+
 /** True if what a command opens besides its words is allowed, too. */
-function isFreeOtherwise(scope: CommandScope, { files, searches }: FoundCommand): boolean {
-  if (scope.box === null && !searches.every(isOpenSearch)) return false;
-  return files.every((file) => !file.isRedirect || (file.access === "read" ? !isSecretFile(file) : mayWrite(scope, file)));
+function isFreeOtherwise(scope: CommandScope, command: FoundCommand): boolean {
+  if (scope.box === null && closedSearch(scope, command) !== undefined) return false;
+  const redirects = command.files.filter(({ isRedirect }) => isRedirect);
+  return (
+    closedSecret(scope, { ...command, files: redirects }) === undefined &&
+    redirects.every(({ access, names }) => access === "read" || mayWrite(scope, names))
+  );
 }
 
 /** True if an allow rule lets the file be written. */
-function mayWrite({ permission }: CommandScope, { names }: FoundFile): boolean {
+function mayWrite({ permission }: CommandScope, names: readonly string[]): boolean {
   return pathRules(permission.allow).some((rule) => rule.deniedPath?.mayWrite === true && names.every(rule.deniedPath.isMatch));
 }
 
@@ -143,7 +192,7 @@ function runsAsReading(scope: CommandScope, command: FoundCommand): boolean {
     command.effect === "reads" &&
     command.trouble === null &&
     command.barrier === null &&
-    !command.files.some(isSecretFile) &&
+    closedSecret(scope, command) === undefined &&
     isFreeOtherwise(scope, command) &&
     !permission.ask.some((rule) => speaksOfCommand(rule, scope, command) !== "no" || reachesFiles(rule, command))
   );

@@ -4,7 +4,7 @@ import type { Place } from "./operand-files.ts";
 import type { ShellWord } from "./shell-word.ts";
 import { whyNamed } from "./why-named.ts";
 import { commandName } from "./settings/wrapped.ts";
-import { PACKAGE_RUNNERS, runsOthers } from "./wrappers.ts";
+import { runsOthers } from "./settings/runners.ts";
 
 /**
  * Judges the words of a command that the table does not know. Its options may do anything, and so may what it hands to
@@ -29,9 +29,7 @@ export function unknownWords(words: readonly ShellWord[], place: Place): JudgedW
   return {
     words: [
       found(first, first.open !== null ? reason : first.text.includes("/") ? "a program that is named by its folder" : null),
-      ...rest.map((word, index) =>
-        found(word, isWrapper || (index === 0 && PACKAGE_RUNNERS.has(name)) ? `${name} runs it` : whyNamed(word, place)),
-      ),
+      ...rest.map((word) => found(word, isWrapper ? `${name} runs it` : whyNamed(word, place))),
     ],
     trouble: { start: first.start, end: words.at(-1)?.end ?? first.end, reason },
   };

@@ -19,17 +19,6 @@ import { runByScript } from "./settings/script-commands.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 
-/** Commands that run a program of a package, which they name first. */
-export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "uvx"]);
-
-/** True if the words of a command are another command, or a text that a shell reads. */
-export function runsOthers(name: string): boolean {
-  if (PACKAGE_RUNNERS.has(name)) return false;
-  return (
-    RUNNERS.has(name) || isShell(name) || JOINED.has(name) || ["source", ".", "su", "script", "trap", "alias"].includes(name)
-  );
-}
-
 /** The command that a wrapper runs as it is, with nothing changed that counts; the words themselves if there is no such wrapper. */
 export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
   const [name] = words;

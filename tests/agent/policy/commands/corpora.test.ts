@@ -11,6 +11,71 @@ import { EVASIONS } from "./evasions.ts";
 import { HEAVY } from "./heavy.ts";
 import { ORDINARY } from "./ordinary.ts";
 
+const ruleOf = (rule: string): string => `shell(command:${JSON.stringify(rule)})`;
+
+/** Lines that run, set or delete something, each with rules that do not name it. */
+const RUN_BY_RULES: readonly (readonly [rules: readonly string[], line: string])[] = [
+  [["git *", "git config *", "git config alias.z *", "* alias.z *"], "git config alias.z '!touch x'"],
+  [["git *", "git config *"], "git config alias.z push"],
+  [["git *", "git config *"], "git config set core.pager evil"],
+  [["git *", "git config *"], "git config core.hooksPath hooks"],
+  [["git *", "git config *", "git config --global *"], "git config --global core.editor evil"],
+  [["git *", "git config *"], "git config rename-section user alias"],
+  [["git *", "git config --rename-section *"], "git config --rename-section user alias"],
+  [["git *", "git -c *", "git -c * z"], "git -c 'alias.z=!touch x' z"],
+  [["git -C * *", "git -C web *"], "git -C web bisect run rm x"],
+  [["git *", "git bisect *", "git bisect run *", "git bisect run rm *"], "git bisect run rm x"],
+  [["git *", "git submodule *", "git submodule foreach *"], "git submodule foreach 'rm x'"],
+  [["git submodule --quiet *"], "git submodule --quiet foreach 'rm x'"],
+  [["git rebase *", "git rebase --exec *", "git rebase --exec * main"], "git rebase --exec 'rm x' main"],
+  [["git rebase *", "git rebase -x *"], "git rebase -x 'rm x' main"],
+  [["git rebase -ix *"], "git rebase -ix 'rm x' main"],
+  [["git *", "git filter-branch *", "git filter-branch --tree-filter *"], "git filter-branch --tree-filter 'rm x'"],
+  [["git *", "git hook *", "git hook run *"], "git hook run evil"],
+  [["git *"], "git merge-index evil src/a.ts"],
+  [["git *"], "git for-each-repo clean"],
+  [["git difftool -x *"], "git difftool -x evil"],
+  [["git fetch --upload-pack *"], "git fetch --upload-pack evil origin"],
+  [["git clone -c *"], "git clone -c core.pager=evil url"],
+  [["git grep -O *"], "git grep -O evil"],
+  [["git *", "git push *", "git push origin *"], "git push origin :main"],
+  [["git push origin *"], "git push origin +main"],
+  [["npm *", "npm exec *", "npm exec -- *"], "npm exec -- rm x"],
+  [["npm *", "npm exec *"], "npm exec rm x"],
+  [["npm *", "npm x *", "npm x -- *"], "npm x -- rm x"],
+  [["npm *", "npm explore *", "npm explore foo -- *"], "npm explore foo -- rm x"],
+  [["npm *", "npm config *", "npm config set *"], "npm config set script-shell=/x"],
+  [["npm *", "npm c *"], "npm c set script-shell evil"],
+  [["npm *", "npm set *"], "npm set script-shell evil"],
+  [["npm *", "npm pkg *"], "npm pkg set scripts.build=evil"],
+  [["npm *", "npm init *"], "npm init evil"],
+  [["npm --silent *"], "npm --silent exec rm x"],
+  [["npm exec -c *", "npm exec --call *"], "npm exec -c 'rm x'"],
+  [["npx *", "npx --yes *"], "npx --yes rm x"],
+  [["npx --yes *"], "npx --yes false rm x"],
+  [["npx sh *"], "npx sh evil.sh"],
+  [["pnpm *", "pnpm exec *", "pnpm --filter web *"], "pnpm --filter web exec rm x"],
+  [["pnpm *", "pnpm dlx *"], "pnpm dlx evil"],
+  [["yarn *", "yarn workspace *"], "yarn workspace web exec rm x"],
+  [["bun *", "bun x *"], "bun x evil"],
+  [["uv *", "uv run *", "uv run env *"], "uv run env rm x"],
+  [["docker *", "docker exec *", "docker exec web *"], "docker exec web rm x"],
+  [["bundle *", "bundle exec *"], "bundle exec rm x"],
+  [["find *", "find src -exec *"], "find src -exec rm x ';'"],
+  [["tar --to-command *"], "tar --to-command 'rm x' -xf a"],
+  [["sort --compress-program *"], "sort --compress-program evil"],
+  [["rsync -e *"], "rsync -e evil src host"],
+];
+
+/** Those of them that no rule allows, since more may hide in them. */
+const HIDING = [
+  "git config set core.pager evil",
+  "git config core.hooksPath hooks",
+  "git config --global core.editor evil",
+  "git clone -c core.pager=evil url",
+  "npx sh evil.sh",
+];
+
 /** A repository as most projects are: its secrets lie in a file that it ignores. */
 async function ignoringFolder(): Promise<Workspace> {
   const workspace = await projectFolder();
@@ -55,6 +120,21 @@ describe("command lines", () => {
     expect(passed).toEqual([]);
   });
 
+  it("are not allowed by a rule whose `*` would stand for what a command runs, sets, or deletes; by one that names it they are, if nothing hides in them", async () => {
+    const workspace = await projectFolder();
+    const allowed: string[] = [];
+    const asked: string[] = [];
+    for (const [rules, line] of RUN_BY_RULES) {
+      for (const rule of rules)
+        if ((await commandJudge(workspace, { ...presets.askAll, allow: [ruleOf(rule)] })(line)).verdict === "allow")
+          allowed.push(`${rule}: ${line}`);
+      if ((await commandJudge(workspace, { ...presets.askAll, allow: [ruleOf(line)] })(line)).verdict !== "allow")
+        asked.push(line);
+    }
+    expect(allowed).toEqual([]);
+    expect(asked).toEqual(HIDING);
+  });
+
   it.each([
     ["git status", "git status"],
     ["git status *", "git status -s src"],
@@ -73,6 +153,23 @@ describe("command lines", () => {
     ["git commit -m *", "git commit -m 'Fix the parser; and more'"],
     ["rm *", "rm docs/readme.md"],
     ["FOO=1 make *", "FOO=1 make all"],
+    ["npx --yes vitest *", "npx --yes vitest src"],
+    ["npm exec -- vitest run *", "npm exec -- vitest run src"],
+    ["uv run pytest *", "uv run pytest tests"],
+    ["npm run *", "npm run x y"],
+    ["npm run *", "npm run exec"],
+    ["npm run *", "npm run build -- run exec"],
+    ["npm *", "npm config get registry"],
+    ["npm *", "npm install left-pad"],
+    ["git *", "git config user.name anna"],
+    ["git *", "git push origin main"],
+    ["git *", "git add run config"],
+    ["git push -u *", "git push -u origin main"],
+    ["git stash pop --index *", "git stash pop --index stash-name"],
+    ["git clean -x *", "git clean -x docs"],
+    ["git bisect run npm test", "git bisect run npm test"],
+    ["docker *", "docker build ."],
+    ["tar -xzf *", "tar -xzf a.tgz"],
     ["sudo systemctl status", "sudo systemctl status"],
     ["echo $(date)", "echo $(date)"],
     ["*", "make all"],

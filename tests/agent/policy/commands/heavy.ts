@@ -25,6 +25,8 @@ export const HEAVY: readonly string[] = [
   "echo `",
   "a -- ",
   "a run ",
+  "npx -a ",
+  "git config a.b ",
   "x='$(' ",
   "$(()) ",
   ": $((x)) '`' ",

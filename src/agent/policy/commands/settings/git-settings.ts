@@ -48,6 +48,11 @@ export function setsMore(words: readonly ShellWord[]): boolean {
   });
 }
 
+/** True if a word of `git config` may be a setting that names a program, or if it renames settings. */
+export function mayNameProgram(text: string): boolean {
+  return /^--ren|^rename-section$/.test(text) || (/^[a-z][\w-]*\..+/i.test(text) && !HARMLESS_SETTING.test(`${text}=`));
+}
+
 function isMore(setting: ShellWord | undefined): boolean {
   return setting === undefined || setting.open !== null || !isHarmless(setting.text);
 }

@@ -187,6 +187,17 @@ const SHELLS: ReadonlySet<string> = new Set([
 export function isShell(name: string): boolean {
   return SHELLS.has(name.replace(/[-.\d]+$/, ""));
 }
+/** Commands that run a program of a package, which they name first. */
+export const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "uvx"]);
+
+/** True if the words of a command are another command, or a text that a shell reads. */
+export function runsOthers(name: string): boolean {
+  if (PACKAGE_RUNNERS.has(name)) return false;
+  return (
+    RUNNERS.has(name) || isShell(name) || JOINED.has(name) || ["source", ".", "su", "script", "trap", "alias"].includes(name)
+  );
+}
+/** Options whose value a shell reads. */
 export const TEXT_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ["su", ["-c", "--command"]],
   ["script", ["-c", "--command"]],
