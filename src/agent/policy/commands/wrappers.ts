@@ -81,12 +81,19 @@ function opened({ text, assigns, start, end }: ShellWord): ShellWord {
   return { text, open: MORE.open, assigns, start, end };
 }
 
+/** The most places of one option behind which a command is looked for: each is followed by all words to the end. */
+const MOST_PLACES = 8;
+
 /** The commands behind an option that begins one, or that are joined to it. */
 function behindOption(name: string, words: readonly ShellWord[], option: string): readonly Wrapped[] {
-  return words.flatMap((word, index) => {
+  let places = 0;
+  return words.flatMap((word, index): readonly Wrapped[] => {
     const isFd = name.startsWith("fd");
     const value = word.text === option ? "" : isFd || option.startsWith("--") ? joinedTo(word.text, option) : null;
     if (value === null) return [];
+    places += 1;
+    if (places > MOST_PLACES)
+      return places > MOST_PLACES + 1 ? [] : [{ kind: "hidden", at: word, reason: `${option} stands there too often` }];
     const given = [...(value === "" ? [] : [part(word, value)]), ...words.slice(index + 1)];
     if (name === "git")
       return [...behindOptions(given, 0), ...joined(given), ...joined(given.slice(given.findIndex(isNoOption)))];

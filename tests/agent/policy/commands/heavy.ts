@@ -30,6 +30,9 @@ export const HEAVY: readonly string[] = [
   "x='$(' ",
   "$(()) ",
   ": $((x)) '`' ",
+  "npm exec ",
+  "git -u -x ",
+  "git bisect run ",
 ]
   .flatMap((unit) => [
     unit.repeat(Math.floor(8_000 / unit.length)),
