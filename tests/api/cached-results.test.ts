@@ -322,7 +322,8 @@ describe("a call that could be given a result", () => {
     expect(await givenTo(client, id)).toEqual([null, null, 0]);
     expect((await callsOf(client, id)).at(-1)).toMatchObject({
       output: "one",
-      explanation: { verdict: "ASK" },
+      // Of the input that ran, about which nobody had to be asked.
+      explanation: { verdict: "ALLOW" },
       auditTrail: [
         { state: "PENDING" },
         { state: "APPROVAL_REQUIRED" },

@@ -14,7 +14,7 @@ const MANAGERS: ReadonlyMap<string, RegExp> = new Map([
   ["yarn", /^(?:exec|dlx|create)$/],
   ["bun", /^(?:x|create)$/],
 ]);
-/** Options of runners of packages that take no next word, if that is no truth. */
+/** The options that say yes beforehand. `true` or `false` may stand behind them. */
 const SAYS_YES = /^(?:-y|--yes)$/;
 /** Commands of package managers behind which all is named: they run a line, or set what later lines run. */
 const SETTING = /^(?:explor?e?|c|con|conf|confi|config|set|pkg?)$/;
