@@ -6,6 +6,7 @@ import {
   type Consideration,
   type Explanation,
   type Permission,
+  type PermissionMode,
   type Permissions,
   type Policy,
   type PolicyCall,
@@ -15,7 +16,7 @@ import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, heldBackBy, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
 import { rulesOfCommands, withParts, type Rest } from "./commands/explained-parts.ts";
-import { modeVerdict } from "./mode-verdict.ts";
+import { customVerdict } from "./custom-mode.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { filesIn, linesOf, writesItself, type NamedFile, type NamedLine } from "./rule-values.ts";
 
@@ -250,7 +251,11 @@ function requireApprovalTools({ call: { name }, permission: { place, requireAppr
 }
 
 function mode({ call, permission: { place, mode: given } }: Asked): Said {
-  const { verdict, reason } = modeVerdict(call, given);
+  const said = (verdict: Verdict): { verdict: Verdict; reason: string } => ({
+    verdict,
+    reason: `mode ${given.name} ${verdict === "allow" ? "allows" : verdict === "ask" ? "asks for" : "forbids"} ${call.name}`,
+  });
+  const { verdict, reason } = given.kind === "custom" ? customVerdict(call, given, said) : said(builtinVerdict(call, given.name));
   return { passed: [], decision: decided(verdict, `mode ${given.name}`, `${place}.mode`, reason) };
 }
 
@@ -335,4 +340,10 @@ function reachesDenied(rule: Rule, { values }: PolicyCall): boolean {
 
 function denyReason(rule: Rule, tool: string): string {
   return rule.isForTool(tool) ? `the rule ${rule.source} forbids it` : `the rule ${rule.source} forbids what ${tool} would reach`;
+}
+
+/** The verdict of a mode that is built in. */
+function builtinVerdict({ readOnly }: PolicyCall, name: Exclude<PermissionMode, { kind: "custom" }>["name"]): Verdict {
+  if (name === "default") return readOnly ? "allow" : "ask";
+  return ({ auto: "allow", readonly: "allow", approval: "ask", deny: "deny" } as const)[name];
 }
