@@ -34,8 +34,7 @@ async function twoServers(next: TestAppOptions["model"], first: TestAppOptions["
     ),
     overrides: { leaseTimes: SHORT, ...first },
   });
-  const two = await startTestApp({ ...options, model: next ?? playedModel(() => says("?")), overrides: { leaseTimes: SHORT } });
-  const [asOne, asTwo] = [connect(one.url), connect(two.url)];
+  const asOne = connect(one.url);
   const agent = await asOne.createAgent();
   await asOne.turn(agent.id, "go");
   const [shell] = (await asOne.agent(agent.id)).shells;
@@ -43,6 +42,9 @@ async function twoServers(next: TestAppOptions["model"], first: TestAppOptions["
   const { shellId } = shell;
   const pid = await pidIn(one, asOne, agent.id, shellId);
   await writeFile(join(workspace, "file.txt"), "text");
+  // Only now: it could take the agent before the first one does.
+  const two = await startTestApp({ ...options, model: next ?? playedModel(() => says("?")), overrides: { leaseTimes: SHORT } });
+  const asTwo = connect(two.url);
   return { one, two, asOne, asTwo, agentId: agent.id, shellId, pid, workspace };
 }
 
