@@ -32,7 +32,7 @@ type Reader = { readonly webSocket: WebSocket; readonly socket: Socket; asked: B
 export class SlowReaders {
   readonly #times: ReaderTimes;
   #closed = 0;
-  /** The readers by WebSocket, in the order in which they came. */
+  /** The readers by WebSocket, spread evenly. */
   readonly #groups = Array.from({ length: GROUPS }, () => new Set<Reader>());
   #opened = 0;
   /** The group that was asked last. */
@@ -90,19 +90,19 @@ export class SlowReaders {
   async #askNext(): Promise<void> {
     this.#group = (this.#group + 1) % GROUPS;
     const readers = [...(this.#groups[this.#group] ?? [])];
-    const payload = Buffer.from(randomUUID());
     for (let first = 0; first < readers.length; first += AT_ONCE) {
       if (first > 0) await macrotask();
-      for (const reader of readers.slice(first, first + AT_ONCE)) this.#ask(reader, payload);
+      for (const reader of readers.slice(first, first + AT_ONCE)) this.#ask(reader);
     }
   }
 
-  #ask(reader: Reader, payload: Buffer): void {
+  #ask(reader: Reader): void {
     const { webSocket, socket, asked } = reader;
     if (webSocket.readyState !== webSocket.OPEN) return;
     if (asked !== null) return void this.#endLater(socket, () => webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, REASON));
-    reader.asked = payload;
-    webSocket.ping(payload);
+    // Its own, which no other socket of its client can tell.
+    reader.asked = Buffer.from(randomUUID());
+    webSocket.ping(reader.asked);
   }
 
   /** A reader has stopped: it is told, and then cut. */

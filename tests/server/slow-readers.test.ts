@@ -83,6 +83,22 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
   });
 
+  it("a WebSocket that takes nothing is closed, though its client answers with what its other sockets are asked", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
+    await longTimeline(app);
+    let stalled: WebSocket | null = null;
+    // As many that one of them is asked together with the one that stalls.
+    for (let count = 0; count < 20; count += 1) {
+      const socket = new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws");
+      onTestFinished(() => socket.terminate());
+      socket.on("ping", (asked: Buffer) => stalled?.pong(asked));
+      await once(socket, "open");
+      socket.send(JSON.stringify({ type: "connection_init" }));
+    }
+    stalled = await stalledWebSocket(app);
+    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total"), { timeout: 5_000 }).toBe(1);
+  });
+
   it("an SSE stream that takes nothing ends without `complete`, and lets its subscription go", async () => {
     const app = await startTestApp({ overrides: { readerTimes: READER_TIMES } });
     await longTimeline(app);
