@@ -111,12 +111,15 @@ export function possibleCommits(view: AgentView): readonly PossibleCommit[] {
   return possible;
 }
 
-/** A shell that a call leaves running. */
+let shellsStarted = 0;
+
+/** A shell that a call leaves running, started later than each one before it: a view has them in this order. */
 function shellStart(view: AgentView, call: CallView): NonNullable<OwnerChange["shellStart"]> {
   const { id: agentId, tenant } = view;
   const ends = { endWanted: null, endReason: null, exitCode: null, signal: null, endedAt: null, isEndTold: false };
   const place = { id: randomUUID(), tenant, agentId, callId: call.id, command: "sleep 1", server: "here", host: "test" };
-  return { row: { ...place, ...ends, leaseUntil: null, state: "RUNNING", startedAt: AT }, limit: 1_000, leaseMs: 15_000 };
+  const startedAt = new Date(AT.getTime() + (shellsStarted += 1));
+  return { row: { ...place, ...ends, leaseUntil: null, state: "RUNNING", startedAt }, limit: 1_000, leaseMs: 15_000 };
 }
 
 function shellEvent(call: CallView): AgentEventBody {
