@@ -46,8 +46,8 @@ async function record(sql: Sql): Promise<void> {
   await sql.query(
     {
       name: "simulated_agent",
-      text: `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at)
-        VALUES ('simulated', 'simulated', 'assistant', 'm', '/srv', 'anna', 'USER', now())`,
+      text: `INSERT INTO agent (id, tenant, template_id, model, workspace, created_by, created_by_kind, created_at, last_activity_at)
+        VALUES ('simulated', 'simulated', 'assistant', 'm', '/srv', 'anna', 'USER', now(), now())`,
     },
     [],
   );
