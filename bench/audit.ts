@@ -92,17 +92,20 @@ async function whole(url: string): Promise<void> {
   if (client === undefined) throw new Error("nobody looks");
   for (const each of clients) await each.connect();
   const started = performance.now();
-  const indexes = await withoutIndexes(client, "audit_call");
-  for (;;) {
-    const { rows } = await client.query("SELECT FROM audit_fold WHERE tenant = $1 AND position >= whole_at", [AUDIT.tenant]);
-    if (rows.length > 0) break;
-    if (performance.now() - started > WHOLE_MS) throw new Error("the audit does not become whole");
-    await new Promise((resolve) => setTimeout(resolve, 250));
+  try {
+    const indexes = await withoutIndexes(client, "audit_call");
+    for (;;) {
+      const { rows } = await client.query("SELECT FROM audit_fold WHERE tenant = $1 AND position >= whole_at", [AUDIT.tenant]);
+      if (rows.length > 0) break;
+      if (performance.now() - started > WHOLE_MS) throw new Error("the audit does not become whole");
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    await remake(clients, indexes);
+    await client.query("VACUUM (ANALYZE) audit_call, audit_count");
+  } finally {
+    for (const each of clients) await each.end();
   }
-  await remake(clients, indexes);
-  await client.query("VACUUM (ANALYZE) audit_call, audit_count");
   console.error(`the audit of ${AUDIT.calls} calls was whole after ${Math.round((performance.now() - started) / 1_000)} s`);
-  for (const each of clients) await each.end();
 }
 
 async function administer(url: string, ...statements: readonly string[]): Promise<void> {

@@ -26,7 +26,7 @@ export async function sandbox(): Promise<Figure[]> {
   if (!available.isAvailable) throw new Error(`there is no box to be measured: ${available.reason}`);
   const folder = await realpath(await mkdtemp(join(tmpdir(), "triplane-bench-")));
   const groups = new ProcessGroups();
-  const settings = { folder: join(folder, "box"), read: [], protect: [], closed: [], limits: BOX_LIMITS };
+  const settings = { folder: join(folder, "box"), read: [], protect: [], closed: [], limits: BOX_LIMITS, controlGroups: null };
   const boxes = new BubblewrapSandbox(groups, available, settings);
   try {
     const [few, many] = [

@@ -44,6 +44,7 @@ import { RememberedFiles } from "./agent/workspace/changes/remembered-files.ts";
 import { RecentContents } from "./agent/workspace/recent-contents.ts";
 import { BubblewrapSandbox } from "./agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "./agent/workspace/sandbox/covered-paths.ts";
+import { ControlGroups, groupLimits } from "./agent/workspace/sandbox/control-groups.ts";
 import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
@@ -123,7 +124,7 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   starting.defer(() => groups.close());
   const box = boxOf(settings, groups, overrides.network);
   starting.defer(() => box?.close());
-  for (const note of (await box?.recover()) ?? []) logger.warn(note);
+  for (const note of (await box?.open()) ?? []) logger.warn(note);
   const images = new Images();
   const clock = overrides.clock ?? systemClock;
   const leaseTimes = overrides.leaseTimes ?? LEASE_TIMES;
@@ -267,7 +268,10 @@ function boxOf(
 ): BubblewrapSandbox | null {
   if (!available.isAvailable) return null;
   const folder = join(environment.dataFolder, "sandbox");
-  const settings = { folder, ...sandbox, closed: closedFolders(environment), limits: BOX_LIMITS };
+  const { read, protect, controlGroup } = sandbox;
+  const limits = { ...BOX_LIMITS, ...controlGroup?.limits };
+  const controlGroups = controlGroup === null ? null : new ControlGroups(controlGroup.folder, groupLimits(limits));
+  const settings = { folder, read, protect, closed: closedFolders(environment), limits, controlGroups };
   return new BubblewrapSandbox(groups, available, settings, network);
 }
 

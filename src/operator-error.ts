@@ -1,4 +1,5 @@
 import { ScriptError } from "./agent/models/script.ts";
+import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
 import { ToolDefinitionError } from "./agent/tools/tool.ts";
 import { DatabaseUnavailable } from "./db/database.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
@@ -8,6 +9,7 @@ import { ListenError } from "./server/server.ts";
 
 const EXPLAINED = [
   ConfigurationError,
+  ControlGroupsRefused,
   DataFolderInUse,
   DataFolderUnusable,
   DatabaseUnavailable,

@@ -23,10 +23,12 @@ export function unboxedNotes(config: Pick<TriplaneConfig, "templates" | "tenants
     const preset = presetOf(permission) === "workspace" ? "presets.workspace" : "autoAllowInBox";
     return `${place}: ${preset} lets calls run without asking in a box only, and the template has no \`sandbox: "required"\`: they are asked about, as with presets.askAll.`;
   });
-  const hasHosts = config.sandbox?.hosts !== undefined;
-  return hasHosts && !templates.some(({ template: { sandbox } }) => isBoxed(sandbox))
-    ? [...notes, 'sandbox.hosts is for programs in boxes, and no template has `sandbox: "required"`: it has no effect.']
-    : notes;
+  if (templates.some(({ template: { sandbox } }) => isBoxed(sandbox))) return notes;
+  const settings = (["hosts", "cgroup"] as const).filter((name) => config.sandbox?.[name] !== undefined);
+  const idle = settings.map(
+    (name) => `sandbox.${name} is for programs in boxes, and no template has \`sandbox: "required"\`: it has no effect.`,
+  );
+  return [...notes, ...idle];
 }
 
 function boxLines(available: Availability, templates: readonly Named[]): readonly string[] {

@@ -4,8 +4,9 @@ import type { Availability } from "../agent/workspace/sandbox/available.ts";
 import { parseListedHost, type HostRule } from "../agent/policy/hosts/host-rule.ts";
 import type { Template } from "../agent/loop/template.ts";
 import { isInside } from "../lib/path-inside.ts";
-import { TEXTS, withDefault, type Complete } from "../lib/setting.ts";
+import { closed as closedGroup, complete, TEXTS, withDefault, type Complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
+import { CONTROL_GROUP_SETTINGS, controlGroupOf, type ControlGroupSettings } from "./control-group.ts";
 import { ConfigurationError } from "./environment.ts";
 
 /** The settings of the boxes in which programs of agents run whose template says `sandbox: "required"`. */
@@ -19,10 +20,15 @@ export const SANDBOX_SETTINGS = {
    * http and https. All others are asked for. Without a network if omitted.
    */
   hosts: withDefault(TEXTS, null),
+  /** The control group (cgroup) below which each box has one of its own, so that limits hold for all of its programs together. None if omitted. */
+  cgroup: withDefault(closedGroup(CONTROL_GROUP_SETTINGS), null),
 };
 
 /** The settings of boxes, checked: `read` are real paths, `hosts` parsed. */
-export type SandboxSettings = Omit<WrittenSandbox, "hosts"> & { readonly hosts: readonly HostRule[] | null };
+export type SandboxSettings = Omit<WrittenSandbox, "hosts" | "cgroup"> & {
+  readonly hosts: readonly HostRule[] | null;
+  readonly controlGroup: ControlGroupSettings | null;
+};
 
 type WrittenSandbox = Complete<typeof SANDBOX_SETTINGS>;
 
@@ -30,13 +36,14 @@ type WrittenSandbox = Complete<typeof SANDBOX_SETTINGS>;
 export function sandboxOf(
   path: string,
   folder: string,
-  { read, protect, hosts }: WrittenSandbox,
+  { read, protect, hosts, cgroup }: WrittenSandbox,
   closed: readonly string[],
 ): SandboxSettings {
   return {
     read: read.map((place, index) => readable(`${path}: sandbox.read.${index}`, resolve(folder, place), closed)),
     protect: protect.map((place, index) => protectable(`${path}: sandbox.protect.${index}`, place)),
     hosts: hosts?.map((host, index) => listable(`${path}: sandbox.hosts.${index}`, host)) ?? null,
+    controlGroup: cgroup === null ? null : controlGroupOf(`${path}: sandbox.cgroup`, complete(CONTROL_GROUP_SETTINGS, cgroup)),
   };
 }
 

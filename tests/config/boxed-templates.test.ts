@@ -48,11 +48,16 @@ it("settings that need a box and have none are noted, also of a tenant's own tem
   const own = { ...unboxed, permission: { ...presets.workspace, deny: ["fs_read(path:keys)"] } };
   const asked = 'in a box only, and the template has no `sandbox: "required"`: they are asked about, as with presets.askAll.';
   expect(
-    unboxedNotes({ templates: { engineer: unboxed }, tenants: { acme: { templates: { own } } }, sandbox: { hosts: [] } }),
+    unboxedNotes({
+      templates: { engineer: unboxed },
+      tenants: { acme: { templates: { own } } },
+      sandbox: { hosts: [], cgroup: { folder: "/x" } },
+    }),
   ).toEqual([
     `templates.engineer: presets.workspace lets calls run without asking ${asked}`,
     `tenants.acme.templates.own: autoAllowInBox lets calls run without asking ${asked}`,
     'sandbox.hosts is for programs in boxes, and no template has `sandbox: "required"`: it has no effect.',
+    'sandbox.cgroup is for programs in boxes, and no template has `sandbox: "required"`: it has no effect.',
   ]);
   expect(unboxedNotes({ templates: { ...plain, ...boxed }, sandbox: { hosts: ["example.com"] } })).toEqual([]);
   expect(unboxedNotes({ templates: careful, sandbox: {} })).toEqual([]);

@@ -1,4 +1,4 @@
-import { mkdir, realpath, symlink } from "node:fs/promises";
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { availability } from "../../src/agent/workspace/sandbox/available.ts";
@@ -11,7 +11,7 @@ import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { testTemplate } from "../support/template.ts";
 
-const NONE = { read: [], protect: [], hosts: [] };
+const NONE = { read: [], protect: [], hosts: [], cgroup: null };
 
 it("what programs may read besides is named by real paths, and opens nothing of the server's own", async () => {
   const folder = await temporaryFolder();
@@ -31,6 +31,22 @@ it("what programs may not change besides is named by paths inside of a workspace
   expect([protect("./Makefile"), protect("deploy/")]).toEqual([["Makefile"], ["deploy"]]);
   for (const place of ["/etc", "../x", "a/../..", "."]) expect(() => protect(place)).toThrow("sandbox.protect.0");
   expect(() => protect("*.sh")).toThrow("is a pattern: name each path by itself");
+});
+
+it("the control group of boxes is a folder of cgroup v2 that can give limits, with what to do if it is not", async () => {
+  const folder = await temporaryFolder();
+  const controlGroup = (limits = {}) =>
+    sandboxOf("triplane.config.ts", "/", { ...NONE, cgroup: { folder, ...limits } }, []).controlGroup;
+  const place = `triplane.config.ts: sandbox.cgroup.folder: ${folder}`;
+  expect(controlGroup).toThrow(`${place} is no folder of cgroup v2: it has no file cgroup.controllers (docs/sandbox.md`);
+  await writeFile(join(folder, "cgroup.controllers"), "cpu pids\n");
+  expect(controlGroup).toThrow(`${place} cannot limit programs, since it has no controllers memory: delegate them`);
+  await writeFile(join(folder, "cgroup.controllers"), "cpu memory pids\n");
+  await writeFile(join(folder, "cgroup.procs"), "1\n");
+  expect(controlGroup).toThrow(`${place} has processes, and so cannot give limits to groups below it: start the server`);
+  await writeFile(join(folder, "cgroup.procs"), "");
+  expect(controlGroup()).toEqual({ folder: await realpath(folder), limits: { memory: 8 * 1024 ** 3, processes: 4_096 } });
+  expect(controlGroup({ memoryMb: 512, processes: 100 })).toMatchObject({ limits: { memory: 512 * 1024 ** 2, processes: 100 } });
 });
 
 it("hosts that programs may reach are named as they are, and never all of them", () => {

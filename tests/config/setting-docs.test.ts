@@ -17,6 +17,7 @@ import {
   SCRIPTED_SETTINGS,
 } from "../../src/config/models.ts";
 import { RETENTION_SETTINGS } from "../../src/config/retention.ts";
+import { CONTROL_GROUP_SETTINGS } from "../../src/config/control-group.ts";
 import { SANDBOX_SETTINGS } from "../../src/config/sandbox.ts";
 import { TEMPLATE_SETTINGS } from "../../src/config/templates.ts";
 import { TENANT_SETTINGS } from "../../src/config/tenants.ts";
@@ -38,6 +39,7 @@ const GROUPS = [
   ["config/models.ts", "SCRIPTED_SETTINGS", SCRIPTED_SETTINGS],
   ["config/hooks.ts", "HOOK_SETTINGS", HOOK_SETTINGS],
   ["config/retention.ts", "RETENTION_SETTINGS", RETENTION_SETTINGS],
+  ["config/control-group.ts", "CONTROL_GROUP_SETTINGS", CONTROL_GROUP_SETTINGS],
   ["config/sandbox.ts", "SANDBOX_SETTINGS", SANDBOX_SETTINGS],
   ["config/webhooks.ts", "WEBHOOK_SETTINGS", WEBHOOK_SETTINGS],
   ["config/templates.ts", "TEMPLATE_SETTINGS", TEMPLATE_SETTINGS],

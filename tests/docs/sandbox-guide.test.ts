@@ -4,9 +4,11 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { runInThisContext } from "node:vm";
 import { expect, it } from "vitest";
+import { groupLimits } from "../../src/agent/workspace/sandbox/control-groups.ts";
 import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/limits.ts";
 import { PROTECTED_PATHS } from "../../src/agent/workspace/sandbox/protected-paths.ts";
 import { sandboxFor } from "../../src/agent/workspace/sandbox/sandbox-for.ts";
+import { CONTROL_GROUP_SETTINGS } from "../../src/config/control-group.ts";
 import * as triplane from "../../src/triplane.ts";
 import type { TriplaneConfig } from "../../src/triplane.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
@@ -20,6 +22,18 @@ it("docs/sandbox.md names every protected path, and the limits", () => {
   const gigabytes = (bytes: number): string => `${bytes / 1024 ** 3} GB`;
   for (const bytes of [BOX_LIMITS.memory, BOX_LIMITS.file, BOX_LIMITS.temporary]) expect(guide).toContain(gigabytes(bytes));
   expect(guide).toContain(`${BOX_LIMITS.processes.toLocaleString("en-US")} processes`);
+});
+
+it("docs/sandbox.md tells each setting of a control group, and the controllers that it needs", () => {
+  const [, settings = ""] = /^sandbox: \{ cgroup: \{ (.+) \} \},$/m.exec(guide) ?? [];
+  expect([...settings.matchAll(/(\w+): /g)].map(([, name]) => name)).toEqual(Object.keys(CONTROL_GROUP_SETTINGS));
+  for (const { default: number } of [CONTROL_GROUP_SETTINGS.memoryMb, CONTROL_GROUP_SETTINGS.processes])
+    expect(guide).toContain(`(${number.toLocaleString("en-US")} if omitted)`);
+  expect(guide).toContain(
+    `Delegate=${groupLimits(BOX_LIMITS)
+      .map(({ controller }) => controller)
+      .join(" ")}\n`,
+  );
 });
 
 it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run as it says", async () => {

@@ -33,7 +33,7 @@ export async function boxServer(folder: string, command: string): Promise<string
     import { BubblewrapSandbox } from ${moduleOf("sandbox/bubblewrap.ts")};
     import { BOX_LIMITS } from ${moduleOf("sandbox/limits.ts")};
     const groups = new ProcessGroups();
-    const settings = { folder: ${JSON.stringify(join(folder, "box"))}, read: [], protect: [], closed: [], limits: BOX_LIMITS };
+    const settings = { folder: ${JSON.stringify(join(folder, "box"))}, read: [], protect: [], closed: [], limits: BOX_LIMITS, controlGroups: null };
     const box = new BubblewrapSandbox(groups, availability(), settings);
     const { process: child, ended } = await box.start(${JSON.stringify(program)}, new AbortController().signal);
     child.stdin.end();

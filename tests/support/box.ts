@@ -54,7 +54,7 @@ export async function testBox(
   const sandbox = new BubblewrapSandbox(
     groups,
     { ...available, ...bubblewrap },
-    { folder: join(folder, "box"), read: [], protect: [], closed: [], limits: BOX_LIMITS, ...settings },
+    { folder: join(folder, "box"), read: [], protect: [], closed: [], limits: BOX_LIMITS, controlGroups: null, ...settings },
     network,
   );
   onTestFinished(async () => {

@@ -5,7 +5,9 @@ import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { listenerOf } from "../network/listener.ts";
 import type { ProcessGroup, ProcessGroups } from "../process-groups.ts";
+import { messageOf } from "../../../lib/text.ts";
 import { argumentBytes, DESCRIPTORS } from "./bubblewrap-arguments.ts";
+import type { ControlGroup } from "./control-groups.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The parts by which a box is made. */
@@ -20,6 +22,8 @@ export type BoxParts = {
   readonly startFile: string;
   /** True if the launcher opens the port of a proxy, and hands it to the server. */
   readonly hasNetwork: boolean;
+  /** The group in which all of the box is; null if boxes have none. */
+  readonly controlGroup: ControlGroup | null;
 };
 
 /** The first descriptor that is a stream of a box's own. */
@@ -30,7 +34,7 @@ const FIRST = DESCRIPTORS.arguments;
  * bubblewrap itself ends. Throws SandboxRefused if the box cannot be made, or `signal` aborts meanwhile.
  */
 export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: AbortSignal): Promise<MadeBox> {
-  const { bubblewrap, args, filter, shell, launcher, startFile, hasNetwork } = parts;
+  const { bubblewrap, args, filter, shell, launcher, startFile, hasNetwork, controlGroup } = parts;
   if (signal.aborted) throw aborted();
   const command = ["--args", String(DESCRIPTORS.arguments), "--", ...shell, "-c", launcher, "box"];
   const streamsOfBox = Array.from({ length: DESCRIPTORS.channel - FIRST }, () => "pipe" as const);
@@ -53,7 +57,8 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
   const first = new Promise<number | null>((resolve) => {
     stream(DESCRIPTORS.info).once("data", (chunk) => resolve(firstProcess(String(chunk))));
   });
-  const made = Promise.all([ready, first, hasNetwork ? listenerOf(child) : null]);
+  const taken = first.then((pid) => (controlGroup === null ? undefined : takeInto(controlGroup, pid)));
+  const made = Promise.all([first, hasNetwork ? listenerOf(child) : null, ready, taken]);
   const ended = Promise.withResolvers<void>();
   // What nobody has begun to read when a process exits is thrown away.
   const failed = new Promise<string>((resolve) => {
@@ -68,7 +73,10 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
 
   const abort = (): void => group.end();
   signal.addEventListener("abort", abort, { once: true });
-  const outcome = await Promise.race([made, failed]);
+  const outcome = await Promise.race([made, failed]).catch((error: unknown) => {
+    group.end();
+    return messageOf(error);
+  });
   signal.removeEventListener("abort", abort);
   if (typeof outcome === "string") {
     if (signal.aborted) throw aborted();
@@ -77,7 +85,7 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
     );
   }
   isMade = true;
-  const [, pid, listener] = outcome;
+  const [pid, listener] = outcome;
   // The program starts now: whoever asked for it hears all that it says.
   stream(DESCRIPTORS.ready).end("go\n", () => streams.forEach((each) => each.destroy()));
   return {
@@ -93,6 +101,11 @@ export async function startBox(groups: ProcessGroups, parts: BoxParts, signal: A
 
 /** A box that is made, with its program. `ended` resolves when nothing of the box runs; `listener` is a port in its network. */
 type MadeBox = Omit<ProcessGroup, "ended"> & { readonly ended: Promise<void>; readonly listener: Server | null };
+
+async function takeInto(controlGroup: ControlGroup, pid: number | null): Promise<void> {
+  if (pid === null) throw new Error("bubblewrap does not tell its first process, which belongs into a control group");
+  await controlGroup.take(pid);
+}
 
 function aborted(): SandboxRefused {
   return new SandboxRefused("the call ended before its program was started");

@@ -8,6 +8,7 @@ import type { Bubblewrap } from "./available.ts";
 import { boxPlan, type BoxPlan, type BoxSurroundings } from "./box-plan.ts";
 import { startBox } from "./box-process.ts";
 import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
+import type { ControlGroup, ControlGroups } from "./control-groups.ts";
 import { inheritedDescriptors, launcherShell } from "./inherited.ts";
 import { launcher, startFile } from "./launcher.ts";
 import { limitCommands, ownLimits, type BoxLimits } from "./limits.ts";
@@ -32,6 +33,8 @@ export type BoxSettings = {
   /** Real paths of what is the server's own. */
   readonly closed: readonly string[];
   readonly limits: BoxLimits;
+  /** The control groups, one a box; null if boxes have none. */
+  readonly controlGroups: ControlGroups | null;
 };
 
 /**
@@ -69,8 +72,12 @@ export class BubblewrapSandbox implements Sandbox {
     if (!existsSync(this.#emptyFile)) writeFileSync(this.#emptyFile, "", { mode: 0o444 });
   }
 
-  /** Takes away what programs left at protected paths whose server died. Says what, in words for the operator. */
-  recover(): Promise<readonly string[]> {
+  /**
+   * Takes away what programs left at protected paths whose server died, and their control groups. Says what was taken away, in words
+   * for the operator. Throws ControlGroupsRefused.
+   */
+  async open(): Promise<readonly string[]> {
+    await this.#settings.controlGroups?.open();
     return this.#takenAway.recover();
   }
 
@@ -78,12 +85,14 @@ export class BubblewrapSandbox implements Sandbox {
     const surroundings = this.#surroundings();
     const use = await this.#enter(program, () => boxPlan(program, surroundings), signal, waits);
     let takeAway: () => Promise<readonly string[]> = async () => [];
+    let controlGroup: ControlGroup | null = null;
     try {
       // The box is made of what was seen when the workspace was entered: a place that appeared since was not waited for.
       const { mounts, absent, places } = use.seen;
       this.#refuseInBackground(program, places);
       takeAway = this.#takenAway.watch({ workspace: program.workspace, absent });
-      const { limits } = this.#settings;
+      const { limits, controlGroups } = this.#settings;
+      controlGroup = (await controlGroups?.make()) ?? null;
       const {
         process: child,
         end,
@@ -107,6 +116,7 @@ export class BubblewrapSandbox implements Sandbox {
           }),
           startFile: startFile(program),
           hasNetwork: program.network !== null,
+          controlGroup,
         },
         signal,
       );
@@ -118,15 +128,17 @@ export class BubblewrapSandbox implements Sandbox {
         end,
         ended: ended.then(async () => {
           proxy?.close();
+          const reached = await controlGroup?.close();
           const takenAway = await takeAway();
           use.leave();
           this.#running.delete(group);
-          return { notes: [...(proxy?.notes ?? []), ...takenAway] };
+          return { notes: [...(proxy?.notes ?? []), ...(reached ?? []), ...takenAway] };
         }),
       };
       this.#running.add(group);
       return group;
     } catch (error) {
+      await controlGroup?.close();
       await takeAway();
       use.leave();
       throw error;

@@ -1,0 +1,156 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { errorCode } from "../../../lib/error-code.ts";
+import { messageOf } from "../../../lib/text.ts";
+import type { BoxLimits } from "./limits.ts";
+
+/** Thrown at the start if the system does not let boxes have control groups in the folder that the configuration names. */
+export class ControlGroupsRefused extends Error {
+  override readonly name = "ControlGroupsRefused";
+}
+
+/** A limit of all programs of a box together. */
+export type GroupLimit = {
+  /** The controller of the system that keeps it. */
+  readonly controller: "memory" | "pids";
+  /** The file of the group that sets it, and the value there. */
+  readonly file: string;
+  readonly value: number;
+  /** The event of the group, with its file, that tells that the limit was reached. */
+  readonly events: readonly [file: string, event: string];
+  /** The text that a model reads then. */
+  readonly said: string;
+};
+
+/** The limits of a box's control group. */
+export function groupLimits({ memory, processes }: Pick<BoxLimits, "memory" | "processes">): readonly GroupLimit[] {
+  const [megabytes, count] = [Math.floor(memory / 1024 ** 2), processes].map((each) => each.toLocaleString("en-US"));
+  return [
+    {
+      controller: "memory",
+      file: "memory.max",
+      value: memory,
+      events: ["memory.events", "oom_kill"],
+      said: `the programs of a call may use ${megabytes} MB of memory together, with what lies in /tmp: these used more, and the system ended them`,
+    },
+    {
+      controller: "pids",
+      file: "pids.max",
+      value: processes,
+      events: ["pids.events", "max"],
+      said: `the programs of a call may have ${count} processes and threads: further ones were refused`,
+    },
+  ];
+}
+
+/** Files of a group that bound it further, where the system has them: no swap, and at the limit of memory all of the box ends. */
+const FURTHER = { "memory.swap.max": 0, "memory.oom.group": 1 };
+
+/** The names of groups of boxes begin so. */
+const PREFIX = "box-";
+
+/** The control group of one box. */
+export type ControlGroup = {
+  /** Puts a process into the group, with all that it starts from then on. Nothing happens if it has ended. */
+  take(process: number): Promise<void>;
+  /** Kills what is in the group and removes it. Says which limits were reached, in words for the model. Never rejects. */
+  close(): Promise<readonly string[]>;
+};
+
+/**
+ * Makes a control group for each box, in the folder of a group that is the server's own and has no process in it. The files
+ * are those of Linux's cgroup v2 (Documentation/admin-guide/cgroup-v2.rst of the kernel).
+ */
+export class ControlGroups {
+  readonly #folder: string;
+  readonly #limits: readonly GroupLimit[];
+
+  constructor(folder: string, limits: readonly GroupLimit[]) {
+    this.#folder = folder;
+    this.#limits = limits;
+  }
+
+  /** Lets groups have limits, and removes those of a server that has died. Throws ControlGroupsRefused. */
+  async open(): Promise<void> {
+    const folder = this.#folder;
+    try {
+      const controllers = this.#limits.map(({ controller }) => `+${controller}`).join(" ");
+      await write(join(folder, "cgroup.subtree_control"), controllers);
+      // What the system refuses is found at the start, and not by the first call.
+      await remove(await this.#makeFolder());
+      const left = (await readdir(folder)).filter((name) => name.startsWith(PREFIX));
+      await Promise.all(left.map((name) => remove(join(folder, name))));
+    } catch (error) {
+      throw new ControlGroupsRefused(`sandbox.cgroup: boxes cannot have control groups in ${folder} (${messageOf(error)})`);
+    }
+  }
+
+  /** Makes the group of a box. Throws if the system does not let it. */
+  async make(): Promise<ControlGroup> {
+    const group = await this.#makeFolder();
+    return {
+      take: (process) => write(join(group, "cgroup.procs"), process).catch(unless("ESRCH")),
+      close: async () => {
+        try {
+          await write(join(group, "cgroup.kill"), 1);
+          const isReached = await Promise.all(
+            this.#limits.map(({ events: [file, event] }) => happened(join(group, file), event)),
+          );
+          await remove(group);
+          return this.#limits.filter((_, index) => isReached[index]).map(({ said }) => said);
+        } catch (error) {
+          return [`the control group of this call could not be removed (${messageOf(error)})`];
+        }
+      },
+    };
+  }
+
+  async #makeFolder(): Promise<string> {
+    const group = join(this.#folder, `${PREFIX}${randomUUID()}`);
+    await mkdir(group);
+    try {
+      for (const { file, value } of this.#limits) await write(join(group, file), value);
+      for (const [file, value] of Object.entries(FURTHER)) await write(join(group, file), value).catch(unless("ENOENT"));
+    } catch (error) {
+      await remove(group);
+      throw error;
+    }
+    return group;
+  }
+}
+
+/** Writes a file of a control group. The system makes these files: one that is not there is not made. */
+function write(file: string, value: string | number): Promise<void> {
+  return writeFile(file, String(value), { flag: constants.O_WRONLY });
+}
+
+async function happened(file: string, event: string): Promise<boolean> {
+  return new RegExp(`^${event} [1-9]`, "m").test(await readFile(file, "utf8"));
+}
+
+/** The time between two tries to remove a group, in ms, and their number. */
+const TRY_MS = 2;
+const TRIES = 500;
+
+/** Removes a group. One in which a process still ends is tried again; one that stays busy is left to the next start. */
+async function remove(group: string): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    try {
+      return await rmdir(group);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return;
+      if (errorCode(error) !== "EBUSY") throw error;
+    }
+    await setTimeout(TRY_MS);
+  }
+}
+
+/** Lets an error of this code pass, and throws any other again. */
+function unless(code: string): (error: unknown) => void {
+  return (error) => {
+    if (errorCode(error) !== code) throw error;
+  };
+}

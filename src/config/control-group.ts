@@ -1,0 +1,47 @@
+import { readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { BoxLimits } from "../agent/workspace/sandbox/limits.ts";
+import { errorCode } from "../lib/error-code.ts";
+import { COUNT, TEXT, withDefault, type Complete } from "../lib/setting.ts";
+import { messageOf } from "../lib/text.ts";
+import { ConfigurationError } from "./environment.ts";
+
+/** The settings of the control groups (cgroups) of boxes. */
+export const CONTROL_GROUP_SETTINGS = {
+  /** The folder of a control group that was delegated to this server alone, with no process in it. Must be given. */
+  folder: TEXT,
+  /** The memory that all programs of one box may use together, with what lies in `/tmp`, in MB. 8,192 if omitted. */
+  memoryMb: withDefault(COUNT, 8_192),
+  /** Processes and threads of one box. 4,096 if omitted. */
+  processes: withDefault(COUNT, 4_096),
+};
+
+/** The control group below which boxes have theirs: the real path of its folder, and what each may use. */
+export type ControlGroupSettings = { readonly folder: string; readonly limits: Pick<BoxLimits, "memory" | "processes"> };
+
+/** The settings of control groups, checked. Throws ConfigurationError, with what to do, if the folder can have none. */
+export function controlGroupOf(
+  field: string,
+  { folder, memoryMb, processes }: Complete<typeof CONTROL_GROUP_SETTINGS>,
+): ControlGroupSettings {
+  const refuse = (problem: string): never => {
+    throw new ConfigurationError(`${field}.folder: ${folder} ${problem} (docs/sandbox.md#a-control-group)`);
+  };
+  const read = (name: string): readonly string[] => {
+    try {
+      return readFileSync(join(folder, name), "utf8").split(/\s+/).filter(Boolean);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return refuse(`is no folder of cgroup v2: it has no file ${name}`);
+      return refuse(`cannot be read: ${messageOf(error)}`);
+    }
+  };
+  const controllers = read("cgroup.controllers");
+  const missing = ["memory", "pids"].filter((controller) => !controllers.includes(controller));
+  if (missing.length > 0)
+    refuse(
+      `cannot limit programs, since it has no controllers ${missing.join(", ")}: delegate them, as with Delegate=memory pids of systemd`,
+    );
+  if (read("cgroup.procs").length > 0)
+    refuse("has processes, and so cannot give limits to groups below it: start the server in a group below it");
+  return { folder: realpathSync(folder), limits: { memory: memoryMb * 1024 ** 2, processes } };
+}
