@@ -71,7 +71,9 @@ export async function resultsOf(client: TestClient, agentId: string): Promise<re
   );
 }
 
-/** The questions about hosts that are open, as somebody sees them in the inbox. */
-export function openHosts(client: TestClient) {
-  return inbox(client, { states: ["PENDING"], kinds: ["NETWORK_HOST"] });
+/** The questions about hosts that are open, as somebody sees them in the inbox, by host: those of one millisecond have no order. */
+export async function openHosts(client: TestClient) {
+  const open = await inbox(client, { states: ["PENDING"], kinds: ["NETWORK_HOST"] });
+  const hostOf = ({ subject }: (typeof open)[number]): string => (subject !== null && "host" in subject ? subject.host : "");
+  return open.toSorted((one, other) => hostOf(one).localeCompare(hostOf(other)));
 }
