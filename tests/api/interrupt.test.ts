@@ -176,13 +176,14 @@ describe("interruptAgent", () => {
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
     await client.until(agent.id, "TEXT_CHUNK");
+    let firstEnd: string | undefined;
     afterwards = async () => {
       app.wake(rowId("Agent", agent.id) ?? "");
-      await client.until(agent.id, "DONE");
+      firstEnd = (await client.until(agent.id, "DONE")).at(-1)?.cursor;
       await client.send(agent.id, "next");
     };
     await interrupt(client, agent.id);
-    await expect.poll(async () => (await client.agent(agent.id)).state).toBe("READY");
+    await client.until(agent.id, "DONE", firstEnd);
     const events = await client.events(agent.id);
     expect(ofType(events, "Done").map(({ reason }) => reason)).toEqual(["INTERRUPTED", "COMPLETED"]);
     expect(ofType(events, "InterruptRequested")).toHaveLength(1);
