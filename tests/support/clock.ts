@@ -12,3 +12,14 @@ export function movableClock(): Clock & { passHours(hours: number): void } {
     },
   };
 }
+
+/** A clock that stands still where no test moves it on: 20 s after a full minute. */
+export function stillClock(): Clock & { passMs(ms: number): void } {
+  let time = Date.UTC(2031, 0, 1, 12, 0, 20);
+  return {
+    now: () => new Date(time),
+    passMs: (ms) => {
+      time += ms;
+    },
+  };
+}
