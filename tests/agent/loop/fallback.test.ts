@@ -113,7 +113,9 @@ describe("what takes long", () => {
     });
     const client = connect(app.url);
     const events = await client.turn((await client.createAgent()).id, "look");
-    expect(ofType(events, "ErrorRaised")).toMatchObject([
+    // On a busy machine the first step may be slow too.
+    const raised = ofType(events, "ErrorRaised").filter(({ message }) => message?.startsWith("step 1 ") !== true);
+    expect(raised).toMatchObject([
       {
         severity: "WARN",
         phase: "TOOL",
