@@ -85,17 +85,20 @@ describe("while the database is away", () => {
     goAway();
     const away = await pageWhere(pages, (page) => page.outage !== null);
     expect(away.page.outage).toMatchObject({ since: expect.any(String) });
-    await expect.poll(() => isReady(app), { timeout: 5_000 }).toBe(false);
+    await expect.poll(() => isReady(app)).toBe(false);
     const refused = await client.ask(SendMessageDocument, { input: { agentId: agent.id, text: "more" } });
     expect(refused.errors[0]?.extensions?.["code"]).toBe("STORAGE_UNAVAILABLE");
     finish();
     await expect.poll(() => metric(app, "triplane_events_waiting")).toBeGreaterThan(0);
 
     comeBack();
-    const back = await pageWhere(pages, (page) => page.outage === null);
-    const rest = back.events.concat(
-      (await pageWhere(pages, (page) => page.events.some((event) => event.kind === "STORAGE_FAILURE"))).events,
-    );
+    let isBack = false;
+    let isTold = false;
+    const { events: rest } = await pageWhere(pages, (page) => {
+      isBack ||= page.outage === null;
+      isTold ||= page.events.some((event) => event.kind === "STORAGE_FAILURE");
+      return isBack && isTold;
+    });
     const events = await client.until(agent.id, "DONE");
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { name: "works", state: "COMPLETED" } }]);
     expect(ofType(events, "AgentResumed")).toEqual([]);
@@ -103,7 +106,7 @@ describe("while the database is away", () => {
       { severity: "CRITICAL", failedEvent: "TOOL_CUSTOM_EVENT", lostCount: 0, bufferedCount: expect.any(Number) },
     ]);
     expect(runs()).toBe(1);
-    await expect.poll(() => isReady(app), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => isReady(app)).toBe(true);
     await pages.return();
   });
 
@@ -143,7 +146,7 @@ describe("while the database is away", () => {
     finish();
     await expect.poll(() => metric(app, "triplane_events_waiting")).toBeGreaterThanOrEqual(60);
     comeBack();
-    await expect.poll(() => isReady(app), { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => isReady(app)).toBe(true);
     const events = await client.until(agent.id, "DONE");
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED" } }]);
     expect(ofType(events, "AgentResumed")).toEqual([]);
