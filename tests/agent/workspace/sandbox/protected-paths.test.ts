@@ -205,16 +205,16 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     const swaps = await start("echo up; while :; do mkdir .vscode; rmdir .vscode; done 2>/dev/null", { isBackground: true });
     await once(swaps.process.stdout, "data");
     const outcomes = { beside: 0, refused: 0 };
-    for (let round = 0; round < 60; round += 1) {
-      const program = await start("grep -c '/.vscode ' /proc/self/mountinfo", {}, AbortSignal.timeout(150)).catch(() => null);
+    for (let round = 0; round < 60 || outcomes.beside === 0 || outcomes.refused === 0; round += 1) {
+      // After each 60 rounds the machine may have been so busy that the time was too short for all of them.
+      const time = AbortSignal.timeout(150 * (1 + Math.floor(round / 60)));
+      const program = await start("grep -c '/.vscode ' /proc/self/mountinfo", {}, time).catch(() => null);
       const said = program === null ? null : await ended(program);
       // On a busy machine its time may end while it begins.
       if (said === null || said.code === null) outcomes.refused += 1;
       else if (said.out === "0\n") outcomes.beside += 1;
       else expect.fail(`round ${round}: a box mounts a path beside a program that swaps it: ${JSON.stringify(said)}`);
     }
-    expect(outcomes.beside).toBeGreaterThan(0);
-    expect(outcomes.refused).toBeGreaterThan(0);
     swaps.end();
     await swaps.ended;
     expect(await readdir(workspace)).toHaveLength(0);
