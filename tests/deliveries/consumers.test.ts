@@ -10,7 +10,8 @@ import type { Logger } from "../../src/lib/log.ts";
 import { testDatabase } from "../support/database.ts";
 import { everything, insertAgent } from "../support/log.ts";
 
-const TIMES: ConsumerTimes = { leaseMs: 600, sweepMs: 50, firstRetryMs: 5, lastRetryMs: 20 };
+/** A lease that no busy machine lets run out: another server would deliver the same events again. */
+const TIMES: ConsumerTimes = { leaseMs: 60_000, sweepMs: 50, firstRetryMs: 5, lastRetryMs: 20 };
 
 /** A log with an agent, and servers that deliver from it. */
 async function world() {
@@ -263,7 +264,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     const [agent] = await sql.query<{ id: string }>({ name: "a", text: "SELECT id FROM agent" }, []);
     const body = { kind: "STEP_COMPLETE", step: 2, durationMs: 1, stopReason: "end_turn" } as const;
     await new EventLog(sql).append("acme", [{ agentId: agent?.id ?? "", createdBy: "anna", events: [{ at: new Date(), body }] }]);
-    await expect.poll(() => seen, { timeout: 2_000 }).toEqual([2]);
+    await expect.poll(() => seen).toEqual([2]);
   });
 
   it("as many events as are tried at once may fail, and others go on", async () => {
@@ -323,23 +324,17 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     const { append, serve } = await world();
     const seen: [string, number][] = [];
     let isDead = false;
-    // A lease that no busy machine lets run out.
-    const times = { ...TIMES, leaseMs: 60_000 };
-    const first = await serve(
-      async (step, signal) => {
-        // A server that is gone delivers nothing and renews nothing: it hangs until the test ends it.
-        if (isDead)
-          await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true }));
-        seen.push(["first", step]);
-      },
-      {},
-      times,
-    );
+    const first = await serve(async (step, signal) => {
+      // A server that is gone delivers nothing and renews nothing: it hangs until the test ends it.
+      if (isDead)
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true }));
+      seen.push(["first", step]);
+    });
     await append(1, 3);
     await expect.poll(() => seen).toHaveLength(3);
     isDead = true;
     await append(4, 6);
-    await serve(async (step) => void seen.push(["second", step]), {}, times);
+    await serve(async (step) => void seen.push(["second", step]));
     await append(7, 7);
     expect(seen).toHaveLength(3);
     await first.close();
@@ -415,7 +410,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     );
     await append(1, 1);
     for (let first = 2; first < 1_602; first += 200) await append(first, first + 199);
-    await expect.poll(() => seen.size, { timeout: 10_000 }).toBe(1_600);
+    await expect.poll(() => seen.size).toBe(1_600);
   });
 
   it("no more are tried at once than the consumer takes, even if all come again", async () => {
@@ -436,7 +431,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
       { ...TIMES, firstRetryMs: 20 },
     );
     await append(1, 300);
-    await expect.poll(() => tries, { timeout: 10_000 }).toBeGreaterThan(900);
+    await expect.poll(() => tries).toBeGreaterThan(900);
     expect(most).toBe(8);
   });
 });
