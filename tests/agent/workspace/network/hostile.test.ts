@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { HostDecision, Network } from "../../../../src/agent/workspace/network/reach.ts";
 import { opened, proxyOf, says } from "../../../support/network-proxy.ts";
 import { PUBLIC } from "../../../support/public-network.ts";
@@ -59,7 +59,7 @@ describe("a program that the proxy serves", () => {
     const { port } = await proxyOf(ALL, network);
     const socket = await opened(port);
     socket.resume().write(`${GET}${header}\r\n\r\n${framed(inner)}`);
-    await vi.waitFor(() => expect(heard.join("")).toContain("/inner"));
+    await expect.poll(() => heard.join("")).toContain("/inner");
     const [head = "", body = ""] = heard.join("").split(/\r\n\r\n(.*)/s);
     expect(head).toMatch(/transfer-encoding: chunked|content-length: 32/i);
     expect(body.startsWith("GET")).toBe(!/transfer-encoding/i.test(head));
@@ -87,12 +87,12 @@ describe("a program that the proxy serves", () => {
       const socket = await opened(port);
       socket.on("error", () => {}).resume();
       socket.write(lines);
-      await vi.waitFor(() => expect(decisions).toBe(before + 1));
+      await expect.poll(() => decisions).toBe(before + 1);
       return socket;
     };
     (await asks(`${GET}content-length: 9\r\n\r\n`)).destroy();
     (await asks("CONNECT example.org:443 HTTP/1.1\r\n\r\n")).destroy();
-    await vi.waitFor(async () => expect(await served()).toBe(0));
+    await expect.poll(served).toBe(0);
     const stays = await asks(`${GET}\r\n`);
     proxy.close();
     await once(stays, "close");
@@ -108,10 +108,10 @@ describe("a program that the proxy serves", () => {
     for (let asked = 1; asked <= 64; asked += 1) {
       const socket = await opened(port);
       socket.write(`${GET}\r\n`);
-      await vi.waitFor(() => expect(decisions).toBe(asked), { interval: 1 });
+      await expect.poll(() => decisions, { interval: 1 }).toBe(asked);
       socket.destroy();
     }
-    await vi.waitFor(async () => expect(await connections()).toBe(0));
+    await expect.poll(connections).toBe(0);
     expect(await says(port, `${GET}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 503/);
     expect(decisions).toBe(64);
   });
@@ -125,11 +125,11 @@ describe("a program that the proxy serves", () => {
     for (const name of ["a", "b", "c"]) {
       const before: number = decisions;
       (await opened(port)).on("error", () => {}).write(`CONNECT ${name}.example:443 HTTP/1.1\r\n\r\n`);
-      await vi.waitFor(() => expect(decisions).toBe(before + 1));
+      await expect.poll(() => decisions).toBe(before + 1);
     }
-    expect(looked).toEqual(["a.example"]);
+    await expect.poll(() => looked).toEqual(["a.example"]);
     answers[0]?.resolve([PUBLIC]);
-    await vi.waitFor(() => expect(looked).toEqual(["a.example", "b.example"]));
+    await expect.poll(() => looked).toEqual(["a.example", "b.example"]);
     proxy.close();
     answers[1]?.resolve([PUBLIC]);
     await new Promise(setImmediate);
@@ -147,10 +147,10 @@ describe("a program that the proxy serves", () => {
         .once("end", () => (ended += 1))
         .resume();
     });
-    await vi.waitFor(() => expect(ended).toBe(300 - 64));
+    await expect.poll(() => ended).toBe(300 - 64);
     expect(await connections()).toBeLessThanOrEqual(128);
     proxy.close();
-    await vi.waitFor(async () => expect(await connections()).toBe(0));
+    await expect.poll(connections).toBe(0);
     for (const socket of sockets) socket.destroy();
   });
 });

@@ -19,7 +19,7 @@ it("names are looked up one after the other for all programs of a server, so tha
   await new Promise(setImmediate);
   expect(looks).toHaveLength(1);
   looks[0]?.reject(new Error("EAI_AGAIN"));
-  await vi.waitFor(() => expect(looks).toHaveLength(2));
+  await expect.poll(() => looks).toHaveLength(2);
   looks[1]?.reject(new Error("ENOTFOUND"));
   expect((await both).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
