@@ -62,17 +62,20 @@ describe("programs that tools start", () => {
         groups.push(await numbers(start("sh", ["-c", TWO])));
         throw new Error("failed");
       }),
-      ownTool("hangs", async (_input, { start }) => {
-        groups.push(await numbers(start("sh", ["-c", TWO])));
-        return new Promise<never>(() => {});
-      }),
+      {
+        ...ownTool("hangs", async (_input, { start }) => {
+          groups.push(await numbers(start("sh", ["-c", TWO])));
+          return new Promise<never>(() => {});
+        }),
+        timeoutMs: 1_000,
+      },
     ];
     const model = playedModel(
       () => calls("returns", "throws", "hangs"),
       () => says("Over."),
     );
     vi.stubEnv("TEST_API_KEY", "secret");
-    const app = await startTestApp({ model, config: { tools }, template: { toolTimeoutMs: 1_000 } });
+    const app = await startTestApp({ model, config: { tools } });
     const client = connect(app.url);
     const agent = await client.createAgent({ workspace: app.workspace });
     const events = await client.turn(agent.id, "go");
@@ -134,6 +137,6 @@ describe("programs that tools start", () => {
     expect(pids.filter(isAlive)).toHaveLength(2);
     server.child.kill("SIGKILL");
     await server.exited;
-    await expect.poll(() => pids.filter(isAlive), { timeout: 2_000 }).toEqual([]);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   });
 });
