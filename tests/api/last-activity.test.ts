@@ -23,7 +23,11 @@ it("an agent's last activity is a message, a question, its answer or the end of 
   const app = await startTestApp({
     model,
     config: { tools: [ownTool("effect", () => ({ output: "done", details: null }), false)] },
-    overrides: { clock: { now: () => new Date(atMinute(minute)) } },
+    overrides: {
+      clock: { now: () => new Date(atMinute(minute)) },
+      // A renewal of the lease would write the agent's row.
+      leaseTimes: { ttlMs: 600_000, renewMs: 300_000, startMs: 60_000 },
+    },
   });
   const client = connect(app.url);
   const agent = await client.createAgent();
