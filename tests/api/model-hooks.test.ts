@@ -69,10 +69,13 @@ describe("hooks round model calls", () => {
       detail: "hook_failed",
       message: expect.stringContaining("postModel.0"),
     });
-    expect(seen).toEqual([
-      [1, "tool_use"],
-      [2, "end_turn"],
-    ]);
+    // The hook of the last step runs once the turn has ended.
+    await expect
+      .poll(() => seen)
+      .toEqual([
+        [1, "tool_use"],
+        [2, "end_turn"],
+      ]);
   });
 
   it("messagesChanged is shown the conversation each time that it has grown, beside the turn", async () => {
