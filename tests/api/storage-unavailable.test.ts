@@ -23,6 +23,8 @@ describe("a database that is away", () => {
     ]);
     for (const answer of answers) expect(answer.errors).toMatchObject([{ extensions: { code: "STORAGE_UNAVAILABLE" } }]);
     await administer(admin.href, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
+    // The server asks now and then, and refuses until then.
+    await expect.poll(async () => (await fetch(app.url.replace("/graphql", "/readyz"))).status).toBe(200);
     expect(textOf(await client.turn(agent.id, "hello"))).toBe("Hello.");
   });
 });
