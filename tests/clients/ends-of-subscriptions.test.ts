@@ -34,7 +34,14 @@ function playedTransport() {
     },
     dispose: () => {},
   };
-  return { transport, attempts };
+  /** The attempt of this number, once it is made. */
+  const sinkOf = async (number: number): Promise<Sink<Result<unknown>>> => {
+    await expect.poll(() => attempts.length, { interval: 1 }).toBeGreaterThan(number);
+    const attempt = attempts[number];
+    if (attempt === undefined) throw new Error(`there is no attempt ${number}`);
+    return attempt.sink;
+  };
+  return { transport, attempts, sinkOf };
 }
 
 /** Resolves when a subscription was lost after its second request, and ends it. */
@@ -76,8 +83,7 @@ describe("resume", () => {
     attempts[0]?.sink.error({ code: 1006, reason: "" });
     // What a lost attempt still says counts for nothing.
     attempts[0]?.sink.next(page("z"));
-    await soon();
-    expect(attempts.map((attempt) => attempt.since)).toEqual([undefined, "b"]);
+    await expect.poll(() => attempts.map((attempt) => attempt.since)).toEqual([undefined, "b"]);
     end();
     expect(attempts[1]?.isStopped).toBe(true);
     expect(told).toEqual([
@@ -104,31 +110,24 @@ describe("resume", () => {
     [WATCH, { data: { monitor: { events: [] } } }],
     [WATCH, { data: { monitor: null } }],
   ] as const)("refuses what it could not resume: %s", async ([query, answer]) => {
-    const { transport, attempts } = playedTransport();
+    const { transport, sinkOf } = playedTransport();
     const refused = expect(iterate(transport, { query }).next()).rejects.toMatchObject({
       name: "ResumeError",
       code: "NOT_RESUMABLE",
     });
-    await soon();
-    if (answer !== undefined) attempts[0]?.sink.next(answer);
+    if (answer !== undefined) (await sinkOf(0)).next(answer);
     await refused;
   });
 
   it("tries again what passes, and gives up if the server refuses again and again", async () => {
-    const { transport, attempts } = playedTransport();
+    const { transport, sinkOf } = playedTransport();
     const stream = iterate(transport, { query: WATCH }, { waitMs: () => 0 });
     const next = stream.next();
-    await soon();
-    attempts[0]?.sink.error([{ message: "later", extensions: { code: "STORAGE_UNAVAILABLE" } }]);
-    await soon();
-    attempts[1]?.sink.next(page("a"));
+    (await sinkOf(0)).error([{ message: "later", extensions: { code: "STORAGE_UNAVAILABLE" } }]);
+    (await sinkOf(1)).next(page("a"));
     expect((await next).done).toBe(false);
     const refused = stream.next();
-    attempts[1]?.sink.error({ code: 4403, reason: "Forbidden" });
-    for (let attempt = 2; attempt < 10; attempt += 1) {
-      await soon();
-      attempts[attempt]?.sink.error({ code: 4403, reason: "Forbidden" });
-    }
+    for (let attempt = 1; attempt < 10; attempt += 1) (await sinkOf(attempt)).error({ code: 4403, reason: "Forbidden" });
     await expect(refused).rejects.toMatchObject({
       code: "CONNECTION_REFUSED",
       cursor: "a",
@@ -137,25 +136,21 @@ describe("resume", () => {
   });
 
   it("goes on when its actor has room again, however often it has none, and asks no sooner than the server says", async () => {
-    const { transport, attempts } = playedTransport();
+    const { transport, sinkOf } = playedTransport();
     const waits: number[] = [];
     const onStatus = (status: ResumeStatus): void => void (status.kind === "lost" && waits.push(status.waitMs));
     const next = iterate(transport, { query: WATCH }, { waitMs: () => 0, onStatus }).next();
-    for (let attempt = 0; attempt < 10; attempt += 1) {
-      await expect.poll(() => attempts.length).toBe(attempt + 1);
-      attempts[attempt]?.sink.error([{ message: "no room", extensions: { code: "RATE_LIMITED", retryAfterMs: 3 } }]);
-    }
-    await expect.poll(() => attempts.length).toBe(11);
-    attempts[10]?.sink.next(page("a"));
+    for (let attempt = 0; attempt < 10; attempt += 1)
+      (await sinkOf(attempt)).error([{ message: "no room", extensions: { code: "RATE_LIMITED", retryAfterMs: 3 } }]);
+    (await sinkOf(10)).next(page("a"));
     expect((await next).done).toBe(false);
     expect(waits).toEqual(Array.from({ length: 10 }, () => 3));
   });
 
   it.for([4406, 1009])("gives up at once at a close code that says that the client is wrong: %i", async (code) => {
-    const { transport, attempts } = playedTransport();
+    const { transport, sinkOf } = playedTransport();
     const next = iterate(transport, { query: WATCH }).next();
-    await soon();
-    attempts[0]?.sink.error({ code, reason: "" });
+    (await sinkOf(0)).error({ code, reason: "" });
     await expect(next).rejects.toMatchObject({ code: "CONNECTION_REFUSED" });
   });
 });
@@ -225,7 +220,7 @@ describe("a transport", () => {
 
 describe("urql", () => {
   it("does not show the last page again beside a refusal", async () => {
-    const { transport, attempts } = playedTransport();
+    const { transport, sinkOf } = playedTransport();
     const client = new UrqlClient({
       url: "http://unused",
       exchanges: [resumeExchange(transport, { waitMs: () => 1 })],
@@ -235,15 +230,13 @@ describe("urql", () => {
     client
       .subscription<{ monitor: { events: unknown[] } }>(WATCH, { since: "0" })
       .subscribe(({ data, error }) => void seen.push([data?.monitor.events.length ?? 0, error !== undefined]));
-    await soon();
-    attempts[0]?.sink.next(page("a", true, { events: [{ kind: "DONE" }] }));
-    attempts[0]?.sink.error(new Error("lost"));
-    await soon();
-    attempts[1]?.sink.error([{ message: "no", extensions: { code: "FORBIDDEN" } }]);
-    await soon();
+    const first = await sinkOf(0);
+    first.next(page("a", true, { events: [{ kind: "DONE" }] }));
+    first.error(new Error("lost"));
+    (await sinkOf(1)).error([{ message: "no", extensions: { code: "FORBIDDEN" } }]);
+    await expect.poll(() => seen.at(-1)?.[1]).toBe(true);
     expect(seen[0]).toEqual([1, false]);
     expect(seen.slice(1).every(([events]) => events === 0)).toBe(true);
-    expect(seen.at(-1)?.[1]).toBe(true);
   });
 });
 
