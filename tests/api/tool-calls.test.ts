@@ -319,26 +319,30 @@ describe("calls of one step", () => {
     const log: string[] = [];
     let running = 0;
     let most = 0;
-    const timed = (name: string, ms: number, readOnly: boolean) =>
+    const three = Promise.withResolvers<void>();
+    const fourth = Promise.withResolvers<void>();
+    const ends = (name: string, when: () => Promise<void>, readOnly: boolean) =>
       ownTool(
         name,
         async () => {
           running += 1;
           most = Math.max(most, running);
           log.push(`${name} starts at ${running}`);
-          await delay(ms);
+          if (running === 3) three.resolve();
+          await when();
           running -= 1;
+          if (name === "r4") fourth.resolve();
           return { output: name, details: null };
         },
         readOnly,
       );
     const tools = [
-      timed("r1", 60, true),
-      timed("r2", 30, true),
-      timed("r3", 10, true),
-      timed("r4", 10, true),
-      timed("w1", 10, false),
-      timed("r5", 5, true),
+      ends("r1", () => fourth.promise, true),
+      ends("r2", () => three.promise, true),
+      ends("r3", () => three.promise, true),
+      ends("r4", () => delay(10), true),
+      ends("w1", () => delay(10), false),
+      ends("r5", () => delay(10), true),
     ];
     const { calls, messages } = await turnWith(
       tools.map((tool) => ({ tool: tool.name })),
