@@ -82,6 +82,8 @@ export class World {
   readonly effects: Effect[] = [];
   /** Rejects at the first effect that went round the gate, and says how. */
   readonly broken = Promise.withResolvers<never>();
+  /** The calls whose shells in the background took effect. */
+  readonly #acted = new Set<string>();
   readonly #dying = new Map<string, { left: number; die: () => Promise<void> }>();
   /** The database of the server; null until it runs. */
   sql: Sql | null = null;
@@ -171,12 +173,12 @@ export class World {
 
   /** A shell in the background takes effect: it tells its agent, and the variables that its call gave it. */
   async #shellActs(agentRow: string, env: ShellInput["env"]): Promise<void> {
-    const acted = new Set(this.effects.map(({ callId }) => callId));
     const shells = (await this.sql?.query(SHELLS, [agentRow, env.NAME])) ?? [];
-    const shell = shells.find(({ callId }) => !acted.has(callId));
+    const shell = shells.find(({ callId }) => !this.#acted.has(callId));
     const input = { command: this.command, background: true, env };
-    if (shell === undefined) this.broken.reject(new Error(`no call stands behind the shell ${JSON.stringify(env)}`));
-    else await this.#happen({ callId: shell.callId, tool: "bash_run", input, kind: "background" });
+    if (shell === undefined) return this.broken.reject(new Error(`no call stands behind the shell ${JSON.stringify(env)}`));
+    this.#acted.add(shell.callId);
+    await this.#happen({ callId: shell.callId, tool: "bash_run", input, kind: "background" });
   }
 
   async #happen(effect: Omit<Effect, "committed">): Promise<void> {
