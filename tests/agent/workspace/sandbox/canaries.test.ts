@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { chmod, mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -51,22 +52,21 @@ describe.skipIf(hasNoBox)("a program of a box finds nothing of", () => {
   it("sockets of the machine: of a file, without one, and on its loopback address", async () => {
     const heard: string[] = [];
     const { run, workspace } = await testBox();
+    const nameless = `triplane-${randomUUID()}`;
     const listeners = await Promise.all(
-      [{ path: join(workspace, "socket") }, { path: "\0triplane-canary" }, { port: 0, host: "127.0.0.1" }].map(
-        async (address) => {
-          const server = createServer(() => heard.push(String(address.path))).listen(address);
-          await once(server, "listening");
-          onTestFinished(() => void server.close());
-          return server;
-        },
-      ),
+      [{ path: join(workspace, "socket") }, { path: `\0${nameless}` }, { port: 0, host: "127.0.0.1" }].map(async (address) => {
+        const server = createServer(() => heard.push(String(address.path))).listen(address);
+        await once(server, "listening");
+        onTestFinished(() => void server.close());
+        return server;
+      }),
     );
     const [, , loopback] = listeners;
     const { port } = (loopback?.address() ?? { port: 0 }) as AddressInfo;
     await writeFile(
       join(workspace, "connect.pl"),
       `use Socket;
-      for my $path ("socket", "\\0triplane-canary") { socket(my $s, PF_UNIX, SOCK_STREAM, 0) && connect($s, sockaddr_un($path)) and print "connected\\n"; }
+      for my $path ("socket", "\\0${nameless}") { socket(my $s, PF_UNIX, SOCK_STREAM, 0) && connect($s, sockaddr_un($path)) and print "connected\\n"; }
       socket(my $s, PF_INET, SOCK_STREAM, 0) or die; connect($s, sockaddr_in(${port}, inet_aton("127.0.0.1"))) and print "connected\\n";
       socket(my $t, PF_INET, SOCK_STREAM, 0) or die; connect($t, sockaddr_in(53, inet_aton("1.1.1.1"))) and print "connected\\n"; print "$!\\n";`,
     );

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -18,6 +19,9 @@ function marked(mark: string): readonly string[] {
     }
   });
 }
+
+/** A time to sleep that no other program of the machine has, in s. */
+const newMark = (): string => `${randomInt(1_000_000, 1_000_000_000)}.25`;
 
 /** Leaves its group, and goes on. */
 const leaves = (mark: string): string => `setsid sleep ${mark} & sleep ${mark} & disown -a`;
@@ -45,44 +49,48 @@ describe.skipIf(hasNoBox)("a program of a box", () => {
   });
 
   it("takes with it what it started when it ends, also what left its group", async () => {
+    const mark = newMark();
     const { run, workspace } = await testBox();
     const late = join(workspace, "late");
-    await run(`(setsid sh -c 'sleep 0.2; touch late' &); ${leaves("7771.25")}`);
-    expect(marked("7771.25")).toEqual([]);
+    await run(`(setsid sh -c 'sleep 0.2; touch late' &); ${leaves(mark)}`);
+    expect(marked(mark)).toEqual([]);
     expect(existsSync(late)).toBe(false);
   });
 
   it("is killed with all that left its group, and has ended only when nothing runs", async () => {
+    const mark = newMark();
     const { start, groups } = await testBox();
-    const program = await start(`${leaves("7772.25")}; echo up; sleep 100`);
+    const program = await start(`${leaves(mark)}; echo up; sleep 100`);
     await once(program.process.stdout, "data");
-    expect(marked("7772.25")).not.toEqual([]);
+    expect(marked(mark)).not.toEqual([]);
     program.end();
     await program.ended;
-    expect(marked("7772.25")).toEqual([]);
+    expect(marked(mark)).toEqual([]);
     expect(groups.size).toBe(0);
   });
 
   it("is killed with all that left its group when its server is killed", async () => {
+    const mark = newMark();
     const folder = await temporaryFolder();
-    const script = await boxServer(folder, `mkdir .husky; ${leaves("7773.25")}; echo up; sleep 100`);
+    const script = await boxServer(folder, `mkdir .husky; ${leaves(mark)}; echo up; sleep 100`);
     const server = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
     await once(server.stdout, "data");
-    expect(marked("7773.25").length).toBeGreaterThan(1);
+    expect(marked(mark).length).toBeGreaterThan(1);
     server.kill("SIGKILL");
     await once(server, "exit");
-    await expect.poll(() => marked("7773.25"), { timeout: 5_000 }).toEqual([]);
+    await expect.poll(() => marked(mark)).toEqual([]);
     const [left = ""] = readdirSync(join(folder, "box", "running"));
     expect(await readFile(join(folder, "box", "running", left), "utf8")).toContain(".husky");
   });
 
   it("is not started once its call has ended, and no box is left of one that ends meanwhile", async () => {
+    const mark = newMark();
     const { start, groups } = await testBox();
     const call = new AbortController();
-    const starting = start("sleep 7774.25", {}, call.signal);
+    const starting = start(`sleep ${mark}`, {}, call.signal);
     call.abort();
     await expect(starting).rejects.toThrow("the call ended before its program was started");
-    await expect.poll(() => marked("7774.25")).toEqual([]);
+    await expect.poll(() => marked(mark)).toEqual([]);
     await expect.poll(() => groups.size).toBe(0);
   });
 
