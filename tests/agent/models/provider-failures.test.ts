@@ -151,7 +151,9 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     ["an error inside of the stream", provider.failsAfter("half of"), "overloaded"],
     ["silence", provider.beginsToSay("half of", "silence"), "silent"],
   ] as const)("%s in the text: the block is closed as aborted, and a new step says it anew", async ([, answer, detail]) => {
-    const { requests, client, agent } = await appWith(provider, [answer, hello], { modelIdleMs: 500 });
+    const { requests, client, agent } = await appWith(provider, [answer, hello], {
+      modelIdleMs: detail === "silent" ? 500 : 60_000,
+    });
     const events = await client.turn(agent.id, "hi");
     expect(ofType(events, "TextChunkEnd").map((event) => [event.step, event.text, event.aborted])).toEqual([
       [1, "half of", true],
