@@ -44,12 +44,11 @@ function run(command: string, args: readonly string[], env: Readonly<Record<stri
   });
   let output = "";
   const listeners = new Set<() => void>();
-  const hear = (chunk: Buffer): void => {
-    output += chunk.toString();
+  const hear = (chunk: string): void => {
+    output += chunk;
     listeners.forEach((listener) => listener());
   };
-  child.stdout.on("data", hear);
-  child.stderr.on("data", hear);
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", hear);
   const exited = once(child, "close").then(([code]) => code as number | null);
   onTestFinished(async () => {
     child.kill("SIGKILL");
