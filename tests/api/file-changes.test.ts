@@ -210,43 +210,47 @@ describe("FILE_CHANGED", () => {
     expect(event?.files).toEqual([{ path: "folder/passwd", change: "REMOVED", bytes: null, modifiedAt: null }]);
   });
 
-  it("is bounded: of 5,000 files that a checkout changes, the event names 50, the model is told of 20, and all are told", async () => {
-    const count = 5_000;
-    const survey = defineTool<Record<string, never>>({
-      name: "survey",
-      description: "Reads everything.",
-      readOnly: true,
-      inputSchema: { type: "object", required: [], properties: {} },
-      run: async (_input, { workspace, files }) => {
-        for (let number = 0; number < count; number += 1) {
-          const name = `many/${number}.txt`;
-          const file = await workspace.openForReading(name);
-          const { ino, size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
-          await file.close();
-          const state = { inode: ino, bytes: size, modified: mtimeNs, changed: ctimeNs };
-          files.read({ name, state, digest: "of another content", content: null }, true);
-        }
-        return { output: "read", details: null };
-      },
-    });
-    const { notes, client, workspace } = await serverWith(
-      [["survey", {}], ["bash_run", { command: 'for f in many/*; do echo "changed" > "$f"; done' }], LOOK, null],
-      { config: { tools: [survey] } },
-    );
-    await elsewhere(workspace, `mkdir many; for n in $(seq 0 ${count - 1}); do echo one > many/$n.txt; done`);
-    const agent = await client.createAgent();
-    await client.turn(agent.id, "go");
-    const events = ofType(await client.events(agent.id), "FileChanged");
-    expect(events.map(({ fileCount }) => fileCount).reduce((sum, each) => sum + each, 0)).toBe(count);
-    for (const { files } of events) expect(files.length).toBeLessThanOrEqual(50);
-    const [note = "", ...others] = notes.at(-1) ?? [];
-    expect(others).toEqual([]);
-    expect(note).toMatch(noteOn("many/0\\.txt, .*, and 4980 more"));
-    expect(note.length).toBeLessThan(1_000);
-    const { knownFiles } = await client.agent(agent.id);
-    expect(knownFiles.totalCount).toBe(count);
-    expect(knownFiles.nodes.filter(({ changeToldAt }) => changeToldAt === null)).toEqual([]);
-  });
+  it(
+    "is bounded: of 5,000 files that a checkout changes, the event names 50, the model is told of 20, and all are told",
+    { timeout: 60_000 },
+    async () => {
+      const count = 5_000;
+      const survey = defineTool<Record<string, never>>({
+        name: "survey",
+        description: "Reads everything.",
+        readOnly: true,
+        inputSchema: { type: "object", required: [], properties: {} },
+        run: async (_input, { workspace, files }) => {
+          for (let number = 0; number < count; number += 1) {
+            const name = `many/${number}.txt`;
+            const file = await workspace.openForReading(name);
+            const { ino, size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
+            await file.close();
+            const state = { inode: ino, bytes: size, modified: mtimeNs, changed: ctimeNs };
+            files.read({ name, state, digest: "of another content", content: null }, true);
+          }
+          return { output: "read", details: null };
+        },
+      });
+      const { notes, client, workspace } = await serverWith(
+        [["survey", {}], ["bash_run", { command: 'for f in many/*; do echo "changed" > "$f"; done' }], LOOK, null],
+        { config: { tools: [survey] } },
+      );
+      await elsewhere(workspace, `mkdir many; for n in $(seq 0 ${count - 1}); do echo one > many/$n.txt; done`);
+      const agent = await client.createAgent();
+      await client.turn(agent.id, "go");
+      const events = ofType(await client.events(agent.id), "FileChanged");
+      expect(events.map(({ fileCount }) => fileCount).reduce((sum, each) => sum + each, 0)).toBe(count);
+      for (const { files } of events) expect(files.length).toBeLessThanOrEqual(50);
+      const [note = "", ...others] = notes.at(-1) ?? [];
+      expect(others).toEqual([]);
+      expect(note).toMatch(noteOn("many/0\\.txt, .*, and 4980 more"));
+      expect(note.length).toBeLessThan(1_000);
+      const { knownFiles } = await client.agent(agent.id);
+      expect(knownFiles.totalCount).toBe(count);
+      expect(knownFiles.nodes.filter(({ changeToldAt }) => changeToldAt === null)).toEqual([]);
+    },
+  );
 });
 
 describe("what changes in known files while nobody holds the agent", () => {
