@@ -79,7 +79,7 @@ describe("every change of rights is an event of the tenant (invariant 15)", () =
     clock.passHours(25);
     const kinds = (events: readonly PageEvent[]): readonly string[] => events.map(({ kind }) => kind);
     await expect
-      .poll(async () => kinds(await ofTenant(as("ada"))), { timeout: 10_000 })
+      .poll(async () => kinds(await ofTenant(as("ada"))))
       .toEqual(["DELEGATION_STARTED", "DELEGATION_STARTED", "DELEGATION_ENDED", "DELEGATION_ENDED"]);
     const [started, , revoked, ended] = await ofTenant(as("ada"));
     const grant = {

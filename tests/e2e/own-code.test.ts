@@ -39,7 +39,7 @@ it("own code that forgets what fails does not end the server: it is raised where
   expect(ofType(await client.turn(agent.id, "go"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   const errors = async (): Promise<string[]> =>
     ofType(await client.events(agent.id), "ErrorRaised").map(({ detail, message }) => `${detail} ${message}`);
-  await expect.poll(async () => (await errors()).length, { timeout: 5_000 }).toBe(5);
+  await expect.poll(async () => (await errors()).length).toBe(5);
   const all = (await errors()).join("\n");
   expect(all).toMatch(/forgotten_rejection the call .* of forgetful .*forgotten by the tool/);
   for (const what of ["forgotten by the hook", "forgotten by the mode", "thrown in a timer"]) expect(all).toContain(what);

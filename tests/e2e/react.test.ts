@@ -57,7 +57,7 @@ inBrowser(
     await page.reload();
     await allow.waitFor();
     await page.getByText("live, working").waitFor();
-    expect(await conversation.innerText()).toBe(before);
+    await expect.poll(() => conversation.innerText()).toBe(before);
     await allow.click();
     await conversation.getByText("The list has 3 todos").waitFor();
     await page.getByRole("status").getByText("live", { exact: true }).waitFor();

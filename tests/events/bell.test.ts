@@ -17,7 +17,7 @@ async function untilHeard(ringing: Bell, heard: readonly string[]): Promise<void
     ringing.ring({ tenant: "acme", isSignal: true });
     return heard;
   };
-  await expect.poll(ringOnce, { timeout: 10_000 }).toContain("acme");
+  await expect.poll(ringOnce).toContain("acme");
 }
 
 it("a connection of which nothing comes does not count as heard: it is made anew, and rings are heard again", async () => {
@@ -35,7 +35,7 @@ it("a connection of which nothing comes does not count as heard: it is made anew
   heard.length = 0;
   proxy.silence();
   // The new connection goes through.
-  await expect.poll(() => heard, { timeout: 10_000 }).toContain("any");
+  await expect.poll(() => heard).toContain("any");
   await untilHeard(ringing, heard);
 });
 

@@ -242,7 +242,7 @@ describe("a broadcast", () => {
             const owed = mine.filter((position) => position > first);
             const isEnded = await Promise.race([ended.then(() => true), macrotask(false)]);
             // Whoever left has a beginning of it.
-            if (!isEnded) await expect.poll(() => reader.positions.length, { timeout: 5_000 }).toBe(owed.length);
+            if (!isEnded) await expect.poll(() => reader.positions.length).toBe(owed.length);
             expect(reader.positions).toEqual(owed.slice(0, reader.positions.length));
             await end();
             await ended;

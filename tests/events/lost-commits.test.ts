@@ -61,9 +61,7 @@ it("is said by /readyz and by a typed error, and npm run restored refuses while 
   const client = connect(app.url);
   await client.createAgent();
   await sql.query({ name: "m", text: "UPDATE tenant_log SET lost_at = now()" }, []);
-  await expect
-    .poll(async () => (await fetch(app.url.replace("/graphql", "/readyz"))).text(), { timeout: 5_000 })
-    .toContain("npm run restored");
+  await expect.poll(async () => (await fetch(app.url.replace("/graphql", "/readyz"))).text()).toContain("npm run restored");
   const { errors } = await client.post({ query: "{ timeline { cursor } }" });
   expect(errors[0]?.extensions?.["code"]).toBe("COMMITS_LOST");
   const bells = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '% bell'";
@@ -124,7 +122,7 @@ it("a poll that own commits overtake does not take the log for a shorter one", a
   const tails = new Tails(log, unheard, silentLogger, async () => void (shorter += 1));
   onTestFinished(() => tails.close());
   await tails.keep("one");
-  await expect.poll(() => polls, { timeout: 5_000 }).toBeGreaterThan(3);
+  await expect.poll(() => polls).toBeGreaterThan(3);
   expect(shorter).toBe(0);
 });
 

@@ -193,7 +193,7 @@ describe("retention", () => {
     await client.until(agent.id, "PERMISSION_REQUIRED");
     // As if they were written long ago.
     await app.database.sql.query({ name: "age", text: "UPDATE event SET at = at - interval '5 days'" }, []);
-    await expect.poll(async () => (await app.services.log.head("local")).floor, { timeout: 5_000 }).toBeGreaterThan(5);
+    await expect.poll(async () => (await app.services.log.head("local")).floor).toBeGreaterThan(5);
     const refused = await client.post({ query: `{ timeline(since: "${cursor}") { cursor } }` });
     expect(refused.errors[0]?.extensions?.["code"]).toBe("CURSOR_EXPIRED");
     for await (const { data } of connect(app.url).subscribe(ControlDocument, { agentId: null, since: null })) {

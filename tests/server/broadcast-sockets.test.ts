@@ -51,8 +51,8 @@ it(
       if (page === 50) await come("SSE");
     }
     // Those that read nothing go on alone, and hold nobody up.
-    for (const reader of healthy) await expect.poll(() => reader.seqs.length, { timeout: 10_000 }).toBe(appended);
-    await expect.poll(() => metric(app, "triplane_broadcast_members"), { timeout: 10_000 }).toBe(6);
+    for (const reader of healthy) await expect.poll(() => reader.seqs.length).toBe(appended);
+    await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(6);
     pausing.forEach((reader) => reader.resume());
     await append("after", 3);
     const all = Array.from({ length: appended }, (_, index) => index + 1);
@@ -63,7 +63,7 @@ it(
       expect(reader.seqs, reader.transport).toEqual(all);
     }
     // They come back.
-    await expect.poll(() => metric(app, "triplane_broadcast_members"), { timeout: 10_000 }).toBe(8);
+    await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(8);
     expect(leaving.seqs).toEqual(all.slice(0, leaving.seqs.length));
   },
 );

@@ -66,7 +66,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await longTimeline(app);
     const socket = await stalledWebSocket(app);
     await expect.poll(() => subscriptions(app)).toBe(1);
-    await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => subscriptions(app)).toBe(0);
     const closed = once(socket, "close") as Promise<[number]>;
     socket.resume();
     // Its end waits behind what it had not read, if it reads again.
@@ -80,7 +80,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await expect.poll(() => subscriptions(app)).toBe(1);
     const sending = setInterval(() => socket.pong(), READER_TIMES.stallMs / 10);
     onTestFinished(() => clearInterval(sending));
-    await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => subscriptions(app)).toBe(0);
   });
 
   it("a WebSocket that takes nothing is closed, though its client answers with what its other sockets are asked", async () => {
@@ -96,7 +96,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
       socket.send(JSON.stringify({ type: "connection_init" }));
     }
     stalled = await stalledWebSocket(app);
-    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total"), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total")).toBe(1);
   });
 
   it("an SSE stream that takes nothing ends without `complete`, and lets its subscription go", async () => {
@@ -104,7 +104,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await longTimeline(app);
     const response = await stalledStream(app);
     await expect.poll(() => subscriptions(app)).toBe(1);
-    await expect.poll(() => subscriptions(app), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => subscriptions(app)).toBe(0);
     let text = "";
     response.on("data", (chunk: Buffer) => (text += chunk.toString()));
     const [error] = (await once(response, "error")) as [Error];
@@ -120,7 +120,7 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     await expect.poll(() => subscriptions(app)).toBe(1);
     const [socket, response] = [await stalledWebSocket(app), await stalledStream(app)];
     const closed = once(socket, "close") as Promise<[number, Buffer]>;
-    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total"), { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total")).toBe(2);
     socket.resume();
     expect((await closed)[0]).toBe(1013);
     expect((await closed)[1].toString()).toContain("resume since your last cursor");

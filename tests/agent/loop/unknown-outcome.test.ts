@@ -95,7 +95,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
         hooks: { preToolUse: [({ name }) => void (name === "deploy" && (judged += 1))] },
       },
     });
-    await expect.poll(runs, { timeout: 5_000 }).toBe(2);
+    await expect.poll(runs).toBe(2);
     await client.until(agent.id, "TOOL_END");
     await expect.poll(async () => (await client.get(StandstillDocument, { id: agent.id })).agent?.state).toBe("PAUSED");
     await client.send(agent.id, "and?");
@@ -106,7 +106,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
   it("of an idempotent tool that takes its server with it each time is sealed in the end", async () => {
     const { app, client, agent, runs } = await broken({ idempotent: true, hangs: 3 });
     for (const expected of [2, 3]) {
-      await expect.poll(runs, { timeout: 5_000 }).toBe(expected);
+      await expect.poll(runs).toBe(expected);
       await loseLeases(app);
     }
     const events = await client.until(agent.id, "DONE");
@@ -190,7 +190,7 @@ describe("a call whose server died while it ran (invariant 5)", () => {
     const { app, client, agent, runs } = await broken({ ...ASKS, hangs: 2 });
     const { request, decide, events } = await asked(client, agent.id);
     await decide({ decision: "RETRY", inputHash: request.inputHash });
-    await expect.poll(runs, { timeout: 5_000 }).toBe(2);
+    await expect.poll(runs).toBe(2);
     await loseLeases(app);
     const again: string[] = [];
     for await (const page of client.timeline({ agentId: agent.id, since: events.at(-1)?.cursor ?? "0" })) {
