@@ -63,7 +63,7 @@ async function runCrash({ isShort, isPlanted, fail }: TrialRun, folder: string):
     // Only now is there somebody else who could go on.
     const other = await newServer();
     await owner.kill();
-    await until("no child lives on", async () => (await pids(folder)).every((pid) => !isAlive(pid)), 2_000).catch(() =>
+    await until("no child lives on", async () => (await pids(folder)).every((pid) => !isAlive(pid)), 15_000).catch(() =>
       fail(`round ${round}: children live on`),
     );
     for (const [agent, point] of agents) {
