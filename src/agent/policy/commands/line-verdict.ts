@@ -5,7 +5,8 @@ import { opensFile, readingRules } from "../opened-files.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
 import type { Access } from "../../workspace/workspace.ts";
 import { NAMED_SECRETS, type FoundCommand, type FoundFile, type FoundSearch, type Span, type Trouble } from "./command-line.ts";
-import { coversCommand, touchesCommand, type Touch } from "./command-pattern.ts";
+import { shown } from "./command-form.ts";
+import { coversCommand, touchesCommand, unnamedWord, type Touch } from "./command-pattern.ts";
 import { SECRET_OPERAND } from "./known-words.ts";
 import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
@@ -75,7 +76,7 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
           if (!left.some((each) => each.command === command)) return said(command, "allow", "it only reads");
           const reason = unjoined(command);
           if (reason !== null) return said(command, "ask", reason);
-          const why = whyAsked(scope, command);
+          const why = whyAsked(scope, named.parameter, command);
           return said(why, "ask", why.reason);
         }),
     );
@@ -83,7 +84,7 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
 }
 
 /** Why nothing allows a command. */
-function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
+function whyAsked(scope: CommandScope, parameter: string, command: FoundCommand): Trouble {
   const { start, end } = command;
   const secret = closedSecret(scope, command);
   if (secret !== undefined)
@@ -97,8 +98,23 @@ function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
       end: redirect.end,
       reason: `it writes ${redirect.names.at(-1)}, and no allow rule names that file`,
     };
+  // What the table says of a command that it knows names the word itself.
+  const unnamed = command.trouble === null || command.effect === "unknown" ? unnamedReason(scope, parameter, command) : null;
+  if (unnamed !== null) return { start, end, reason: unnamed };
   if (command.trouble !== null) return command.trouble;
   return { start, end, reason: command.effect === "writes" ? "it changes files, and no rule allows it" : "no rule allows it" };
+}
+
+/** The word for which alone a rule does not take a command in; null if there is no such rule. */
+function unnamedReason({ permission, stored, call }: CommandScope, parameter: string, command: FoundCommand): string | null {
+  for (const rule of commandRules([...permission.allow, ...stored], call)) {
+    if (!conditionsHold(rule, call.values, "covers", (condition) => condition.command === null)) continue;
+    for (const pattern of spokenPatterns(rule, parameter)) {
+      const word = unnamedWord(pattern, command);
+      if (word !== undefined) return `${shown(word)} must stand in the rule ${rule.source}: ${word.mustBeNamed}`;
+    }
+  }
+  return null;
 }
 
 /** Why a search is asked about. */

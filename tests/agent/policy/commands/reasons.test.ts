@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { presets } from "../../../../src/config/presets.ts";
+import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+
+describe("the reason of a part that is asked about", () => {
+  it.each([
+    [
+      "npm --script-shell /x run build",
+      '"--script-shell" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
+    ],
+    [
+      "npm run build --script-shell=/x",
+      '"--script-shell=/x" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
+    ],
+    ["npm run build $X", '"$X" must stand in the rule shell(command:npm *): it has a variable or substitution'],
+    ["npm exec rm src", '"rm" must stand in the rule shell(command:npm *): it says what is run'],
+    ["mv -f src docs", '"-f" must stand in the rule shell(command:"{rm *,mv *}"): it changes more than is named'],
+    ["npm --silent run $X > build", "it writes build, and no allow rule names that file"],
+    ["tsc --outDir x", "tsc is not known to only read"],
+    ["git diff --output=x", 'git diff "--output=x" is not known to be harmless'],
+    ["make --jobs=3", "make --jobs is not known to only read"],
+    ["docker --host x ps", "docker --host is not known to only read"],
+    ["docker -H x ps", "docker is not known to only read"],
+    ["docker foo=bar", "docker is not known to only read"],
+  ])("names the word that keeps a rule from taking it in, or the option before its command: %s", async (line, reason) => {
+    const allow = [
+      "shell(command:npm *)",
+      "shell(command:git *)",
+      'shell(command:"{rm *,mv *}")',
+      "shell(command:tsc *, cwd:docs)",
+    ];
+    const { verdict, parts } = await commandJudge(await projectFolder(), { ...presets.askAll, allow })(line);
+    expect(verdict).toBe("ask");
+    expect(parts?.map((part) => part.reason)).toEqual([reason]);
+  });
+
+  it("names the word for a rule that people have stored, too", async () => {
+    const judge = commandJudge(await projectFolder(), presets.askAll, false, ["shell(command:npm run *)"]);
+    const { parts } = await judge("npm run build --script-shell=/x && npm run lint");
+    expect(parts?.map(({ reason }) => reason)).toEqual([
+      '"--script-shell=/x" must stand in the rule shell(command:npm run *): an option that is not known to be harmless',
+    ]);
+  });
+});
