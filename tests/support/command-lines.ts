@@ -28,9 +28,9 @@ export const shell = defineTool<{ command: string; cwd?: string }>({
 
 const TOOLS: ReadonlyMap<string, Tool> = new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool]));
 
-/** A folder as a project has them, without secrets but in `private`, and with a link that leads out of it. */
-export async function projectFolder(): Promise<Workspace> {
-  const root = realpathSync(await temporaryFolder());
+/** A folder as a project has them, without secrets but in `private`, and with a link that leads out of it. It may lie in a folder of its own. */
+export async function projectFolder(inside = "."): Promise<Workspace> {
+  const root = join(realpathSync(await temporaryFolder()), inside);
   for (const name of [
     "src/a.ts",
     "src/b.ts",

@@ -4,7 +4,15 @@ import type { NamedLine } from "../rule-values.ts";
 import { opensFile, readingRules } from "../opened-files.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
 import type { Access } from "../../workspace/workspace.ts";
-import { NAMED_SECRETS, type FoundCommand, type FoundFile, type FoundSearch, type Span, type Trouble } from "./command-line.ts";
+import {
+  NAMED_SECRETS,
+  type FoundCommand,
+  type FoundFile,
+  type FoundSearch,
+  type Missed,
+  type Span,
+  type Trouble,
+} from "./command-line.ts";
 import { shown } from "./command-form.ts";
 import { coversCommand, touchesCommand, unnamedWord, type Touch } from "./command-pattern.ts";
 import { SECRET_OPERAND } from "./known-words.ts";
@@ -123,7 +131,22 @@ export function searchReason(scope: CommandScope, { content, names, access }: Fo
   const secret = content?.secrets.find((name) => !isOpened(scope, [name], NEEDS[access]));
   if (content === null) return `nobody has looked at what lies in ${folder}`;
   if (secret !== undefined) return `${secret}, which lies in ${folder}, mostly holds secrets`;
-  return `${folder} has more entries than are looked at, or links or a repository that lead out of the workspace`;
+  return missedReason(content.missed, folder ?? "the folder");
+}
+
+function missedReason(missed: Missed | undefined, folder: string): string {
+  switch (missed) {
+    case "entries":
+      return `${folder} has more entries than are looked at`;
+    case "link":
+      return `${folder} has a link that leads out of the workspace`;
+    case "outer repository":
+      return "the repository begins outside of the workspace";
+    case "tracked files":
+      return `a repository in ${folder} tracks more files than are looked at, or does not say which`;
+    case undefined:
+      return `not all of ${folder} was looked at`;
+  }
 }
 
 /** True if nothing that a search comes upon holds secrets. Names are none. */

@@ -1,6 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Workspace } from "../../../../src/agent/workspace/workspace.ts";
 import { presets } from "../../../../src/config/presets.ts";
 import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
+import { git } from "../../../support/repository.ts";
 
 describe("the reason of a part that is asked about", () => {
   it.each([
@@ -30,6 +35,45 @@ describe("the reason of a part that is asked about", () => {
       "shell(command:tsc *, cwd:docs)",
     ];
     const { verdict, parts } = await commandJudge(await projectFolder(), { ...presets.askAll, allow })(line);
+    expect(verdict).toBe("ask");
+    expect(parts?.map((part) => part.reason)).toEqual([reason]);
+  });
+
+  it.each<[string, string, string, (workspace: Workspace) => Promise<void>]>([
+    [
+      "a link that leads out of the workspace",
+      "grep -R K src",
+      "src has a link that leads out of the workspace",
+      async ({ root }) => symlink("/etc", join(root, "src/out")),
+    ],
+    [
+      "a repository that lies around the workspace",
+      "git diff",
+      "the repository begins outside of the workspace",
+      async ({ root }) => writeFile(join(root, "../.git"), ""),
+    ],
+    [
+      "a repository of which nobody can say what it tracks",
+      "git diff",
+      "a repository in the workspace tracks more files than are looked at, or does not say which",
+      async ({ root }) => {
+        git(root, "init", "-q");
+        await writeFile(join(root, ".git/index"), "no index");
+      },
+    ],
+    [
+      "more entries",
+      "grep -r K src",
+      "src has more entries than are looked at",
+      async ({ root }) => {
+        await mkdir(join(root, "src/many"));
+        for (let name = 0; name < 20_000; name += 1) writeFileSync(join(root, "src/many", String(name)), "");
+      },
+    ],
+  ])("says why nobody looked through a folder: %s", async (_name, line, reason, make) => {
+    const workspace = await projectFolder("workspace");
+    await make(workspace);
+    const { verdict, parts } = await commandJudge(workspace, presets.readOnly)(line);
     expect(verdict).toBe("ask");
     expect(parts?.map((part) => part.reason)).toEqual([reason]);
   });
