@@ -7,6 +7,46 @@ import { presets } from "../../../../src/config/presets.ts";
 import { commandJudge, projectFolder } from "../../../support/command-lines.ts";
 import { git } from "../../../support/repository.ts";
 
+describe("the parts of a line about which an agent's own permission asks as well as its template's", () => {
+  const parts = async (line: string, template: object, own: object) => {
+    const { verdict, reason, parts: found } = await commandJudge(await projectFolder(), template, false, [], own)(line);
+    return { verdict, reason, parts: found?.map((part) => [line.slice(part.start, part.end), part.reason]) };
+  };
+  const asks = (rule: string) => ({ mode: "auto", ask: [rule] }) as const;
+
+  it("are joined, each once and in their order", async () => {
+    const line = "rm a; make b; npm run c";
+    expect(await parts(line, asks("shell(command:{make *,npm *})"), asks("shell(command:{rm *,make *})"))).toEqual({
+      verdict: "ask",
+      reason: expect.stringContaining("characters 7 to 12 of command"),
+      parts: [
+        ["rm a", "shell(command:{rm *,make *}) asks for it"],
+        ["make b", "shell(command:{make *,npm *}) asks for it"],
+        ["npm run c", "shell(command:{make *,npm *}) asks for it"],
+      ],
+    });
+    expect(await parts("rm a; npm x", asks("shell(command:npm *)"), { mode: "auto" })).toMatchObject({
+      parts: [["npm x", expect.anything()]],
+    });
+  });
+
+  it("are those of the permission that denies, if one does", async () => {
+    const denies = { mode: "auto", deny: ["shell(command:rm *)"] } as const;
+    for (const [template, own] of [
+      [asks("shell(command:npm *)"), denies],
+      [denies, asks("shell(command:npm *)")],
+    ] as const)
+      expect(await parts("rm a; npm x", template, own)).toMatchObject({ verdict: "deny", parts: [["rm a", expect.anything()]] });
+    expect(await parts("rm a; npm x", denies, { mode: "auto", deny: ["shell(command:npm *)"] })).toMatchObject({
+      verdict: "deny",
+      parts: [
+        ["rm a", expect.anything()],
+        ["npm x", expect.anything()],
+      ],
+    });
+  });
+});
+
 describe("the reason of a part that is asked about", () => {
   it.each([
     [
