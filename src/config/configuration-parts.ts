@@ -57,9 +57,21 @@ function digests(prefix: string, parts: Readonly<Record<string, unknown>>): Conf
 }
 
 /** The declaration of a tool: rules and people judge its calls by it, and its hooks may deny them. */
-function declared({ name, description, inputSchema, readOnly, idempotent, cacheable, risk, paths, hooks }: Tool): object {
-  // Tools that are not cacheable are declared as in versions before.
-  return { name, description, inputSchema, readOnly, idempotent, ...(cacheable && { cacheable }), risk, paths, hooks };
+function declared({
+  name,
+  description,
+  inputSchema,
+  readOnly,
+  idempotent,
+  cacheable,
+  risk,
+  paths,
+  commands,
+  hooks,
+}: Tool): object {
+  // Tools that are not cacheable, or have no command lines, are declared as in versions before.
+  const more = { ...(cacheable && { cacheable }), ...(Object.keys(commands).length > 0 && { commands }) };
+  return { name, description, inputSchema, readOnly, idempotent, ...more, risk, paths, hooks };
 }
 
 /** The value as JSON: the operator's own code by its text. */

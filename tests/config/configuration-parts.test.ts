@@ -18,9 +18,20 @@ const tool = (denies: boolean) =>
     run: () => Promise.resolve({ output: "sent", details: null }),
   });
 
+const runner = (commands: boolean) =>
+  defineTool<{ line: string }>({
+    name: "run",
+    description: "Runs a line.",
+    readOnly: false,
+    inputSchema: { type: "object", required: ["line"], properties: { line: { type: "string" } } },
+    ...(commands ? { commands: ["line"] } : {}),
+    run: () => Promise.resolve({ output: "ran", details: null }),
+  });
+
 describe("the parts of a configuration that have a say in rights, or in how long events are kept (invariant 15)", () => {
   it.each<[string, string, Partial<TriplaneConfig>, Partial<TriplaneConfig>]>([
     ["a tool's own hook, which may deny its calls", "tools.mail", { tools: [tool(true)] }, { tools: [tool(false)] }],
+    ["the command lines of a tool, as which rules judge it", "tools.run", { tools: [runner(true)] }, { tools: [runner(false)] }],
     ["a listener, which may decide", "on", { on: { PERMISSION_REQUIRED: () => {} } }, {}],
     ["how long events are kept", "retention", { retention: { eventsDays: 1 } }, { retention: { eventsDays: 2 } }],
     ["a template", "templates.assistant", {}, { templates: { assistant: { model: "demo", systemPrompt: "y" } } }],
@@ -29,5 +40,10 @@ describe("the parts of a configuration that have a say in rights, or in how long
     const parts = (changed: Partial<TriplaneConfig>) => configurationParts({ ...CONFIG, ...changed })("acme");
     expect(changesOf(parts(before), parts(now)).map((change) => change.part)).toEqual([part]);
     expect(changesOf(parts(before), parts(before))).toEqual([]);
+  });
+
+  it("of a tool without command lines are those of versions before: a new version alone changes nothing", () => {
+    const parts = configurationParts({ ...CONFIG, tools: [runner(false)] })("acme");
+    expect(parts["tools.run"]).toBe("97d44f7d65e36c04ae0dd55308099ff04503e67321fb550d9f028e0ab1b0186e");
   });
 });

@@ -161,8 +161,16 @@ inBrowser(
     await rule.fill("bash_run(command:npm *)");
     await page.getByText("the rule does not take in the call of this approval").waitFor();
     expect(await store.isDisabled()).toBe(true);
+    const warning = page
+      .getByRole("alert")
+      .filter({ hasText: "Careful: it takes in every call of this tool, also what is not shown here." });
+    expect(await warning.count()).toBe(0);
+    await rule.fill("bash_run");
+    await warning.waitFor();
+    await screenshot(page, `${app}-wide-rule`);
     await rule.fill('bash_run(command:"{git status,make *}")');
     await matching.waitFor();
+    expect(await warning.count()).toBe(0);
     await store.click();
     await expect.poll(() => conversation.getByText("It said:").count()).toBe(2);
     await send(page, "run make test");
@@ -187,6 +195,8 @@ inBrowser(
     expect(await page.getByRole("list", { name: "Calls that would reach it" }).innerText()).toContain("node fetch.mjs");
     await question.getByRole("button", { name: "Always …" }).click();
     await expect.poll(() => page.getByLabel("Rule").inputValue()).toBe("network(host:first.invalid)");
+    await page.getByLabel("Rule").fill("network");
+    await page.getByRole("alert").filter({ hasText: "Careful: it takes in every host, also what is not shown here." }).waitFor();
     await screenshot(page, `${app}-host`);
     await question.getByRole("button", { name: "Allow for this agent" }).click();
     await conversation.getByText("It said: 403 first.invalid:80").waitFor();

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { judgeByPolicy } from "../../src/agent/calls/stages/permission.ts";
 import { validate } from "../../src/agent/calls/stages/validation.ts";
 import { readPermission, type PermissionSource } from "../../src/agent/policy/permission-source.ts";
-import type { Explanation } from "../../src/agent/policy/permission.ts";
+import type { Explanation, Permission } from "../../src/agent/policy/permission.ts";
 import { parseRule } from "../../src/agent/policy/rule.ts";
 import { BUILTIN_TOOLS } from "../../src/agent/tools/builtin.ts";
 import { defineTool, type Tool } from "../../src/agent/tools/tool.ts";
@@ -28,9 +28,9 @@ export const shell = defineTool<{ command: string; cwd?: string }>({
 
 const TOOLS: ReadonlyMap<string, Tool> = new Map([...BUILTIN_TOOLS, shell].map((tool) => [tool.name, tool]));
 
-/** A folder as a project has them, without secrets but in `private`, and with a link that leads out of it. */
-export async function projectFolder(): Promise<Workspace> {
-  const root = realpathSync(await temporaryFolder());
+/** A folder as a project has them, without secrets but in `private`, and with a link that leads out of it. It may lie in a folder of its own. */
+export async function projectFolder(inside = "."): Promise<Workspace> {
+  const root = join(realpathSync(await temporaryFolder()), inside);
   for (const name of [
     "src/a.ts",
     "src/b.ts",
@@ -49,16 +49,26 @@ export async function projectFolder(): Promise<Workspace> {
   return new Workspace(root);
 }
 
-/** Judges command lines by a permission in a workspace, and by rules that people have stored. */
-export function commandJudge(workspace: Workspace, source: PermissionSource, isBoxed = false, rules: readonly string[] = []) {
-  const { permission, problems } = readPermission(source, "test", { tools: TOOLS, modes: new Map() });
-  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+/** Judges command lines by a permission in a workspace, by rules that people have stored, and by the agent's own permission. */
+export function commandJudge(
+  workspace: Workspace,
+  source: PermissionSource,
+  isBoxed = false,
+  rules: readonly string[] = [],
+  own: PermissionSource | null = null,
+) {
+  const read = (given: PermissionSource): Permission => {
+    const { permission, problems } = readPermission(given, "test", { tools: TOOLS, modes: new Map() });
+    if (problems.length > 0) throw new Error(JSON.stringify(problems));
+    return permission;
+  };
+  const permission = read(source);
   const stored = rules.map((rule, index) => {
     const parsed = parseRule(rule, `allowRules.${index}`, TOOLS, "kept");
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.refusal));
     return { ...parsed.value, id: String(index), createdBy: "a person" };
   });
-  const policy = { permission, bounds: [], stored, box: isBoxed ? { protectedPaths: [] } : null };
+  const policy = { permission, bounds: own === null ? [] : [read(own)], stored, box: isBoxed ? { protectedPaths: [] } : null };
   return async (command: string, cwd?: string): Promise<Explanation> => {
     const input = cwd === undefined ? { command } : { command, cwd };
     const validated = validate({

@@ -5,10 +5,16 @@ import type { LostShell } from "../../src/agent/calls/shells/rows.ts";
 /** The row of a background shell that a call started, as if it ran on this server. */
 export async function shellRow(
   sql: Sql,
-  { tenant, agentId, createdBy, callId }: Pick<LostShell, "tenant" | "agentId" | "createdBy" | "callId">,
+  {
+    tenant,
+    agentId,
+    createdBy,
+    callId,
+    command = "sleep 300",
+  }: Pick<LostShell, "tenant" | "agentId" | "createdBy" | "callId"> & { readonly command?: string },
   server: string,
 ): Promise<LostShell> {
-  const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command: "sleep 300", startedAt: new Date() };
+  const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: new Date() };
   const text = `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, state, started_at, is_end_told)
     VALUES ($1, $2, $3, $4, $5, $6, 'test', 'RUNNING', $7, false)`;
   await sql.query({ name: "insert_shell", text }, [shell.id, tenant, agentId, callId, shell.command, server, shell.startedAt]);

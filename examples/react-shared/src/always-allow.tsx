@@ -7,9 +7,12 @@ const PAUSE_MS = 250;
 
 /** The rule that is proposed, shown with what it takes in and what not, and open to be changed before it is stored. */
 export function AlwaysAllow({
+  widest,
   propose,
   store,
 }: {
+  /** The calls or hosts that the widest rule takes in, in words. */
+  readonly widest: string;
   /** The rule that the server proposes, or what the given one would mean. */
   readonly propose: (rule: string | null) => Promise<Proposal>;
   /** Stores the rule, and allows what is asked. */
@@ -51,6 +54,7 @@ export function AlwaysAllow({
       {isShown ? shown.proposal.problems.map(({ message }) => <p key={message}>{message}</p>) : null}
       {proposal === null ? null : (
         <>
+          {proposal.takesInAll ? <p role="alert">Careful: it takes in {widest}, also what is not shown here.</p> : null}
           <Examples name="It takes in" lines={proposal.matching} />
           <Examples name="It does not take in" lines={proposal.notMatching} />
           {proposal.past.examined === 0 ? null : <p>{pastText(proposal.past)}</p>}

@@ -9,10 +9,10 @@ import type { ApprovalDecision } from "./generated/documents.ts";
 
 type ApprovalItem = Extract<ConversationItem, { readonly kind: "approval" }>;
 
-/** The answers to a kind of question, and if a rule can be stored for what it asks. */
+/** The answers to a kind of question, and what the widest rule for it takes in; null if no rule can be stored. */
 type Answers = {
   readonly choices: readonly { readonly decision: ApprovalDecision; readonly label: string }[];
-  readonly isRuled: boolean;
+  readonly widest: string | null;
 };
 
 const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
@@ -21,7 +21,7 @@ const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
       { decision: "ALLOW", label: "Allow" },
       { decision: "DENY", label: "Deny" },
     ],
-    isRuled: true,
+    widest: "every call of this tool",
   },
   OUTCOME_UNKNOWN: {
     choices: [
@@ -29,15 +29,15 @@ const ANSWERS: Readonly<Record<ApprovalKind, Answers>> = {
       { decision: "RETRY", label: "Run again" },
       { decision: "FAIL", label: "Give up" },
     ],
-    isRuled: false,
+    widest: null,
   },
-  BUDGET: { choices: [], isRuled: false },
+  BUDGET: { choices: [], widest: null },
   NETWORK_HOST: {
     choices: [
       { decision: "ALLOW", label: "Allow for this agent" },
       { decision: "DENY", label: "Deny" },
     ],
-    isRuled: true,
+    widest: "every host",
   },
 };
 
@@ -179,7 +179,7 @@ function Answer({
     case "seen": {
       const reasons = look.asked.viewerCannotDecideReasons;
       if (reasons.length > 0) return <p>Somebody else decides: {reasons.join(", ")}</p>;
-      const { choices, isRuled } = ANSWERS[kind];
+      const { choices, widest } = ANSWERS[kind];
       return (
         <>
           {choices.map(({ decision, label }) => (
@@ -187,12 +187,12 @@ function Answer({
               {label}
             </button>
           ))}
-          {isRuled && canStoreRules && !isRuling ? (
+          {widest !== null && canStoreRules && !isRuling ? (
             <button type="button" onClick={() => setRuling(true)}>
               Always …
             </button>
           ) : null}
-          {isRuling ? <AlwaysAllow propose={propose} store={store} /> : null}
+          {widest !== null && isRuling ? <AlwaysAllow widest={widest} propose={propose} store={store} /> : null}
         </>
       );
     }

@@ -173,7 +173,7 @@ async function foresee(
     workspace: guardedWorkspace(services, agent.workspace, permissions, values),
     known: knownFileRows(services.sql, agent.id),
     contents: services.contents,
-    mayReadAll: !isHooked && values !== null && mayReadAll(values, agent.id, policy),
+    mayRead: (named) => !isHooked && mayReadAll(named, agent.id, policy),
     stop,
   });
 }

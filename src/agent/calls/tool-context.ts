@@ -59,7 +59,7 @@ export function toolContext(
   const programs = (): CallPrograms => (started ??= new CallPrograms(services, place(mayReach), ended, output()));
   const shellCall = (): ShellCall => {
     const { id, tenant, createdBy } = agent;
-    const program = { agent: { id, tenant, createdBy, templateId: template.id }, callId, toolName };
+    const program = { agent: { id, tenant, createdBy, templateId: template.id }, callId };
     const outliving = new ProgramHosts(new HostGate(services, agent, template), program, services.askInBackground);
     return {
       ...place((host, port) => outliving.mayReach(host, port)),

@@ -4,7 +4,7 @@ import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { HookedAgent } from "../conversation/model-hooks.ts";
 import { SHELL_VIEWS, type ShellView } from "../calls/shells/rows.ts";
 import { CALL_VIEW, type CallView } from "../calls/call.ts";
-import { OPEN_HOSTS, UNTOLD_HOSTS, type HostQuestion } from "../calls/hosts/host-question.ts";
+import { OPEN_HOSTS, UNTOLD_HOSTS, type HostQuestion, type UntoldHost } from "../calls/hosts/host-question.ts";
 
 /** Everything that decides what an agent does next, as its rows stand at one moment. */
 export type AgentView = {
@@ -52,8 +52,7 @@ export type AgentView = {
   readonly calls: readonly CallView[];
   /** The questions about hosts that are open, by name and port: also those of earlier turns, and of programs in the background. */
   readonly openHosts: readonly HostQuestion[];
-  /** The answers to what programs in the background asked, of which the model was not told yet. */
-  readonly untoldHosts: readonly HostQuestion[];
+  readonly untoldHosts: readonly UntoldHost[];
 };
 
 /** The agent as hooks of its conversation are told of it. */

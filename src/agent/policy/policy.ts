@@ -15,7 +15,7 @@ import {
 import { speaksOf } from "../tools/path-places.ts";
 import { heldBack, heldBackBy, sensitiveParts } from "./commands/held-back.ts";
 import { allowedCommands, reachesFiles, type CommandScope } from "./commands/line-verdict.ts";
-import { rulesOfCommands, withParts, type Rest } from "./commands/explained-parts.ts";
+import { rulesOfCommands, stricter, withParts, type Rest } from "./commands/explained-parts.ts";
 import { customVerdict } from "./custom-mode.ts";
 import { deniesPath, ruleMatches, type Rule } from "./rule.ts";
 import { filesIn, linesOf, writesItself, type NamedFile, type NamedLine } from "./rule-values.ts";
@@ -26,13 +26,7 @@ export function judge(call: PolicyCall, policy: Policy): Explanation {
   const lines = linesOf(call.values);
   return bounds
     .map((bound) => evaluate({ call, permission: bound, stored: [], box, lines }))
-    .reduce(stricter, evaluate({ call, permission, stored, box, lines }));
-}
-
-/** The stricter of two explanations, with what both considered. */
-function stricter(one: Explanation, other: Explanation): Explanation {
-  const deciding = isStricter(other.verdict, one.verdict) ? other : one;
-  return { ...deciding, considered: [...one.considered, ...other.considered] };
+    .reduce((one, other) => stricter(one, other, lines), evaluate({ call, permission, stored, box, lines }));
 }
 
 /** The strictest that hooks said of a call; null if none said anything. */

@@ -139,8 +139,8 @@ export type ToolDefinition<Input, Schema = JSONSchemaType<Input>> = {
   readonly keeps?: "head" | "tail";
   /** Hooks of the tool's own, which run before all others. None if omitted. */
   readonly hooks?: Partial<ToolHooks>;
-  /** Says what a call would change, for the people who decide on it, and changes nothing; or throws why it cannot say that. None if omitted. */
-  readonly preview?: (input: Input, context: PreviewContext) => Promise<ToolPreview> | ToolPreview;
+  /** Says what a call would change, for the people who decide on it, and changes nothing; null to say nothing of this call. Or throws why it cannot say that. None if omitted. */
+  readonly preview?: (input: Input, context: PreviewContext) => Promise<ToolPreview | null> | ToolPreview | null;
   /** Does the work. What it throws becomes the model's answer; the message should say what to do. */
   readonly run: (input: Input, context: ToolContext) => Promise<ToolResult> | ToolResult;
 };

@@ -29,7 +29,7 @@ it("a call's end joins a question that a program opened while the end was writte
     async () => {
       const [call] = await sql.query<{ id: string }, []>({ name: "call", text: "SELECT id FROM tool_call" }, []);
       const asking = { id: agent.agentId, tenant: "one", createdBy: "anna", templateId: "assistant" };
-      const program = { agent: asking, callId: call?.id ?? "", toolName: "knock" };
+      const program = { agent: asking, callId: call?.id ?? "" };
       await shellRow(sql, { tenant: "one", agentId: agent.agentId, createdBy: "anna", callId: program.callId }, "here");
       expect(await askInBackground(services, program, { host: "a.example", port: 443 })).toBe("asked");
     },

@@ -54,7 +54,28 @@ describe("fs_edit (X3)", () => {
     ["aaa", "aa", "old_string occurs 2 times, in lines 1"],
     ["a\n  b\n  c\nd\n", "b\nc", "The nearest text stands in lines 2 to 3, and differs in white space only:\n2:   b\n3:   c"],
     ["first\nconst limit = 10;\nlast\n", "const limit = 12;", "The nearest text stands in line 2:\n2: const limit = 10;"],
-    ["x\ny\nz\n", "x\nY\nz", "The nearest text stands in lines 1 to 3:\n1: x\n2: y\n3: z"],
+    [
+      "x\ny\nz\n",
+      "x\nY\nz",
+      "The nearest text stands in lines 1 to 3, and differs in upper and lower case only:\n1: x\n2: y\n3: z",
+    ],
+    [
+      "İ\nconst first = new Limit(10, 20, 30);\n",
+      "limit",
+      "The nearest text stands in line 2, and differs in upper and lower case only:\n2: const first = new Limit(10, 20, 30);",
+    ],
+    [
+      "if (isReady) { call(\n  one, two); return other(three, four, five); }\n",
+      "call(one, two)",
+      "The nearest text stands in lines 1 to 2, and differs in white space only:\n1: if (isReady) { call(\n2:   one, two); return",
+    ],
+    [
+      "if (isReady) { callAll( one ); return other(three, four, five); }\n",
+      "callall(one)",
+      "The nearest text stands in line 1, and differs in white space and in upper and lower case only:\n1: if",
+    ],
+    ["const Limit = 1;\nconst another = makeLimit();\n", "limit", "Nothing in the file is like it"],
+    ["the tablet is there\n", "a b", "Nothing in the file is like it"],
     ["", "a", "old_string does not occur. Nothing in the file is like it"],
     ["abc", "b\r\n", "old_string does not occur"],
   ])("says what stands in %j in the place of %j", async (content, wanted, message) => {

@@ -13,6 +13,8 @@ const read = (path: string): Made => ["fs_read", { path }];
 const write = (path: string, content: string): Made => ["fs_write", { path, content }];
 const edit = (path: string, old_string: string, new_string: string): Made => ["fs_edit", { path, old_string, new_string }];
 
+const bash = (command: string, cwd: string): Made => ["bash_run", { command, cwd }];
+
 const TEXT = "one\ntwo\ntwo\n";
 
 /** A server whose model makes the calls of one list in each step. The workspace has `a.txt` with TEXT. */
@@ -62,6 +64,8 @@ describe("a call that cannot go well", () => {
       [[read("a.txt")], [["fs_multi_edit", { edits: [edit("a.txt", "one", "1")[1], edit("a.txt", "three", "3")[1]] }]]],
       "edits[1] (a.txt): old_string does not occur",
     ],
+    ["a folder that is not there", [[bash("ls", "nowhere")]], "nowhere does not exist"],
+    ["a folder that is a file", [[bash("ls > out", "a.txt")]], "a.txt is no folder: a program starts in a folder"],
   ] as const)("fails at once with the error of its tool, and nobody is asked: %s", async (_name, steps, message) => {
     const { events, calls } = await unasked(steps);
     const call = calls.at(-1);
@@ -97,6 +101,19 @@ describe("a call that cannot go well", () => {
     expect(await readFile(join(server.app.workspace, "a.txt"), "utf8")).toBe("0\ntwo\ntwo\n");
   });
 
+  it("is asked about, and shows no changes, if its folder is there, or if an earlier call makes it", async () => {
+    const server = await serverWith([[bash("mkdir made", "."), bash("pwd", "made")]]);
+    const first = await question(server);
+    expect(first.preview).toBeNull();
+    expect((await server.calls()).map(({ state }) => state)).toEqual(["APPROVAL_REQUIRED", "PENDING"]);
+    await server.as("paul").decide({ approvalId: first.id, decision: "ALLOW", inputHash: first.inputHash });
+    const second = await question(server, first.cursor);
+    expect(second.preview).toBeNull();
+    await server.as("paul").decide({ approvalId: second.id, decision: "ALLOW", inputHash: second.inputHash });
+    await server.anna.until(server.agent, "DONE");
+    expect((await server.calls()).map(({ state }) => state)).toEqual(["COMPLETED", "COMPLETED"]);
+  });
+
   it("fails behind a call that a person denies", async () => {
     const server = await serverWith([[read("a.txt"), edit("a.txt", "one", "1"), edit("a.txt", "1\n", "0\n")]]);
     const first = await question(server);
@@ -115,11 +132,20 @@ describe("what the failure would tell of a file that the agent may not read with
     ["that it is there", write("a.txt", "1"), ASKING, "a.txt exists, and you have not read it"],
     ["that it is there, by a rule", edit("a.txt", "one", "1"), RULE, "a.txt exists, and you have not read it"],
     ["that it is not there", edit("b.txt", "one", "1"), RULE, "b.txt does not exist"],
+    ["that a folder is not there", bash("ls", "nowhere"), ASKING, "nowhere does not exist"],
+    ["that a folder is a file", bash("ls", "b"), { permission: { ask: ["fs_read(path:b)"] } }, "b does not exist"],
     ["what hooks keep from it", edit("a.txt", "one", "1"), { hooks: { preToolUse: [() => undefined] } }, "a.txt exists"],
     ["what its tools do not read", edit("a.txt", "one", "1"), { tools: ["fs_edit"] }, "a.txt exists"],
   ])("is not told before a person was asked: %s", async (_name, made, template, problem) => {
     const { preview } = await question(await serverWith([[made]], template));
     expect(preview).toEqual({ files: [], problem: expect.stringContaining(problem) });
+  });
+
+  it("is not told of a folder with secrets, nor of a command line that names a file with some", async () => {
+    for (const made of [bash("ls", ".ssh"), bash("cat keys/.env", "nowhere")]) {
+      const { preview } = await question(await serverWith([[made]]));
+      expect(preview).toBeNull();
+    }
   });
 
   it("is told if the agent has read the file as a whole, and nothing else has changed it", async () => {

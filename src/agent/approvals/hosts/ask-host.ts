@@ -19,11 +19,11 @@ export type HostRequest = {
 /** The row that says which call a question is asked for. */
 export type AskedFor = NonNullable<OwnerChange["hostRequests"]>[number];
 
-/** Asks a person whether an agent may reach a host, for a call of this tool. */
+/** Asks a person whether an agent may reach a host. `asking` says in words what would reach it. */
 export function askHost(
   agent: AskingAgent,
   { host, port }: Host,
-  tool: string,
+  asking: string,
   { approvalQuorum, approvalExpiresMs }: Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">,
   at: Date,
 ): HostRequest {
@@ -35,7 +35,7 @@ export function askHost(
     host,
     port,
     inputHash,
-    reason: `${tool} would reach ${hostText({ host, port })}, which no rule allows`,
+    reason: `${asking} would reach ${hostText({ host, port })}, which no rule allows`,
     risk: "MEDIUM",
     meta: null,
     quorum: approvalQuorum,

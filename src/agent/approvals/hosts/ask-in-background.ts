@@ -1,8 +1,10 @@
 import type { EventLog } from "../../../events/log.ts";
 import type { Sql, Statement } from "../../../db/sql.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import { visibleLine } from "../../../lib/escape-hidden.ts";
 import { MOST_HOSTS } from "../../calls/hosts/call-hosts.ts";
 import type { AskedInBackground, ProgramOfCall } from "../../calls/hosts/program-hosts.ts";
+import { COMMAND_BEGINNING, shellNames, type ShellName } from "../../calls/shells/names.ts";
 import type { Host } from "../../policy/hosts/host.ts";
 import type { ApprovalTemplate } from "../template.ts";
 import { askedFor, askHost } from "./ask-host.ts";
@@ -14,14 +16,20 @@ type AskingServices = {
   readonly templates: ReadonlyMap<string, Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs">>;
 };
 
-/** The questions so far: the agent's open question for the host, and what the program has asked, which may have ended by now. */
-type Asked = { readonly open: string | null; readonly hasAsked: boolean; readonly hosts: number; readonly isRunning: boolean };
+/** The questions so far: the agent's open question for the host, and what the program has asked; `running` are the shells of its call, none if it has ended. */
+type Asked = {
+  readonly open: string | null;
+  readonly hasAsked: boolean;
+  readonly hosts: number;
+  readonly running: readonly ShellName[];
+};
 
 const FIND: Statement<Asked, [agentId: string, callId: string, host: string, port: number]> = {
   name: "find_asked_in_background",
   text: `SELECT (SELECT p.id FROM approval p WHERE p.agent_id = $1 AND p.host = $3 AND p.port = $4 AND p.state = 'PENDING') AS open,
       coalesce(bool_or(p.host = $3 AND p.port = $4), false) AS "hasAsked", count(*)::int AS hosts,
-      EXISTS (SELECT FROM shell s WHERE s.agent_id = $1 AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = $2) AS "isRunning"
+      (SELECT coalesce(json_agg(json_build_object('id', s.id, 'command', ${COMMAND_BEGINNING}) ORDER BY s.started_at, s.id), '[]')
+        FROM shell s WHERE s.agent_id = $1 AND NOT s.is_end_told AND s.state = 'RUNNING' AND s.call_id = $2) AS running
     FROM host_request r JOIN approval p ON p.id = r.approval_id WHERE r.tool_call_id = $2 AND r.in_background`,
 };
 
@@ -43,12 +51,12 @@ export async function askInBackground(services: AskingServices, program: Program
 
 async function tryToAsk(
   { sql, log, clock, templates }: AskingServices,
-  { agent, callId, toolName }: ProgramOfCall,
+  { agent, callId }: ProgramOfCall,
   host: Host,
 ): Promise<AskedInBackground | "somebody was faster"> {
   const [asked] = await sql.query(FIND, [agent.id, callId, host.host, host.port]);
   if (asked === undefined) throw new Error("a query without a GROUP BY answers a row");
-  if (!asked.isRunning) return "left out";
+  if (asked.running.length === 0) return "left out";
   if (asked.hasAsked) return "asked before";
   if (asked.hosts >= MOST_HOSTS) return "left out";
   const template = templates.get(agent.templateId);
@@ -60,7 +68,7 @@ async function tryToAsk(
     const { outcome } = await log.commit(agent.tenant, { ...part, events: [] }, change);
     return outcome === "COMMITTED" ? "asked" : "somebody was faster";
   }
-  const { row, event } = askHost(agent, host, toolName, template, at);
+  const { row, event } = askHost(agent, host, visibleLine(shellNames(asked.running)), template, at);
   const { outcome } = await log.commit(
     agent.tenant,
     { ...part, events: [{ at, body: event }] },

@@ -1,7 +1,8 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { RefusedHosts } from "./call-hosts.ts";
-import type { HostQuestion } from "./host-question.ts";
+import { shellNames, type ShellName } from "../shells/names.ts";
+import type { HostQuestion, UntoldHost } from "./host-question.ts";
 
 /** An output with lines of the server behind it. */
 export function outputWith(output: string, lines: readonly string[]): string {
@@ -11,16 +12,24 @@ export function outputWith(output: string, lines: readonly string[]): string {
 
 /** The line by which the model reads what became of a question; null while it is open. */
 export function answerLine(question: HostQuestion): string | null {
-  const answer = answerOf(question.state, question.note);
-  return answer === null ? null : refusedLine(question, answer);
+  return askedLine(question, []);
 }
 
-/** The note by which the model reads answers to what programs in the background asked. */
-export function answersNote(questions: readonly HostQuestion[]): string {
+/** The note by which the model reads answers to what programs in the background asked: each with the shells that may have asked. */
+export function answersNote(
+  questions: readonly UntoldHost[],
+  shells: readonly (ShellName & { readonly callId: string })[],
+): string {
+  const asking = ({ callIds }: UntoldHost): readonly ShellName[] => shells.filter(({ callId }) => callIds.includes(callId));
   return [
     "[Programs in the background tried to reach hosts.]",
-    ...questions.flatMap((question) => answerLine(question) ?? []),
+    ...questions.flatMap((question) => askedLine(question, asking(question)) ?? []),
   ].join("\n");
+}
+
+function askedLine(question: HostQuestion, shells: readonly ShellName[]): string | null {
+  const answer = answerOf(question.state, question.note);
+  return answer === null ? null : refusedLine(question, answer, shells);
 }
 
 /** The lines that the model reads of hosts about which nobody is asked. */
@@ -35,8 +44,9 @@ export function unaskedLines({ allowedSince, leftOut }: RefusedHosts): readonly 
 
 const ALLOWED = "It is allowed now: run it again.";
 
-function refusedLine(host: Host, answer: string): string {
-  return `[The connection to ${hostText(host)} was refused. ${answer}]`;
+function refusedLine(host: Host, answer: string, shells: readonly ShellName[] = []): string {
+  const of = shells.length === 0 ? "" : `of ${shellNames(shells)} `;
+  return `[The connection ${of}to ${hostText(host)} was refused. ${answer}]`;
 }
 
 function answerOf(state: ApprovalState, note: string | null): string | null {

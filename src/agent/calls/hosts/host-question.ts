@@ -9,9 +9,13 @@ export type HostQuestion = Host & {
   readonly note: string | null;
 };
 
-/** An approval `p` of a host as a HostQuestion, with its last decision `d`. */
-const QUESTION = `json_build_object('approvalId', p.id, 'host', p.host, 'port', p.port, 'state', p.state,
-      'note', (SELECT d.note FROM decision d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1))`;
+/** The answer to what programs in the background asked, of which the model was not told yet; `callIds` are the calls that started them. */
+export type UntoldHost = HostQuestion & { readonly callIds: readonly string[] };
+
+/** The fields of a HostQuestion, of an approval `p` of a host with its last decision `d`. */
+const FIELDS = `'approvalId', p.id, 'host', p.host, 'port', p.port, 'state', p.state,
+      'note', (SELECT d.note FROM decision d WHERE d.approval_id = p.id AND p.state <> 'PENDING' ORDER BY d.decided_at DESC LIMIT 1)`;
+const QUESTION = `json_build_object(${FIELDS})`;
 const IN_ORDER = `p.host COLLATE "C", p.port, p.id`;
 
 /** The questions that a tool call `t` waits for, or waited for, as a JSON list of HostQuestions. */
@@ -22,6 +26,7 @@ export const HOSTS_OF_CALL = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${I
 export const OPEN_HOSTS = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM approval p
     WHERE p.agent_id = a.id AND p.state = 'PENDING' AND p.host IS NOT NULL)`;
 
-/** The answers to what programs in the background of an agent `a` asked, of which the model was not told yet. */
-export const UNTOLD_HOSTS = `(SELECT coalesce(json_agg(${QUESTION} ORDER BY ${IN_ORDER}), '[]') FROM approval p
+/** The UntoldHosts of an agent `a`. */
+export const UNTOLD_HOSTS = `(SELECT coalesce(json_agg(json_build_object(${FIELDS}, 'callIds', (SELECT json_agg(r.tool_call_id ORDER BY r.tool_call_id) FROM host_request r
+        WHERE r.approval_id = p.id AND r.in_background AND r.told_at IS NULL)) ORDER BY ${IN_ORDER}), '[]') FROM approval p
     WHERE p.state IN ('ALLOWED', 'DENIED', 'EXPIRED') AND p.id IN (SELECT r.approval_id FROM host_request r WHERE r.agent_id = a.id AND r.in_background AND r.told_at IS NULL))`;

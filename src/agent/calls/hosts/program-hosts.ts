@@ -6,7 +6,6 @@ import type { HostGate } from "./call-hosts.ts";
 export type ProgramOfCall = {
   readonly agent: Pick<CallingAgent, "id" | "tenant" | "createdBy"> & { readonly templateId: string };
   readonly callId: string;
-  readonly toolName: string;
 };
 
 /** The outcome of a question: it is open, the program has asked it before, or the program asks for too many hosts. */

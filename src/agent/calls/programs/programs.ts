@@ -1,6 +1,6 @@
-import { stat } from "node:fs/promises";
 import { delimiter, dirname } from "node:path";
 import { msSince } from "../../../lib/ms-since.ts";
+import { presentFolder } from "../../tools/present-folder.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
 import type { Homes } from "../../workspace/homes.ts";
@@ -65,13 +65,6 @@ export async function startProgram(
   const group = await sandbox.start(program, signal, waits);
   const said = coveredNotes(program);
   return { ...group, ended: group.ended.then(({ notes }) => ({ notes: [...said, ...notes] })) };
-}
-
-/** The folder in which a program starts. Throws an error for the model if there is no such folder. */
-async function presentFolder(workspace: Workspace, folder: string): Promise<string> {
-  const real = workspace.resolve(folder);
-  if (!(await stat(real)).isDirectory()) throw new Error(`${folder} is no folder: a program starts in a folder`);
-  return real;
 }
 
 /**

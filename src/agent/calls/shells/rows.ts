@@ -1,11 +1,12 @@
 import type { Sql, Statement } from "../../../db/sql.ts";
 import { SHELL_END_REASONS, type ShellState } from "../../../events/snapshots.ts";
+import { COMMAND_BEGINNING, type ShellName } from "./names.ts";
 import type { FoundShell } from "../../tools/bash/shells.ts";
 
 /** A background shell of an agent that runs, or of whose end the model was not told. */
-export type ShellView = {
-  readonly id: string;
-  readonly command: string;
+export type ShellView = ShellName & {
+  /** The call that started it. */
+  readonly callId: string;
   readonly state: ShellState;
   readonly server: string;
   readonly endReason: string | null;
@@ -14,10 +15,10 @@ export type ShellView = {
 };
 
 /** The columns of a shell `s` as a ShellView, in the order in which shells were started. */
-export const SHELL_VIEWS = `coalesce(json_agg(json_build_object('id', s.id, 'command', left(s.command, 200), 'state', s.state, 'server', s.server, 'endReason', s.end_reason, 'exitCode', s.exit_code, 'signal', s.signal) ORDER BY s.started_at, s.id), '[]')`;
+export const SHELL_VIEWS = `coalesce(json_agg(json_build_object('id', s.id, 'callId', s.call_id, 'command', ${COMMAND_BEGINNING}, 'state', s.state, 'server', s.server, 'endReason', s.end_reason, 'exitCode', s.exit_code, 'signal', s.signal) ORDER BY s.started_at, s.id), '[]')`;
 
 /** A background shell as its row stands: of an agent, on a server of a machine. */
-export type ShellRow = ShellView & { readonly host: string };
+export type ShellRow = Omit<ShellView, "callId"> & { readonly host: string };
 
 const READ: Statement<ShellRow, [agentId: string, shellId: string]> = {
   name: "read_shell",
@@ -110,7 +111,7 @@ export async function endShellLeases(sql: Sql): Promise<void> {
 }
 
 /** The shell as tools are told of it. */
-export function stateOf({ id, command, state, endReason, exitCode, signal }: ShellView): FoundShell {
+export function stateOf({ id, command, state, endReason, exitCode, signal }: Omit<ShellView, "callId">): FoundShell {
   if (state === "RUNNING") return { shellId: id, command, end: null };
   const known = SHELL_END_REASONS.find((reason) => reason === endReason) ?? "EXITED";
   return { shellId: id, command, end: { endReason: known, exitCode, signal } };

@@ -1,7 +1,7 @@
 import { aborted } from "../../../lib/aborted.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { byteLength, headBytes, storable } from "../../../lib/text.ts";
-import { namesOf, type RuleValues } from "../../policy/rule-values.ts";
+import { linesOf, namesOf, type RuleValues } from "../../policy/rule-values.ts";
 import { CallWouldFail, type PreviewContext, type ToolPreview } from "../../tools/tool-preview.ts";
 import { KnownFiles, type KnownFile, type KnownFileRows } from "../../workspace/known-files.ts";
 import { RecentContents } from "../../workspace/recent-contents.ts";
@@ -21,8 +21,8 @@ export type PreviewScope = {
   readonly workspace: Workspace;
   readonly known: KnownFileRows;
   readonly contents: RecentContents;
-  /** True if the agent may read all files of the call without asking. */
-  readonly mayReadAll: boolean;
+  /** True if the agent may read all files that values name without asking. */
+  readonly mayRead: (values: RuleValues) => boolean;
   readonly stop: AbortSignal;
 };
 
@@ -46,12 +46,15 @@ export const NOT_FORESEEN: Foreseen = { preview: null, failure: null };
 export async function previewCall(
   { bound }: Validated,
   values: RuleValues | null,
-  { workspace, known, contents, mayReadAll, stop }: PreviewScope,
+  { workspace, known, contents, mayRead, stop }: PreviewScope,
 ): Promise<Foreseen> {
   const { preview } = bound;
   if (preview === null) return NOT_FORESEEN;
-  if (values === null || namesSecret(values))
-    return { preview: without("a file that mostly holds secrets is not shown"), failure: null };
+  if (values === null || namesSecret(values)) {
+    const showsFiles = values === null || linesOf(values).length === 0;
+    return { preview: showsFiles ? without("a file that mostly holds secrets is not shown") : null, failure: null };
+  }
+  const mayReadAll = mayRead(values);
   const found: (KnownFile | null)[] = [];
   const outages: unknown[] = [];
   const rows: KnownFileRows = async (name) => {
@@ -68,15 +71,15 @@ export async function previewCall(
   const files = new KnownFiles(rows, mayReadAll ? contents : new RecentContents());
   try {
     const answer = await inTime((signal) => preview({ workspace, files, signal }), stop);
-    return { preview: bounded(answer), failure: null };
+    return { preview: answer === null ? null : bounded(answer), failure: null };
   } catch (error) {
     if (outages.length > 0) throw outages[0];
     const failure = failureOf(error instanceof CallWouldFail ? error.failure : error, workspace.root);
+    if (!(error instanceof CallWouldFail)) return { preview: without(failure.message), failure: null };
     const knowsAll = found.length > 0 && found.every((file) => file?.isWhole === true);
-    return {
-      preview: without(failure.message),
-      failure: error instanceof CallWouldFail ? { ...failure, mayBeTold: mayReadAll || knowsAll } : null,
-    };
+    const { tellsOf } = error;
+    const mayBeTold = tellsOf === null ? mayReadAll || knowsAll : mayRead({ [tellsOf]: values[tellsOf] ?? [] });
+    return { preview: without(failure.message), failure: { ...failure, mayBeTold } };
   }
 }
 
@@ -87,7 +90,10 @@ function namesSecret(values: RuleValues): boolean {
   return files.some((value) => namesOf(value).some(isSecretPath));
 }
 
-async function inTime(ask: (signal: PreviewContext["signal"]) => Promise<ToolPreview>, stop: AbortSignal): Promise<ToolPreview> {
+async function inTime(
+  ask: (signal: PreviewContext["signal"]) => Promise<ToolPreview | null>,
+  stop: AbortSignal,
+): Promise<ToolPreview | null> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(MOST.ms)]);
   using stopped = aborted(signal);
   return await Promise.race([ask(signal), stopped.promise]);

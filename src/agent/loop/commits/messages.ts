@@ -50,7 +50,7 @@ export function resultsMessage(view: AgentView, at: Date): NewMessages {
 
 /** A note to the model with the answers to what programs in the background asked; none if there are none. */
 export function untoldMessage(view: AgentView, at: Date): NewMessages {
-  return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts), at)];
+  return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts, view.shells), at)];
 }
 
 /** A note to the model on the end of a turn. Nobody sent it: it starts no turn, and is answered by none. */

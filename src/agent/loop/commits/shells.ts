@@ -1,5 +1,6 @@
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
+import { commandBeginning } from "../../calls/shells/names.ts";
 import { stateOf, type ShellView } from "../../calls/shells/rows.ts";
 import { endWords } from "../../tools/bash/shell-words.ts";
 import type { AgentView } from "../view.ts";
@@ -8,8 +9,9 @@ import { noteMessage, type NewMessages } from "./messages.ts";
 
 /** A background shell starts: its row is there before anything of it runs. */
 export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Commit {
-  const { id, command, server } = start.row;
-  const shell: ShellView = { id, command, state: "RUNNING", server, endReason: null, exitCode: null, signal: null };
+  const { id, callId, server } = start.row;
+  const command = commandBeginning(start.row.command);
+  const shell: ShellView = { id, callId, command, state: "RUNNING", server, endReason: null, exitCode: null, signal: null };
   return {
     change: { shellStart: start },
     events: [event],

@@ -290,6 +290,7 @@ function isOption({ hasLongWords, hasOptions, flags }: CommandForm, { text }: Sh
   return text.startsWith("-") && text !== "-";
 }
 
-function shown({ text }: ShellWord): string {
+/** A word for people, in quotes: of a long one the beginning. */
+export function shown({ text }: Pick<ShellWord, "text">): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }

@@ -50,11 +50,19 @@ export type FoundSearch = Span & {
 };
 
 /**
+ * Why not all of a folder was looked at: it has too many entries, a link in it leads out of the workspace, the repository begins
+ * outside of the workspace, or a repository has too many files or does not say which.
+ */
+export type Missed = "entries" | "link" | "outer repository" | "tracked files";
+
+/**
  * The content of a folder that a command reads as a whole. Paths that a deny rule closes are told by the rule, so that the same permission says the same of a recorded call.
  */
 export type FolderContent = {
   /** True if all entries were looked at. */
   readonly isWhole: boolean;
+  /** Why not all were; absent if they were, and of calls that were recorded before. */
+  readonly missed?: Missed;
   /** Files with secrets: the first of them. */
   readonly secrets: readonly string[];
   /** Deny rules that close something in the folder, each with the first such file. */

@@ -34,6 +34,16 @@ export function coversCommand({ alternatives }: CommandPattern, { words, isWhole
   return isWhole && barrier === null && alternatives.some((pattern) => coversWords(pattern, words));
 }
 
+/** The first word for which alone the pattern does not take a command in, since the pattern must name it; undefined for none. */
+export function unnamedWord(pattern: CommandPattern, command: FoundCommand): FoundWord | undefined {
+  const coversBut = (left: FoundWord | null): boolean =>
+    coversCommand(pattern, {
+      ...command,
+      words: command.words.map((word) => (word === left ? word : { ...word, mustBeNamed: null })),
+    });
+  return coversBut(null) ? command.words.find((word) => word.mustBeNamed !== null && !coversBut(word)) : undefined;
+}
+
 /** The classic two pointers: after a mismatch only the last `*` takes one word more. */
 function coversWords(pattern: readonly PatternWord[], words: readonly FoundWord[]): boolean {
   let at = 0;

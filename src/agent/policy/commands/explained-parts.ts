@@ -1,4 +1,5 @@
-import type { Explanation, ExplainedPart } from "../permission.ts";
+import { isStricter, type Explanation, type ExplainedPart } from "../permission.ts";
+import type { NamedLine } from "../rule-values.ts";
 import { heldBack, sensitiveParts } from "./held-back.ts";
 import { allowedCommands, reachesFiles, speaksOfCommand, type CommandScope, type CommandVerdict } from "./line-verdict.ts";
 import { deniesPath } from "../rule.ts";
@@ -14,12 +15,24 @@ export function withParts(explanation: Explanation, scope: CommandScope, rest: R
   const { verdict } = explanation;
   if (verdict === "allow") return explanation;
   const found = verdict === "deny" ? deniedParts(scope) : askedParts(scope, rest);
-  const parts = distinct(found).slice(0, PARTS);
+  const parts = distinct(
+    found.flatMap(({ at, start, end, verdict: said, reason }) =>
+      said === "allow" ? [] : [{ parameter: at, start, end, verdict: said, reason }],
+    ),
+  );
   const [first] = parts;
   if (first === undefined) return explanation;
   const where = `characters ${first.start + 1} to ${first.end} of ${first.parameter}`;
   const reason = explanation.reason.includes(first.reason) ? where : `${where}: ${first.reason}`;
-  return { ...explanation, reason: `${explanation.reason} (${reason})`, parts: inOrder(parts, scope) };
+  return { ...explanation, reason: `${explanation.reason} (${reason})`, parts: inOrder(parts, scope.lines) };
+}
+
+/** The stricter of the explanations of two permissions, with what both considered. If they say the same, it has the parts of both. */
+export function stricter(one: Explanation, other: Explanation, lines: readonly NamedLine[]): Explanation {
+  const deciding = isStricter(other.verdict, one.verdict) ? other : one;
+  const both = one.verdict === other.verdict ? [...(one.parts ?? []), ...(other.parts ?? [])] : [];
+  const parts = both.length === 0 ? {} : { parts: inOrder(distinct(both), lines) };
+  return { ...deciding, ...parts, considered: [...one.considered, ...other.considered] };
 }
 
 /** The most commands whose rules are named. */
@@ -79,17 +92,18 @@ function deniedParts(scope: CommandScope): readonly CommandVerdict[] {
   );
 }
 
-function distinct(parts: readonly CommandVerdict[]): readonly ExplainedPart[] {
+/** The first parts, each place once. */
+function distinct(parts: readonly ExplainedPart[]): readonly ExplainedPart[] {
   const known = new Map<string, ExplainedPart>();
-  for (const { at, start, end, verdict, reason } of parts) {
-    const key = `${at} ${start} ${end}`;
-    if (verdict !== "allow" && !known.has(key)) known.set(key, { parameter: at, start, end, verdict, reason });
+  for (const part of parts) {
+    const key = `${part.parameter} ${part.start} ${part.end}`;
+    if (!known.has(key)) known.set(key, part);
   }
-  return [...known.values()];
+  return [...known.values()].slice(0, PARTS);
 }
 
 /** The parts as they stand in the input: line by line, and from left to right. */
-function inOrder(parts: readonly ExplainedPart[], { lines }: CommandScope): readonly ExplainedPart[] {
+function inOrder(parts: readonly ExplainedPart[], lines: readonly NamedLine[]): readonly ExplainedPart[] {
   const line = ({ parameter }: ExplainedPart): number => lines.findIndex(({ at }) => at === parameter);
   return parts.toSorted((one, other) => line(one) - line(other) || one.start - other.start);
 }

@@ -9,7 +9,14 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import type { PolicyBox } from "../permission.ts";
 import type { RuleValue, RuleValues } from "../rule-values.ts";
 import { deniesPath, type Rule } from "../rule.ts";
-import { NAMED_SECRETS, type ClosedFile, type CommandLine, type FolderContent, type FoundSearch } from "./command-line.ts";
+import {
+  NAMED_SECRETS,
+  type ClosedFile,
+  type CommandLine,
+  type FolderContent,
+  type FoundSearch,
+  type Missed,
+} from "./command-line.ts";
 import { isIgnoreFile, isLeftOut, leftOutOf, takenInAbove, takenInBy, type TakenIn } from "./repository/left-out-names.ts";
 import { isRepository, liesInRepository, trackedNames } from "./repository/tracked-names.ts";
 
@@ -112,16 +119,17 @@ class Looks {
     let now = takenIn;
     let entries = 0;
     // What lies in the repository above is out of the workspace.
-    let isWhole = search.history === null || existsSync(join(root, ".git")) || !liesInRepository(root);
+    const beginsOutside = search.history !== null && !existsSync(join(root, ".git")) && liesInRepository(root);
+    let missed: Missed | null = beginsOutside ? "outer repository" : null;
     // Of files that it does not track, a repository prints nothing.
     const printsAll = search.history === null || !isRepository(root);
     const folders = [first];
     const entered = new Set(folders);
-    for (let folder = folders.pop(); folder !== undefined && isWhole; folder = folders.pop()) {
+    for (let folder = folders.pop(); folder !== undefined && missed === null; folder = folders.pop()) {
       for (const entry of await entriesOf(join(root, folder))) {
         entries += 1;
         if (entries > ENTRIES || !(await this.#takes())) {
-          isWhole = false;
+          missed = "entries";
           break;
         }
         if (leftOut.heedsFiles && isIgnoreFile(entry.name)) now = await takenInBy(join(root, folder), [entry.name], now);
@@ -130,10 +138,10 @@ class Looks {
           now = new Set([...now, "node_modules"]);
         if (search.history !== null && entry.name === ".git") {
           const names = await trackedNames(join(root, folder));
-          if (names === null || names.length > ENTRIES) isWhole = false;
-          for (const each of isWhole ? (names ?? []) : []) {
+          if (names === null || names.length > ENTRIES) missed ??= "tracked files";
+          for (const each of missed === null ? (names ?? []) : []) {
             if (!(await this.#takes())) {
-              isWhole = false;
+              missed = "tracked files";
               break;
             }
             const name = folder === "." ? each : `${folder}/${each}`;
@@ -150,7 +158,7 @@ class Looks {
         if (printsAll && names !== null)
           for (const real of names.slice(1)) if (isSecretPath(real) && secrets.length < NAMED_SECRETS) secrets.push(real);
         // A link that leads out of the workspace is followed where nobody looks.
-        if (names === null) isWhole = false;
+        if (names === null) missed ??= "link";
         for (const rule of this.#closing)
           if (!denied.has(rule.source) && deniesPath(rule, names ?? [name], search.access)) denied.set(rule.source, name);
         const isLink = search.follows && entry.isSymbolicLink() && names !== null && names.length > 1;
@@ -161,12 +169,15 @@ class Looks {
       }
     }
     const content: FolderContent = {
-      isWhole,
+      isWhole: missed === null,
+      ...(missed === null ? {} : { missed }),
       secrets,
       denied: closedFiles(denied),
       // Nobody knows what commits of before have.
       clear:
-        isWhole && search.history === null ? this.#closing.flatMap(({ source }) => (denied.has(source) ? [] : [source])) : [],
+        missed === null && search.history === null
+          ? this.#closing.flatMap(({ source }) => (denied.has(source) ? [] : [source]))
+          : [],
     };
     return { takenIn: now, history: search.history === null ? null : closedFiles(tracked), content };
   }

@@ -4,8 +4,17 @@ import type { NamedLine } from "../rule-values.ts";
 import { opensFile, readingRules } from "../opened-files.ts";
 import { conditionsHold, deniesPath, type Rule } from "../rule.ts";
 import type { Access } from "../../workspace/workspace.ts";
-import { NAMED_SECRETS, type FoundCommand, type FoundFile, type FoundSearch, type Span, type Trouble } from "./command-line.ts";
-import { coversCommand, touchesCommand, type Touch } from "./command-pattern.ts";
+import {
+  NAMED_SECRETS,
+  type FoundCommand,
+  type FoundFile,
+  type FoundSearch,
+  type Missed,
+  type Span,
+  type Trouble,
+} from "./command-line.ts";
+import { shown } from "./command-form.ts";
+import { coversCommand, touchesCommand, unnamedWord, type Touch } from "./command-pattern.ts";
 import { SECRET_OPERAND } from "./known-words.ts";
 import { commandRules, pathRules, reachesSearch, spokenPatterns } from "./spoken-rules.ts";
 
@@ -75,7 +84,7 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
           if (!left.some((each) => each.command === command)) return said(command, "allow", "it only reads");
           const reason = unjoined(command);
           if (reason !== null) return said(command, "ask", reason);
-          const why = whyAsked(scope, command);
+          const why = whyAsked(scope, named.parameter, command);
           return said(why, "ask", why.reason);
         }),
     );
@@ -83,7 +92,7 @@ export function allowedCommands(scope: CommandScope): readonly CommandVerdict[] 
 }
 
 /** Why nothing allows a command. */
-function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
+function whyAsked(scope: CommandScope, parameter: string, command: FoundCommand): Trouble {
   const { start, end } = command;
   const secret = closedSecret(scope, command);
   if (secret !== undefined)
@@ -97,8 +106,23 @@ function whyAsked(scope: CommandScope, command: FoundCommand): Trouble {
       end: redirect.end,
       reason: `it writes ${redirect.names.at(-1)}, and no allow rule names that file`,
     };
+  // What the table says of a command that it knows names the word itself.
+  const unnamed = command.trouble === null || command.effect === "unknown" ? unnamedReason(scope, parameter, command) : null;
+  if (unnamed !== null) return { start, end, reason: unnamed };
   if (command.trouble !== null) return command.trouble;
   return { start, end, reason: command.effect === "writes" ? "it changes files, and no rule allows it" : "no rule allows it" };
+}
+
+/** The word for which alone a rule does not take a command in; null if there is no such rule. */
+function unnamedReason({ permission, stored, call }: CommandScope, parameter: string, command: FoundCommand): string | null {
+  for (const rule of commandRules([...permission.allow, ...stored], call)) {
+    if (!conditionsHold(rule, call.values, "covers", (condition) => condition.command === null)) continue;
+    for (const pattern of spokenPatterns(rule, parameter)) {
+      const word = unnamedWord(pattern, command);
+      if (word !== undefined) return `${shown(word)} must stand in the rule ${rule.source}: ${word.mustBeNamed}`;
+    }
+  }
+  return null;
 }
 
 /** Why a search is asked about. */
@@ -107,7 +131,22 @@ export function searchReason(scope: CommandScope, { content, names, access }: Fo
   const secret = content?.secrets.find((name) => !isOpened(scope, [name], NEEDS[access]));
   if (content === null) return `nobody has looked at what lies in ${folder}`;
   if (secret !== undefined) return `${secret}, which lies in ${folder}, mostly holds secrets`;
-  return `${folder} has more entries than are looked at, or links or a repository that lead out of the workspace`;
+  return missedReason(content.missed, folder ?? "the folder");
+}
+
+function missedReason(missed: Missed | undefined, folder: string): string {
+  switch (missed) {
+    case "entries":
+      return `${folder} has more entries than are looked at`;
+    case "link":
+      return `${folder} has a link that leads out of the workspace`;
+    case "outer repository":
+      return "the repository begins outside of the workspace";
+    case "tracked files":
+      return `a repository in ${folder} tracks more files than are looked at, or does not say which`;
+    case undefined:
+      return `not all of ${folder} was looked at`;
+  }
 }
 
 /** True if nothing that a search comes upon holds secrets. Names are none. */

@@ -35,7 +35,9 @@ export function unknownWords(words: readonly ShellWord[], place: Place): JudgedW
   };
 }
 
-/** The command of a program such as git or npm, for people: the first word that is none of its options. */
+/** The command of a program such as npm, or the option that stands before it, for people. */
 function subcommand([first]: readonly ShellWord[]): string {
-  return first !== undefined && first.open === null && /^[a-z][a-z-]*$/.test(first.text) ? ` ${first.text}` : "";
+  if (first === undefined || first.open !== null) return "";
+  const [word] = /^(?:[a-z][a-z-]*$|--[a-z][a-z-]*(?==|$))/.exec(first.text) ?? [];
+  return word === undefined ? "" : ` ${word}`;
 }

@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { aborted } from "../../../lib/aborted.ts";
 import { closed } from "../../../lib/setting.ts";
+import { foreseen } from "../fs/file-problem.ts";
+import { presentFolder } from "../present-folder.ts";
 import { TimedOut } from "../timed-out.ts";
 import { defineTool, MAX_TIMEOUT_MS, optional } from "../tool.ts";
 import type { FinishedProgram } from "../programs.ts";
@@ -34,6 +36,12 @@ export const bashRun = defineTool({
       }),
     ),
   }),
+  // Nobody knows what a command would change. One that has no folder to start in fails.
+  preview: ({ cwd }, { workspace }) =>
+    foreseen(async () => {
+      if (cwd != null) await presentFolder(workspace, cwd);
+      return null;
+    }, "cwd"),
   async run({ command, cwd, timeout_ms, env, background }, { start, finish, shells }) {
     const options = { ...(cwd == null ? {} : { folder: cwd }), ...(env == null ? {} : { env }) };
     if (background === true) {

@@ -14,11 +14,14 @@ export function isFileProblem(error: unknown): boolean {
   return error instanceof FileProblem || LASTING.has(errorCode(error) ?? "");
 }
 
-/** Looks at what a call would do. Throws CallWouldFail if the call would fail as the files are. */
-export async function foreseen<Found>(look: () => Promise<Found>): Promise<Found> {
+/**
+ * Looks at what a call would do. Throws CallWouldFail if the call would fail as the files are. `tellsOf` is the parameter of whose
+ * paths alone the failure tells something; null for all files of the call.
+ */
+export async function foreseen<Found>(look: () => Promise<Found>, tellsOf: string | null = null): Promise<Found> {
   try {
     return await look();
   } catch (error) {
-    throw isFileProblem(error) ? new CallWouldFail(error) : error;
+    throw isFileProblem(error) ? new CallWouldFail(error, tellsOf) : error;
   }
 }

@@ -13,17 +13,82 @@ const SHOWN_BYTES = 200;
 export function nearestText(text: string, wanted: string): string {
   const lines = text.split("\n");
   const wantedLines = wanted.split("\n");
-  const start = byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines);
-  if (start === null) return "Nothing in the file is like it: read the file again.";
-  const nearest = lines.slice(start, start + wantedLines.length);
-  const isSpacing = spaceless(nearest.join("\n")).includes(spaceless(wanted));
+  const found =
+    byFoldedText(lines, wantedLines) ??
+    spanFrom(byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines), wantedLines);
+  if (found === null) return "Nothing in the file is like it: read the file again.";
+  const { start, end } = found;
+  const nearest = lines.slice(start, end);
   const shown = nearest.slice(0, SHOWN_LINES).map((line, index) => `${start + index + 1}: ${headBytes(line, SHOWN_BYTES)}`);
   const place = nearest.length === 1 ? `in line ${start + 1}` : `in lines ${start + 1} to ${start + nearest.length}`;
   return [
-    `The nearest text stands ${place}${isSpacing ? ", and differs in white space only" : ""}:`,
+    `The nearest text stands ${place}${difference(nearest.join("\n"), wanted)}:`,
     ...shown,
     ...(nearest.length > SHOWN_LINES ? [`… ${nearest.length - SHOWN_LINES} more lines`] : []),
   ].join("\n");
+}
+
+/** Lines of a file: from `start` to the one before `end`, from 0. */
+type Span = { readonly start: number; readonly end: number };
+
+function spanFrom(start: number | null, wanted: readonly string[]): Span | null {
+  return start === null ? null : { start, end: start + wanted.length };
+}
+
+/** The fewest characters of a text that is looked for without its white space: shorter ones stand in the middle of other words. */
+const FEWEST_CHARACTERS = 4;
+
+/**
+ * The lines in which the wanted text stands, once, if upper and lower case are the same, or else without all white space; null if
+ * it stands nowhere or in several places.
+ */
+function byFoldedText(lines: readonly string[], wanted: readonly string[]): Span | null {
+  const byCase = placesOf(lines.map(lowered), wanted.map(lowered).join("\n"), "\n");
+  if (byCase.length > 0) return only(byCase);
+  const spacelessWanted = lowered(spaceless(wanted.join("")));
+  if (spacelessWanted.length < FEWEST_CHARACTERS) return null;
+  return only(
+    placesOf(
+      lines.map((line) => lowered(spaceless(line))),
+      spacelessWanted,
+      "",
+    ),
+  );
+}
+
+/** The spans of the first two places of a text in lines that are joined. */
+function placesOf(lines: readonly string[], wanted: string, joint: string): readonly Span[] {
+  const text = lines.join(joint);
+  const first = text.indexOf(wanted);
+  if (first < 0) return [];
+  const second = text.indexOf(wanted, first + 1);
+  const spanAt = (offset: number): Span => ({
+    start: lineAt(lines, joint, offset),
+    end: lineAt(lines, joint, offset + wanted.length - 1) + 1,
+  });
+  return [first, ...(second < 0 ? [] : [second])].map(spanAt);
+}
+
+/** The line in which a character of lines that are joined stands. */
+function lineAt(lines: readonly string[], joint: string, offset: number): number {
+  let end = 0;
+  return lines.findIndex((line) => (end += line.length + joint.length) > offset);
+}
+
+function only(spans: readonly Span[]): Span | null {
+  return spans.length === 1 ? (spans[0] ?? null) : null;
+}
+
+/** Says in what alone a text differs from what is wanted; nothing if it differs in more. */
+function difference(text: string, wanted: string): string {
+  const has = (fold: (text: string) => string): boolean => fold(text).includes(fold(wanted));
+  if (has(spaceless)) return ", and differs in white space only";
+  if (has(lowered)) return ", and differs in upper and lower case only";
+  return has((each) => lowered(spaceless(each))) ? ", and differs in white space and in upper and lower case only" : "";
+}
+
+function lowered(text: string): string {
+  return text.toLowerCase();
 }
 
 /** The line at which the wanted text would begin so that most of its lines stand where they do, white space aside; null if none does. */

@@ -6,7 +6,7 @@ import { commitEnd } from "../../../../src/agent/calls/shells/ended.ts";
 import type { LostShell } from "../../../../src/agent/calls/shells/rows.ts";
 import type { ShellEnd } from "../../../../src/agent/tools/bash/shells.ts";
 import { EventLog } from "../../../../src/events/log.ts";
-import { shellRow } from "../../../support/shell-row.ts";
+import { shellRow, withoutShell } from "../../../support/shell-row.ts";
 import { beforeCommit } from "../../../support/writes.ts";
 import { InterruptAgentDocument } from "../../../generated/documents.ts";
 import { rowId } from "../../../../src/lib/global-id.ts";
@@ -21,14 +21,14 @@ async function withProgram({ services, database: { sql } }: TestApp, client: Tes
   await client.turn(id, "reach 10.0.0.1:80");
   const [call] = (await client.agent(id)).toolCalls.nodes;
   const agent = { id: rowId("Agent", id) ?? "", tenant: "acme", createdBy: "anna", templateId: "assistant", permission: null };
-  const program = { agent, callId: call?.callId ?? "", toolName: "reach" };
+  const program = { agent, callId: call?.callId ?? "" };
   const acme = services.of("acme");
   const template = acme.templates.get("assistant");
   if (template === undefined) throw new Error("the template is configured");
   const started = (): ProgramHosts =>
     new ProgramHosts(new HostGate(acme, agent, template), program, (each, host) => askInBackground(acme, each, host));
-  const leave = (callId = program.callId) =>
-    shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId }, services.serverId);
+  const leave = (more: { readonly command?: string } = {}) =>
+    shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId: program.callId, ...more }, services.serverId);
   const shell = await leave();
   const end = async (ended: LostShell, endReason: ShellEnd["endReason"] = "EXITED") =>
     commitEnd(acme, ended, { endReason, exitCode: 0, signal: null }, services.serverId, new Date());
@@ -43,13 +43,17 @@ async function notesTo(client: TestClient, id: string): Promise<readonly string[
 
 it("a program in the background asks once, nothing waits, and the answer is told at the next step, once", async () => {
   const { app, as } = await reachingOffice();
-  const { id, started } = await withProgram(app, as("anna"));
+  const { id, started, shell } = await withProgram(app, as("anna"));
   const hosts = started();
   expect(
     await Promise.all([hosts.mayReach("a.example", 443), hosts.mayReach("A.example", 443), hosts.mayReach("b.example", 80)]),
   ).toEqual([false, false, false]);
   expect(await started().mayReach("a.example", 443)).toBe(false);
   const open = await openHosts(as("paul"));
+  expect(open.map(({ reason }) => reason)).toEqual([
+    `the background shell ${shell.id} (sleep 300) would reach a.example:443, which no rule allows`,
+    `the background shell ${shell.id} (sleep 300) would reach b.example:80, which no rule allows`,
+  ]);
   expect(open.map(({ subject, requestedBy }) => [subject, requestedBy])).toMatchObject([
     [{ host: "a.example", port: 443, toolCalls: [{ name: "reach" }] }, [{ actorId: "anna" }]],
     [{ host: "b.example", port: 80 }, [{ actorId: "anna" }]],
@@ -64,8 +68,8 @@ it("a program in the background asks once, nothing waits, and the answer is told
   await as("anna").turn(id, "hello");
   const note = [
     "[Programs in the background tried to reach hosts.]",
-    "[The connection to a.example:443 was refused. It is allowed now: run it again.]",
-    "[The connection to b.example:80 was refused. A person denied it: not that one]",
+    `[The connection of the background shell ${shell.id} (sleep 300) to a.example:443 was refused. It is allowed now: run it again.]`,
+    `[The connection of the background shell ${shell.id} (sleep 300) to b.example:80 was refused. A person denied it: not that one]`,
   ].join("\n");
   expect(await notesTo(as("anna"), id)).toEqual([note]);
   await as("anna").turn(id, "hello");
@@ -77,7 +81,7 @@ it("a program in the background asks once, nothing waits, and the answer is told
 
 it("a call that asks for the same host joins the program's question, and both are told the answer", async () => {
   const { app, as } = await reachingOffice();
-  const { id, started } = await withProgram(app, as("anna"));
+  const { id, started, shell } = await withProgram(app, as("anna"));
   await started().mayReach("a.example", 443);
   const [open] = await openHosts(as("paul"));
   const { cursor } = await as("anna").agent(id);
@@ -87,9 +91,45 @@ it("a call that asks for the same host joins the program's question, and both ar
   expect(await openHosts(as("paul"))).toMatchObject([{ id: open?.id }]);
   await as("paul").decide({ approvalId: open?.id ?? "", decision: "DENY" });
   await as("anna").until(id, "DONE", cursor);
-  const line = "[The connection to a.example:443 was refused. A person denied it.]";
-  expect((await resultsOf(as("anna"), id)).at(-1)).toBe(`a.example:443 refused\n\n${line}`);
-  expect(await notesTo(as("anna"), id)).toEqual([`[Programs in the background tried to reach hosts.]\n${line}`]);
+  const line = (of: string): string => `[The connection ${of}to a.example:443 was refused. A person denied it.]`;
+  expect((await resultsOf(as("anna"), id)).at(-1)).toBe(`a.example:443 refused\n\n${line("")}`);
+  const note = `[Programs in the background tried to reach hosts.]\n${line(`of the background shell ${shell.id} (sleep 300) `)}`;
+  expect(await notesTo(as("anna"), id)).toEqual([note]);
+});
+
+it("the note names all shells that the call started, and none that bash_kill has ended, of which the model knows", async () => {
+  const { app, as } = await reachingOffice();
+  const { id, started, shell, leave, end } = await withProgram(app, as("anna"));
+  const other = await leave();
+  await started().mayReach("a.example", 443);
+  const [first] = await openHosts(as("paul"));
+  const shells = `the background shells ${shell.id} (sleep 300) and ${other.id} (sleep 300)`;
+  expect(first?.reason).toBe(`one of ${shells} would reach a.example:443, which no rule allows`);
+  await as("paul").decide({ approvalId: first?.id ?? "", decision: "DENY" });
+  await as("anna").turn(id, "hello");
+  const told = `[The connection of one of ${shells} to a.example:443 was refused. A person denied it.]`;
+  const header = "[Programs in the background tried to reach hosts.]";
+  expect(await notesTo(as("anna"), id)).toEqual([`${header}\n${told}`]);
+
+  await started().mayReach("b.example", 443);
+  const [second] = await openHosts(as("paul"));
+  await as("paul").decide({ approvalId: second?.id ?? "", decision: "DENY" });
+  await end(shell, "KILLED");
+  await end(other, "KILLED");
+  await as("anna").turn(id, "hello");
+  const untold = "[The connection to b.example:443 was refused. A person denied it.]";
+  expect((await notesTo(as("anna"), id)).at(-1)).toBe(`${header}\n${untold}`);
+});
+
+it("a question shows what hides in the command of its shell", async () => {
+  const { app, as } = await reachingOffice();
+  const { started, shell, leave } = await withProgram(app, as("anna"));
+  await withoutShell(app.database.sql, shell);
+  const long = await leave({ command: `curl \u202e a.example\n${"x".repeat(300)}` });
+  await started().mayReach("a.example", 443);
+  const [question] = await openHosts(as("paul"));
+  const shown = `curl \\u202e a.example\\u000a${"x".repeat(183)}`;
+  expect(question?.reason).toBe(`the background shell ${long.id} (${shown}…) would reach a.example:443, which no rule allows`);
 });
 
 it("a call's question that is open is joined by a program, without another event", async () => {

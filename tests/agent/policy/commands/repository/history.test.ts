@@ -140,7 +140,7 @@ describe("files with secrets that a repository tracks", () => {
     const inner = commandJudge(new Workspace(join(workspace.root, "src")), presets.readOnly);
     expect(await inner("git diff")).toMatchObject({
       verdict: "ask",
-      reason: expect.stringContaining("a repository that lead out"),
+      reason: expect.stringContaining("the repository begins outside of the workspace"),
     });
     expect((await inner("git status")).verdict).toBe("allow");
   });
