@@ -28,6 +28,7 @@ export async function idle(url: string): Promise<Figure[]> {
   const sockets = await open(SUBSCRIPTIONS);
   const subscription = (await memory()) - before;
   for (const socket of [...warm, ...sockets]) socket.terminate();
+  await settled(memory);
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   await park(server.port, database.sql, WARM_AGENTS);
   const unparked = await memory();
@@ -39,6 +40,15 @@ export async function idle(url: string): Promise<Figure[]> {
     { name: "idle subscription", value: subscription / SUBSCRIPTIONS / 1_024, unit: "KB", baseline: null, ratio: null },
     { name: "parked agent", value: Math.max(0, parked) / AGENTS / 1_024, unit: "KB", baseline: null, ratio: null },
   ];
+}
+
+/** Waits until what the sockets held is given back: the server frees it piece by piece. */
+async function settled(memory: () => Promise<number>): Promise<void> {
+  for (let before = await memory(); ;) {
+    const now = await memory();
+    if (now > before * 0.99) return;
+    before = now;
+  }
 }
 
 /** Has agents ask for something until so many are parked, each with an approval that waits. */

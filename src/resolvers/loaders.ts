@@ -10,38 +10,66 @@ import type { ActorRef } from "../events/actor-ref.ts";
 import { openBlocksAt, type OpenBlock } from "../events/blocks.ts";
 import type { LogHead } from "../events/cursor.ts";
 
-/** The reads that are done once for all rows of an answer, however many of them need one. */
-export type Loaders = {
-  readonly actorNames: DataLoader<ActorRef, string | null, string>;
-  /** By the row's id; null if there is none. */
-  readonly approvals: DataLoader<string, FoundApproval | null>;
-  /** By the agent's row id and the step: the rows' ids of its calls, by the ids that the provider gave them. */
-  readonly callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string>;
-  /** By the agent's row id: the blocks that its model is saying at the snapshot's place. */
-  readonly openBlocks: DataLoader<string, readonly OpenBlock[]>;
-  /** By the row's id. */
-  readonly usage: DataLoader<string, AgentUsage>;
-  /** By the row's id. */
-  readonly waitingFor: DataLoader<string, string | null>;
-};
+/**
+ * The reads that are done once for all rows of an answer, however many of them need one. Each loader is made when it is first
+ * asked for: most answers need none, and a subscription keeps those of its context for as long as it is open.
+ */
+export class Loaders {
+  readonly #reads: Sql;
+  readonly #tenant: string;
+  readonly #snapshot: () => Promise<LogHead>;
+  #actorNames: DataLoader<ActorRef, string | null, string> | null = null;
+  #approvals: DataLoader<string, FoundApproval | null> | null = null;
+  #callsOfSteps: DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> | null = null;
+  #openBlocks: DataLoader<string, readonly OpenBlock[]> | null = null;
+  #usage: DataLoader<string, AgentUsage> | null = null;
+  #waitingFor: DataLoader<string, string | null> | null = null;
 
-/** The loaders of one answer for readers of a tenant, as of its snapshot. */
-export function makeLoaders(reads: Sql, tenant: string, snapshot: () => Promise<LogHead>): Loaders {
-  return {
-    actorNames: new DataLoader(async (actors) => readActorNames(reads, tenant, actors), {
+  /** The loaders of one answer for readers of a tenant, as of its snapshot. */
+  constructor(reads: Sql, tenant: string, snapshot: () => Promise<LogHead>) {
+    this.#reads = reads;
+    this.#tenant = tenant;
+    this.#snapshot = snapshot;
+  }
+
+  /** The names of actors; null for one without a name. */
+  get actorNames(): DataLoader<ActorRef, string | null, string> {
+    return (this.#actorNames ??= new DataLoader(async (actors) => readActorNames(this.#reads, this.#tenant, actors), {
       cacheKeyFn: ({ kind, id }) => `${kind}:${id}`,
-    }),
-    approvals: new DataLoader(async (ids) => {
-      const found = new Map((await readApprovals(reads, ids)).map((approval) => [approval.id, approval]));
+    }));
+  }
+
+  /** By the row's id; null if there is none. */
+  get approvals(): DataLoader<string, FoundApproval | null> {
+    return (this.#approvals ??= new DataLoader(async (ids) => {
+      const found = new Map((await readApprovals(this.#reads, ids)).map((approval) => [approval.id, approval]));
       return ids.map((id) => found.get(id) ?? null);
-    }),
-    callsOfSteps: new DataLoader(async (steps) => readCallsOfSteps(reads, steps), {
+    }));
+  }
+
+  /** By the agent's row id and the step: the rows' ids of its calls, by the ids that the provider gave them. */
+  get callsOfSteps(): DataLoader<StepOfAgent, ReadonlyMap<string, string>, string> {
+    return (this.#callsOfSteps ??= new DataLoader(async (steps) => readCallsOfSteps(this.#reads, steps), {
       cacheKeyFn: ({ agentId, step }) => `${agentId}:${step}`,
-    }),
-    openBlocks: new DataLoader(async (agentIds) => openBlocksAt(reads, agentIds, (await snapshot()).position)),
-    usage: new DataLoader((agentIds) => readUsage(reads, agentIds)),
-    waitingFor: new DataLoader(async (agentIds) =>
-      (await readStandstills(reads, agentIds)).map((standstill) => (standstill === null ? null : waitingFor(standstill))),
-    ),
-  };
+    }));
+  }
+
+  /** By the agent's row id: the blocks that its model is saying at the snapshot's place. */
+  get openBlocks(): DataLoader<string, readonly OpenBlock[]> {
+    return (this.#openBlocks ??= new DataLoader(async (agentIds) =>
+      openBlocksAt(this.#reads, agentIds, (await this.#snapshot()).position),
+    ));
+  }
+
+  /** By the row's id. */
+  get usage(): DataLoader<string, AgentUsage> {
+    return (this.#usage ??= new DataLoader((agentIds) => readUsage(this.#reads, agentIds)));
+  }
+
+  /** By the row's id. */
+  get waitingFor(): DataLoader<string, string | null> {
+    return (this.#waitingFor ??= new DataLoader(async (agentIds) =>
+      (await readStandstills(this.#reads, agentIds)).map((standstill) => (standstill === null ? null : waitingFor(standstill))),
+    ));
+  }
 }

@@ -84,13 +84,17 @@ export async function authenticate(
 /** The headers that say nothing of who somebody is: they differ from one request, or socket, of a person to the next. */
 const OF_ONE_REQUEST = new Set(["sec-websocket-key", "content-length"]);
 
+const NO_HEADERS = new Headers();
+
 /** The asker of a request with these headers, or of a socket that was opened with them, and with this `authorization`. */
 export function askerOf(authentication: Authentication, authorization: unknown, headers: Headers): Asker {
   const token = bearerToken(authorization);
   const told = [...headers].filter(([name]) => !OF_ONE_REQUEST.has(name));
   const parts = authentication.kind === "local" ? [] : authentication.kind === "tokens" ? [token] : [token, told];
   const key = createHash("sha256").update(JSON.stringify(parts)).digest("base64");
-  return { key, identify: () => authenticate(authentication, token, headers) };
+  // A socket keeps its asker for as long as it is open, and most ways to know somebody need no headers.
+  const needed = authentication.kind === "custom" ? headers : NO_HEADERS;
+  return { key, identify: () => authenticate(authentication, token, needed) };
 }
 
 /** True if the hash, a SHA-256 in hex, is that of the token. */

@@ -1,6 +1,6 @@
 import type { Actor } from "../agent/actors/actor.ts";
 import type { AgentServices, ServerServices } from "../agent/loop/services.ts";
-import { makeLoaders } from "../resolvers/loaders.ts";
+import { Loaders } from "../resolvers/loaders.ts";
 import type { LogHead } from "../events/cursor.ts";
 import type { Context } from "../resolvers/context.ts";
 import type { Admissions, Person } from "./admissions.ts";
@@ -32,7 +32,7 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person)
 function oneAnswer(services: Pick<AgentServices, "log" | "reads">, tenant: string): Pick<Context, "snapshot" | "loaders"> {
   let head: Promise<LogHead> | null = null;
   const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
-  return { snapshot, loaders: makeLoaders(services.reads, tenant, snapshot) };
+  return { snapshot, loaders: new Loaders(services.reads, tenant, snapshot) };
 }
 
 /** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getOperationAST, GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
@@ -89,11 +89,11 @@ export function serveWebSocket(
       execute: (args) => enveloped.get(args)?.execute(args),
       subscribe,
       onConnect: async ({ connectionParams, extra }) => {
-        const authorization =
-          connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? extra.request.headers.authorization;
-        const headers = headersOf(extra.request);
+        const headers = openedWith.get(extra.socket) ?? {};
+        openedWith.delete(extra.socket);
+        const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.authorization;
         extra.operations = new SocketOperations(extra.socket);
-        extra.asker = askerOf(access.authentication, authorization, headers);
+        extra.asker = askerOf(access.authentication, authorization, headersOf(headers));
         const isAdmitted = (await extra.asker.identify()) !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
@@ -121,8 +121,10 @@ export function serveWebSocket(
     // Its own pings would cut who answers none, without a word.
     0,
   );
+  // Functions that stay with a socket are made here: one that is made where the request is known would keep it.
+  const warn = ({ message }: Error): void => logger.warn(`a WebSocket client broke the protocol (${message})`);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    socket.on("error", () => socket.destroy());
+    socket.on("error", destroy);
     const problem = originProblem(request, access);
     if (problem !== null) return refuse(socket, 403, problem);
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
@@ -130,10 +132,11 @@ export function serveWebSocket(
       connections.set(webSocket, socket);
       access.slowReaders.watchWebSocket(webSocket, socket);
       boundStranger(webSocket, socket);
-      sockets.emit("connection", webSocket, request);
+      openedWith.set(webSocket, request.headers);
+      sockets.emit("connection", webSocket, NO_REQUEST);
       // The socket is closed with its code by then; graphql-ws would print a stack.
       webSocket.removeAllListeners("error");
-      webSocket.on("error", ({ message }) => logger.warn(`a WebSocket client broke the protocol (${message})`));
+      webSocket.on("error", warn);
     });
   });
   return async (closingMs) => {
@@ -141,6 +144,16 @@ export function serveWebSocket(
     await disposable.dispose();
     clearTimeout(timer);
   };
+}
+
+/** The headers with which a WebSocket was opened, until somebody has said who they are. */
+const openedWith = new WeakMap<WebSocket, IncomingHttpHeaders>();
+
+/** graphql-ws keeps the request for as long as the socket is open, and needs nothing of it. */
+const NO_REQUEST = {};
+
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 /** The connection below each WebSocket. */
@@ -173,9 +186,9 @@ function parsed(parse: () => DocumentNode): DocumentNode | GraphQLError {
   }
 }
 
-function headersOf(request: IncomingMessage): Headers {
+function headersOf(headers: IncomingHttpHeaders): Headers {
   return new Headers(
-    Object.entries(request.headers).flatMap(([name, value]) =>
+    Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value] as [string, string]],
     ),
   );
