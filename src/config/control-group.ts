@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { BoxLimits } from "../agent/workspace/sandbox/limits.ts";
 import { errorCode } from "../lib/error-code.ts";
@@ -31,7 +31,7 @@ export function controlGroupOf(
     try {
       return readFileSync(join(folder, name), "utf8").split(/\s+/).filter(Boolean);
     } catch (error) {
-      if (errorCode(error) === "ENOENT") return refuse(`is no folder of cgroup v2: it has no file ${name}`);
+      if (errorCode(error) === "ENOENT") return refuse(whyNoGroup(folder, name));
       return refuse(`cannot be read: ${messageOf(error)}`);
     }
   };
@@ -44,4 +44,11 @@ export function controlGroupOf(
   if (read("cgroup.procs").length > 0)
     refuse("has processes, and so cannot give limits to groups below it: start the server in a group below it");
   return { folder: realpathSync(folder), limits: { memory: memoryMb * 1024 ** 2, processes } };
+}
+
+/** The reason for which a folder without this file is none of cgroup v2. Both versions have a file cgroup.procs. */
+function whyNoGroup(folder: string, name: string): string {
+  if (!existsSync(folder)) return "does not exist";
+  if (existsSync(join(folder, "cgroup.procs"))) return "is a folder of cgroup v1, which cannot be used: boxes need cgroup v2";
+  return `is no folder of cgroup v2: it has no file ${name}`;
 }

@@ -1,4 +1,4 @@
-import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { availability } from "../../src/agent/workspace/sandbox/available.ts";
@@ -39,6 +39,10 @@ it("the control group of boxes is a folder of cgroup v2 that can give limits, wi
     sandboxOf("triplane.config.ts", "/", { ...NONE, cgroup: { folder, ...limits } }, []).controlGroup;
   const place = `triplane.config.ts: sandbox.cgroup.folder: ${folder}`;
   expect(controlGroup).toThrow(`${place} is no folder of cgroup v2: it has no file cgroup.controllers (docs/sandbox.md`);
+  expect(() => controlGroup({ folder: join(folder, "none") })).toThrow(`${place}/none does not exist (docs/sandbox.md`);
+  await writeFile(join(folder, "cgroup.procs"), "1\n");
+  expect(controlGroup).toThrow(`${place} is a folder of cgroup v1, which cannot be used: boxes need cgroup v2 (docs/sandbox.md`);
+  await rm(join(folder, "cgroup.procs"));
   await writeFile(join(folder, "cgroup.controllers"), "cpu pids\n");
   expect(controlGroup).toThrow(`${place} cannot limit programs, since it has no controllers memory: delegate them`);
   await writeFile(join(folder, "cgroup.controllers"), "cpu memory pids\n");

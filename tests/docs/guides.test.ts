@@ -16,6 +16,7 @@ import { schema } from "../../src/schema/index.ts";
 import { ExplainPermissionDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { bashApp, type MadeCall } from "../support/bash.ts";
+import { hasNoBox } from "../support/box.ts";
 import { connect } from "../support/client.ts";
 
 type Guide = "permissions" | "approvals" | "configuration" | "tools";
@@ -134,6 +135,27 @@ describe("docs/permissions.md", () => {
     expect(tidied.explainPermission.explanation?.verdict).toBe("ALLOW");
     // The template denies paths, and npm may read any file.
     expect((await explained("npm run build"))?.reason).toContain("fs_*(path:secrets) closes files to it");
+  });
+
+  it.skipIf(hasNoBox)("has command lines that run and are asked about as it says where a box holds programs", async () => {
+    const permission = valueOf(await block("permissions", "ts", "...presets.readOnly"), { presets }) as Partial<TemplateConfig>;
+    const app = await startTestApp({ template: { ...permission, sandbox: "required" } });
+    const client = connect(app.url);
+    const { id: agentId } = await client.createAgent();
+    const explained = async (command: string) => {
+      const { explainPermission } = await client.get(ExplainPermissionDocument, {
+        agentId,
+        tool: "bash_run",
+        input: { command },
+      });
+      return `${explainPermission.explanation?.verdict} by ${explainPermission.explanation?.rule}`;
+    };
+    expect(await explained("npm run build")).toBe("ALLOW by allow bash_run(command:npm run build *)");
+    expect(await explained("npm run test:unit && npm run build")).toContain("ALLOW");
+    expect(await explained("git status")).toContain("ALLOW");
+    for (const line of ["npm run deploy prod", "npm run build && npm run deploy prod", "npm run deploy"])
+      expect(await explained(line), line).toContain("ASK");
+    expect(await explained("git log")).toBe("ASK by ask bash_run(command:git log *)");
   });
 
   it("has operations that are answered as it says, and a template for each machine", async () => {

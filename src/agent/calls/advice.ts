@@ -17,10 +17,18 @@ const ADVICE: Readonly<
   execution_failed: { isRetryable: true, recommendations: ["Read what the tool says, change what is wrong, and call again."] },
   timeout: {
     isRetryable: true,
-    recommendations: ["Check for effects before it is repeated.", "Ask for less in one call."],
+    recommendations: [
+      "Check for effects before it is repeated, unless its message says that its program did not run.",
+      "Ask for less in one call.",
+    ],
   },
   aborted: { isRetryable: false, recommendations: ["Check for effects before it is repeated."] },
 };
+
+/** The advice on a call whose time was up while it waited to start a program. */
+export const AFTER_A_WAIT: readonly string[] = [
+  "The program that it waited to start did not run: call again when what its message names has ended.",
+];
 
 /** True if the same call may go well later. */
 export function isRetryable(type: ToolCallErrorType): boolean {

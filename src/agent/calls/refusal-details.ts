@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import { byteLength, marked } from "../../lib/text.ts";
 import { bounded } from "./stages/formatting.ts";
-import { isRetryable, recommendationsOf } from "./advice.ts";
+import { AFTER_A_WAIT, isRetryable, recommendationsOf } from "./advice.ts";
 import { ISSUES, refusalText, toolCallError, type Refusal } from "./refusal.ts";
 
 /**
@@ -17,7 +17,9 @@ export function refusedResult(refusal: Refusal, soFar: string | null): { readonl
 /** The details of a refusal, for programs: its kind, the advice on it, and the fields that its kind has besides. */
 export function refusalDetails(refusal: Refusal): Json {
   const error = toolCallError(refusal);
-  const common = { errorType: error.type, retryable: isRetryable(error.type), recommendations: recommendationsOf(error) };
+  const hasWaited = refusal.type === "timeout" && refusal.waitedSince !== null;
+  const recommendations = hasWaited ? AFTER_A_WAIT : recommendationsOf(error);
+  const common = { errorType: error.type, retryable: isRetryable(error.type), recommendations };
   return bounded({ ...ownDetails(refusal), ...common });
 }
 

@@ -101,7 +101,11 @@ describe.skipIf(hasNoBox)("bash_run of a template that requires a box", () => {
               new RegExp(`did not end within ${ms} ms: it waited to start a program, .*install bubblewrap 0.12 or later`),
             ),
           },
-          details: { afterMs: ms, waitedSince: expect.stringContaining("another program runs in the workspace") },
+          details: {
+            afterMs: ms,
+            waitedSince: expect.stringContaining("another program runs in the workspace"),
+            recommendations: [expect.stringMatching(/did not run: call again when what its message names has ended/)],
+          },
         });
       await expect(readFile(join(app.workspace, "ran"))).rejects.toThrow("ENOENT");
       await client.get(InterruptAgentDocument, { input: { agentId } });

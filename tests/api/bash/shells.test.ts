@@ -195,6 +195,25 @@ describe("a background shell", () => {
     expect(ended).toMatch(/^\[it has ended: .*; it has said nothing\]$/);
   });
 
+  it("that is read from behind its end is said to end before, and where", async () => {
+    const { app, client } = await shellApp([
+      background("echo hello; touch ready; sleep 300"),
+      "It runs.",
+      (shell_id) => [["bash_logs", { shell_id, since: 999 }]],
+      (shell_id) => [["bash_kill", { shell_id }]],
+      (shell_id) => [["bash_logs", { shell_id, since: 999 }]],
+      "It is over.",
+    ]);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "go");
+    await expect.poll(() => stat(join(app.workspace, "ready")).catch(() => null)).not.toBeNull();
+    await client.turn(agent.id, "look");
+    const [, running, , ended] = await callsOf(client, agent.id);
+    expect(running?.output).toBe("[it runs; offset 999 lies behind the end, which is at 6, read on later with since 6]");
+    expect(running?.details).toMatchObject({ next_offset: 6, output: "", outputBytes: 6 });
+    expect(ended?.output).toBe("[it has ended: bash_kill ended it; offset 999 lies behind the end, which is at 6]");
+  });
+
   it("that cannot be started has ended, and its call fails with why", async () => {
     const { client } = await shellApp([background("pwd", { cwd: "nowhere" }), "Oh."]);
     const agent = await client.createAgent();

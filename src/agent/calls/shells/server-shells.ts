@@ -145,7 +145,7 @@ export class ServerShells {
     const row = await readShell(sql, agentId, shellId);
     if (row === null) return null;
     const found = await readSegments(outputs.shell(shellId), { ...piece, isOpen: this.#running.has(shellId) });
-    const nothing = row.server === serverId ? { text: "", from: piece.since, to: piece.since, total: 0 } : null;
+    const nothing = row.server === serverId ? { text: "", from: 0, to: 0, total: 0 } : null;
     return { ...stateOf(row), output: found ?? nothing, server: `${row.server} on ${row.host}` };
   }
 

@@ -43,7 +43,8 @@ export const bashLogs = defineTool({
     const { text, to, total } = output;
     const leftOut = output.from > from ? `[${output.from - from} bytes from offset ${from} on are no longer kept]\n` : "";
     const all = total === 0 ? "it has said nothing" : "all";
-    const next = to < total ? `${total - to} more bytes, read on` : end === null ? `${all} so far, read on later` : all;
+    const said = from > total ? `offset ${from} lies behind the end, which is at ${total}` : end === null ? `${all} so far` : all;
+    const next = to < total ? `${total - to} more bytes, read on` : end === null ? `${said}, read on later` : said;
     return {
       output: `${leftOut}${text}${text === "" || text.endsWith("\n") ? "" : "\n"}[${state}; ${next}${to === total && end !== null ? "" : ` with since ${to}`}]`,
       details: { ...common, since: output.from, next_offset: to, output: text, outputBytes: total, server: null },

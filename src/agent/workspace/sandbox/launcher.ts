@@ -45,6 +45,8 @@ function opensPort(node: string): string {
 export function startFile({ argv, env, folder, network }: Pick<Program, "argv" | "env" | "folder" | "network">): string {
   const variables = Object.entries({
     PWD: folder,
+    // Otherwise npm asks its registry whether it is the newest itself, and a person would be asked about the registry.
+    npm_config_update_notifier: "false",
     ...(network === null ? {} : PROXY_VARIABLES),
     ...env,
     ...(env["TMPDIR"] === undefined ? {} : { TMPDIR: "/tmp" }),

@@ -51,6 +51,14 @@ describe.skipIf(hasNoBox)("the network of a box", () => {
     expect(connections).toHaveLength(2);
   });
 
+  it("is not used by npm to ask for its own newest version, unless the call's variables say so", async () => {
+    const { run } = await testBox();
+    const says = async (env: Readonly<Record<string, string>>) =>
+      (await run("echo $npm_config_update_notifier", { env: { PATH: "/usr/bin:/bin", ...env } })).out;
+    expect(await says({})).toBe("false\n");
+    expect(await says({ npm_config_update_notifier: "true" })).toBe("true\n");
+  });
+
   it("is opened by nothing of the program's own", async () => {
     const { network } = await publicNetwork();
     const { run, workspace } = await testBox({}, {}, network);
