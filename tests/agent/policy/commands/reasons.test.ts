@@ -57,6 +57,11 @@ describe("the reason of a part that is asked about", () => {
       "npm run build --script-shell=/x",
       '"--script-shell=/x" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
     ],
+    [
+      "npm run build -- --watch",
+      '"--watch" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
+    ],
+    ["git commit -m x -a", '"-m" must stand in the rule shell(command:git *): an option that is not known to be harmless'],
     ["npm run build $X", '"$X" must stand in the rule shell(command:npm *): it has a variable or substitution'],
     ["npm exec rm src", '"rm" must stand in the rule shell(command:npm *): it says what is run'],
     ["mv -f src docs", '"-f" must stand in the rule shell(command:"{rm *,mv *}"): it changes more than is named'],
