@@ -406,6 +406,10 @@ make -C /tmp/evil
 make CC="sh -c 'rm x'"
 xargs rm
 xargs -n 1 rm
+xargs -n1 echo
+xargs -0 -r wc -l
+ls | xargs -I{} wc -l {}
+ls | xargs
 xargs -I{} sh -c 'rm {}'
 xargs -a /etc/passwd rm
 time rm x
