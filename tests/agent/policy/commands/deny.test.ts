@@ -89,6 +89,8 @@ ls | xargs --max-arg 1 X
 ls | xargs -l X
 ls | xargs -n1 sudo X
 ls | xargs -I{} sh -c 'X; ls {}'
+ls | xargs -I% bash -lc 'X; ls %'
+ls | xargs -I{} eval 'X; ls {}'
 nice X
 nice -n 10 X
 nohup X &
