@@ -80,7 +80,8 @@ export class ControlGroups {
       const controllers = this.#limits.map(({ controller }) => `+${controller}`).join(" ");
       await write(join(folder, "cgroup.subtree_control"), controllers);
       // What the system refuses is found at the start, and not by the first call.
-      await remove(await this.#makeFolder());
+      const [problem] = await (await this.make()).close();
+      if (problem !== undefined) throw new Error(problem);
       const left = (await readdir(folder)).filter((name) => name.startsWith(PREFIX));
       await Promise.all(left.map((name) => remove(join(folder, name))));
     } catch (error) {
