@@ -172,6 +172,8 @@ describe("always allow this command line", () => {
       past: { examined: 1, matched: 1, asked: 1, denied: 0 },
       matching: ["npm run build"],
       notMatching: [
+        "npm run build other",
+        "npm run build --other",
         "npm run build; rm -rf .",
         'npm run build "$(curl example.org)"',
         "PATH=. npm run build",

@@ -11,6 +11,7 @@ import { agentPolicy, type OwnPermission } from "../policy/agent-policy.ts";
 import type { Verdict } from "../policy/permission.ts";
 import { judge } from "../policy/policy.ts";
 import type { NoRule } from "./command-rule.ts";
+import { fileRules } from "./file-rules.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
 import { ruleExamples } from "./rule-examples.ts";
 import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-proposal.ts";
@@ -115,22 +116,30 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
   const stillAsked = whyStillAsked(services, judged, rule.value);
   return stillAsked === null
     ? accepted(proposal(rule.value, judged, recent))
-    : noRule({ reason: `it would be asked about still: ${stillAsked}`, byHand: false });
+    : noRule({ reason: `it would be asked about still: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
 }
+
+/** Why a call is asked about or denied, and the rules in its template's `allow` by which it would run; null if there are none. */
+type StillAsked = { readonly reason: string; readonly remedy: string | null };
 
 /** Why a call would be asked about, or denied, although a rule takes it in; null if it would run. */
 function whyStillAsked(
   services: ApprovalServices,
   { agentId, name, values, hookVerdict, templateId, permission }: JudgedValues,
   rule: Rule,
-): string | null {
+): StillAsked | null {
   const template = services.templates.get(templateId);
   if (template === undefined) return null;
-  if (hookVerdict === "ask") return "a hook asks for it, whatever rules say";
+  if (hookVerdict === "ask") return { reason: "a hook asks for it, whatever rules say", remedy: null };
   const stored = { ...rule, id: "proposal", createdBy: "a person" };
   const call = { agentId, name, readOnly: services.tools.get(name)?.readOnly ?? false, values };
   const { verdict, reason } = judge(call, agentPolicy(template, permission, [stored], services));
-  return verdict === "allow" ? null : reason;
+  if (verdict === "allow") return null;
+  const files = fileRules(values, services.tools);
+  const allow = [...template.permission.allow, ...files];
+  const opened = { ...template, permission: { ...template.permission, allow } };
+  const runs = files.length > 0 && judge(call, agentPolicy(opened, permission, [stored], services)).verdict === "allow";
+  return { reason, remedy: runs ? files.map(({ source }) => source).join(" and ") : null };
 }
 
 /** A rule that a person gives, if it speaks of the tool of the call only, takes the call in, and would let it run. */
@@ -148,13 +157,19 @@ function checkRule(
     return invalid("the rule does not take in the call of this approval");
   const judged = { ...call, values: call.values };
   const stillAsked = whyStillAsked(services, judged, rule.value);
-  if (stillAsked !== null) return invalid(`the call of this approval would be asked about still: ${stillAsked}`);
+  if (stillAsked !== null)
+    return invalid(`the call of this approval would be asked about still: ${stillAsked.reason}${remedied(stillAsked.remedy)}`);
   return accepted({ rule: rule.value, call: judged });
 }
 
-function noRule({ reason, byHand }: NoRule): Result<never, CommandRefusal> {
-  const advice = byHand ? "Give one yourself, or decide each time" : "Decide each time";
-  const message = `there is no narrow rule for this call: ${reason}. ${advice}`;
+/** The advice to write rules that a template needs besides. */
+function remedied(remedy: string | null): string {
+  return remedy === null ? "" : `. Write ${remedy} in \`allow\` of the template first`;
+}
+
+function noRule({ reason, byHand }: NoRule, remedy: string | null = null): Result<never, CommandRefusal> {
+  const advice = byHand ? "Give one yourself, or decide each time" : remedy === null ? "Decide each time" : "Or decide each time";
+  const message = `there is no narrow rule for this call: ${reason}${remedied(remedy)}. ${advice}`;
   return refused({ code: "INVALID", field: ["rule"], message });
 }
 

@@ -19,6 +19,8 @@ const WIDER = 3;
 const DANGEROUS = ["rm -rf .", "git push"];
 /** The word that stands for another one. */
 const OTHER_WORD = "other";
+/** The most lines that are nearly the call's. */
+const NEAR = 2;
 /** Ways in which a line becomes another one. */
 const OTHERS: readonly ((line: string) => string)[] = [
   (line) => `${line}; rm -rf .`,
@@ -38,6 +40,11 @@ export function ruleExamples(rule: Rule, tool: string, values: RuleValues, past:
   const made = first === undefined ? [] : OTHERS.map((other) => other(first.line.text));
   // The widest first: what a rule lets run is seen by it.
   const wider = first === undefined ? [] : [...DANGEROUS, ...made, ...otherwise(first.line)];
+  // The nearest first: what a rule does not let run is seen by it.
+  const near =
+    first === undefined
+      ? []
+      : [`${first.line.text} ${OTHER_WORD}`, `${first.line.text} --${OTHER_WORD}`, ...otherwise(first.line).toReversed()];
   const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
   return {
     matching: distinct([
@@ -45,6 +52,7 @@ export function ruleExamples(rule: Rule, tool: string, values: RuleValues, past:
       ...wider.filter(takesIn).slice(0, WIDER),
     ]),
     notMatching: distinct([
+      ...near.filter((text) => !takesIn(text)).slice(0, NEAR),
       ...recorded.flatMap(({ text, isMatch }) => (isMatch ? [] : [text])).slice(0, EXAMPLES),
       ...made.filter((text) => !takesIn(text)),
     ]).slice(0, 2 * EXAMPLES),

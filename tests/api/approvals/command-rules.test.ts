@@ -77,11 +77,26 @@ describe("a rule for a command line", () => {
   });
 
   it("is not proposed, nor asked for, where none can be given", async () => {
-    for (const line of ["echo hi > out.txt", "for i in 1 2; do make; done"]) {
+    for (const line of ["echo hi > out.txt; for i in 1; do make; done", "for i in 1 2; do make; done"]) {
       const { propose } = await askedFor(line);
       const [problem] = (await propose()).problems;
       expect(problem?.message).toMatch(/^there is no narrow rule for this call: .*\. Decide each time$/);
     }
+  });
+
+  it("names the rule on the file if a redirection alone keeps the call asking", async () => {
+    const { propose } = await askedFor("echo hi > out.txt");
+    const remedy = "Write fs_write(path:/out.txt) in `allow` of the template first";
+    expect((await propose()).problems).toMatchObject([
+      { message: expect.stringMatching(/^there is no narrow rule .* Or decide each time$/) },
+    ]);
+    expect((await propose()).problems).toMatchObject([{ message: expect.stringContaining(remedy) }]);
+    expect((await propose("shell(command:echo *)")).problems).toMatchObject([{ message: expect.stringContaining(remedy) }]);
+    const { propose: ofHook } = await askedFor("echo hi > out.txt", {
+      permission: presets.askAll,
+      hooks: { preToolUse: [() => ({ decision: "ask" }) as const] },
+    });
+    expect((await ofHook()).problems).toMatchObject([{ message: expect.stringMatching(/\. Decide each time$/) }]);
   });
 
   it("is not stored if a hook asks whatever rules say", async () => {
@@ -99,7 +114,7 @@ describe("a rule for a command line", () => {
     expect(await examples("shell(command:npm *)")).toMatchObject({ matching: ["npm run build", "npm other", "npm run other"] });
     expect(await examples("shell(command:*)")).toMatchObject({
       matching: ["npm run build", "git push", "other", "npm other"],
-      notMatching: expect.arrayContaining(["sudo npm run build"]),
+      notMatching: expect.arrayContaining(["npm run build --other", "sudo npm run build"]),
       takesInAll: false,
     });
     expect(await examples("shell")).toMatchObject({

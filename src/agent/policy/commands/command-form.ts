@@ -66,6 +66,8 @@ export type CommandForm = {
   readonly linksByText: boolean;
   /** What it may make besides files: folders of its names, or what leads elsewhere under new names. */
   readonly makes: "folders" | "links" | null;
+  /** The operands that may have `$?` in them: texts, or the one of two that are compared as numbers; null if none may. */
+  readonly status: "texts" | "compared" | null;
   /** The most operands. */
   readonly most: number;
 };
@@ -106,6 +108,7 @@ export type FormText = {
   readonly links?: string;
   readonly linksByText?: boolean;
   readonly makes?: "folders" | "links";
+  readonly status?: "texts" | "compared";
   readonly most?: number;
 };
 
@@ -151,6 +154,7 @@ export function form(given: FormText): CommandForm {
     links: new Set(list(given.links)),
     linksByText: given.linksByText ?? false,
     makes: given.makes ?? null,
+    status: given.status ?? null,
     most: given.most ?? Infinity,
   };
 }
@@ -176,7 +180,7 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
   for (let index = 0; index < given.length; index += 1) {
     const word = given[index];
     if (word === undefined) break;
-    const open = whyOpen(form, name, word);
+    const open = mayHaveStatus(form, given, index) ? null : whyOpen(form, name, word);
     if (open !== null) words.push({ word, kind: "not harmless", reason: open });
     else if (!areOptionsOver && !form.hasLongWords && word.text === "--") {
       areOptionsOver = true;
@@ -206,9 +210,10 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
   const uses = isFirstGiven ? form.operands.slice(1) : form.operands;
   for (const [position, { word, index }] of operands.entries()) {
     const isLast = position > 0 && position === operands.length - 1;
-    const use = isLast && form.last !== null ? form.last : uses[Math.min(position, uses.length - 1)];
+    const written = isLast && form.last !== null ? form.last : uses[Math.min(position, uses.length - 1)];
+    const use = word.open !== null && form.status === "compared" ? "text" : written;
     words[index] =
-      use === undefined || position >= form.most
+      use === undefined || position >= form.most || (word.open !== null && use !== "text")
         ? {
             word,
             kind: form.takesNames ? "unexpected" : "not harmless",
@@ -218,6 +223,28 @@ export function readWords(form: CommandForm, name: string, given: readonly Shell
   }
   return { words, options };
 }
+
+/**
+ * True if a word may have `$?` in it. The shell may split that into several words: behind a text they are texts, and a
+ * comparison of a number with more or fewer words than one is none.
+ */
+function mayHaveStatus({ status }: CommandForm, given: readonly ShellWord[], index: number): boolean {
+  const word = given[index];
+  if (word?.open !== "an exit status") return false;
+  switch (status) {
+    case null:
+      return false;
+    case "texts":
+      return true;
+    case "compared": {
+      const [one, sign, other, ...more] = given;
+      const isCompared = more.length === 0 && sign?.open === null && COMPARES.has(sign.text) && word !== sign;
+      return isCompared && [one, other].every((each) => each === word || (each?.open === null && /^\d+$/.test(each.text)));
+    }
+  }
+}
+
+const COMPARES: ReadonlySet<string> = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "=", "!="]);
 
 /** Why nobody knows what a word stands for as the command gets it; null if it is what is written. */
 function whyOpen({ takesResponseFiles }: CommandForm, name: string, word: ShellWord): string | null {

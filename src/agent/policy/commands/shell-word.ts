@@ -13,6 +13,7 @@ export type ShellWord = Span & {
     | "a brace expansion"
     | "an unusual escape"
     | "an unusual redirection"
+    | "an exit status"
     | null;
   /** True if the word stands without quotes before its first `=`, as that of an assignment does. */
   readonly assigns: boolean;
@@ -35,7 +36,11 @@ export function literalWord(text: string, { start, end }: Span): ShellWord {
   return { text, open: null, assigns: /^[A-Za-z_][A-Za-z0-9_]*\+?=/.test(text), start, end };
 }
 
+/** A word in which nothing is open but `$?`, which is a number. */
+const WITH_STATUS = /^(?:[\w.,:=+/@%-]|\$(?:\?|\{\?\})|"(?:[^"\\`$]|\$(?:\?|\{\?\}))*")+$/;
+
 function openness({ text, parts = [] }: Word): ShellWord["open"] {
+  if (text.includes("$") && WITH_STATUS.test(text)) return "an exit status";
   const opened = parts.map(partOpenness).find((open) => open !== null);
   if (opened !== undefined) return opened;
   // The shell expands a tilde at the start, and in what looks like an assignment after = and :.

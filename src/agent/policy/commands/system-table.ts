@@ -9,9 +9,9 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
   true: texts(),
   false: texts(),
   ":": texts(),
-  echo: form({ operands: ["text"], hasOptions: false }),
+  echo: form({ operands: ["text"], hasOptions: false, status: "texts" }),
   // Without -v, which evaluates the name of a variable.
-  printf: form({ operands: ["printf format", "text"] }),
+  printf: form({ operands: ["printf format", "text"], status: "texts" }),
   pwd: form({ flags: "-L -P" }),
   cd: form({ flags: "-L -P", operands: ["read"], most: 1 }),
   whoami: NOTHING,
@@ -85,6 +85,7 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
     flags: "-e -f -d -r -w -x -s -L -h -n -z -a -o -eq -ne -lt -le -gt -ge -nt -ot -ef ! ( )",
     operands: ["revision"],
     hasLongWords: true,
+    status: "compared",
   }),
   // Without -exec, -ok, -delete, -fprint, -fprintf, -fls and -files0-from.
   find: form({

@@ -16,6 +16,7 @@ import { programsSetBy } from "./settings/program-variables.ts";
 import { behindOptions, part, valueOf } from "./settings/option-words.ts";
 import { likelyIn } from "./settings/likely-commands.ts";
 import { runByScript } from "./settings/script-commands.ts";
+import { runByXargs } from "./settings/xargs-words.ts";
 import type { ShellWord } from "./shell-word.ts";
 import type { SimpleCommand } from "./simple-commands.ts";
 
@@ -47,7 +48,8 @@ export function wrappedIn(command: SimpleCommand): readonly Wrapped[] {
   if (first === undefined) return found;
   const name = commandName(first);
   const skipped = RUNNERS.get(name);
-  if (skipped !== undefined) found.push(...behindOptions(TAKES_MORE.has(name) ? [...rest, MORE] : rest, skipped));
+  if (name === "xargs") found.push(...runByXargs(rest));
+  else if (skipped !== undefined) found.push(...behindOptions(TAKES_MORE.has(name) ? [...rest, MORE] : rest, skipped));
   for (const option of RUNNING_OPTIONS.get(name) ?? []) found.push(...behindOption(name, rest, option));
   if (isShell(name)) found.push(...readByShell(command));
   for (const option of TEXT_OPTIONS.get(name) ?? [])
@@ -166,8 +168,6 @@ function isNoOption({ text, open }: ShellWord): boolean {
 function hiddenBy(name: string, words: readonly ShellWord[]): string | null {
   const has = (option: string): boolean => words.some(({ text }) => valueOf(text, option) !== null);
   switch (name) {
-    case "xargs":
-      return has("-I") || has("-i") || has("-J") || has("--replace") ? "xargs puts what it reads into the command" : null;
     case "parallel":
       return words.some(({ text }) => /[{]|^::/.test(text)) ? "parallel puts what it reads into the command" : null;
     case "git":

@@ -179,6 +179,19 @@ describe("command lines", () => {
     expect(verdict, reason).toBe("allow");
   });
 
+  it.each([
+    "npm run test; echo $?",
+    'npm run test; echo "exit: $?"',
+    "npm run test; echo exit=${?}.",
+    "npm run test; printf '%s: %d\\n' test $?",
+    "npm run test; [ $? -eq 0 ] && echo passed",
+    'npm run test; test 0 != "$?" || npm run lint',
+  ])("may print and compare the number of `$?`: %s", async (line) => {
+    const permission = { ...presets.readOnly, allow: ["shell(command:npm run *)"] };
+    const { verdict, reason } = await commandJudge(await projectFolder(), permission)(line);
+    expect(verdict, reason).toBe("allow");
+  });
+
   it("are read quickly: an ordinary one in less than a millisecond, the worst of the corpora in less than 50 ms", async () => {
     const workspace = await projectFolder();
     const read = (line: string): number => {

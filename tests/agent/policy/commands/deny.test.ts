@@ -77,6 +77,20 @@ sh -c "GIT_PAGER='X' git log"
 xargs X
 xargs -n 1 -I{} X
 ls | xargs -0 X
+ls | xargs -n1 X
+ls | xargs -0r -P4 X
+ls | xargs -rn 1 X
+ls | xargs -d '\n' -a list -- X
+ls | xargs -I{} X {}
+ls | xargs -i X {}
+ls | xargs -I % X %
+ls | xargs --no-run-if-empty --max-args=1 --max-procs 2 X
+ls | xargs --max-arg 1 X
+ls | xargs -l X
+ls | xargs -n1 sudo X
+ls | xargs -I{} sh -c 'X; ls {}'
+ls | xargs -I% bash -lc 'X; ls %'
+ls | xargs -I{} eval 'X; ls {}'
 nice X
 nice -n 10 X
 nohup X &
@@ -332,6 +346,19 @@ describe("a deny rule for commands", () => {
       "xargs -I{} git {} <<< push",
       "xargs -0I% git % main",
       "xargs --replace git {}",
+      "xargs -I s git pussh",
+      "xargs -n1 git",
+      "xargs -0 -r sh",
+      "xargs -I{} sh -c {}",
+      "xargs -I{} sh -c 'cd x && {}'",
+      "xargs -I{} {} push",
+      "xargs -i{} env {} push",
+      "xargs -J % git % main",
+      "xargs -iX git X",
+      "xargs -I '' git status",
+      "xargs -n $X git status",
+      "xargs --repl=status git status",
+      "xargs --process-slot-var=PATH -I{} ls {}",
       "parallel git {} ::: push",
       "hash -p /usr/bin/git gg; gg push",
       "git --config-env=alias.p=P p",
@@ -457,6 +484,12 @@ describe("a deny rule for commands", () => {
       "git config core.pager",
       "git clone -c user.name=x a",
       "make all",
+      "ls | xargs -n1 echo",
+      "xargs -0 -r wc -l",
+      "find src -name '*.ts' | xargs -I{} wc -l {}",
+      "find . -print0 | xargs -0rn 1 -P4 grep -l TODO",
+      "xargs -a list --max-args=2 git status",
+      "ls | xargs",
     ])
       expect((await judge(line)).verdict, line).toBe("allow");
     for (const line of [

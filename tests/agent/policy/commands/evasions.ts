@@ -406,6 +406,10 @@ make -C /tmp/evil
 make CC="sh -c 'rm x'"
 xargs rm
 xargs -n 1 rm
+xargs -n1 echo
+xargs -0 -r wc -l
+ls | xargs -I{} wc -l {}
+ls | xargs
 xargs -I{} sh -c 'rm {}'
 xargs -a /etc/passwd rm
 time rm x
@@ -534,6 +538,79 @@ make -V
   },
 ];
 
+const STATUS: Evasions = {
+  rules: ["echo *", "printf *", "test *", "[[] *", "git *", "npm *", "cat *", "ls *", "rm *"],
+  lines: String.raw`
+$? ls
+$?ls
+"$?"
+l$? src
+./$?
+echo $?>x
+echo $? > $?
+echo a 2>$?
+echo < $?
+cat $?
+cat "$?"
+cat src/$?
+ls $?
+rm $?
+rm -rf "$?"
+head -n $? src/a.ts
+IFS=1; echo $?
+IFS=0 echo $?
+PATH=$? echo x
+x=$?; echo x
+echo "$?"$(id)
+echo $?$(id)
+echo "$? $(id)"
+echo "$?${"`"}id${"`"}"
+echo $?*
+echo ~$?
+echo $?$HOME
+echo "$? $HOME"
+echo ${"$"}{?:-$(id)}
+echo ${"$"}{?/0/x}
+echo ${"$"}{?:=x}
+echo $?{a,b}
+echo $?[ab]
+echo "$?\$(id)" $(id)
+echo $? & rm x
+echo $? | sh
+sh -c $?
+eval $?
+git -c x=$? status
+git log -n$?
+git $?
+git status $?
+npm run $?
+npm run build --x=$?
+npm run build $?
+printf $?
+printf "$?"
+printf "$?%n" PATH
+printf '%n' $?
+printf -v $? x
+printf -v x $?
+printf -- $?
+test -e $?
+[ -f $? ]
+[ -f = $? ]
+[ $? ]
+[ $? -nt src/a.ts ]
+[ $? -eq 0 -o -f x ]
+[ $? -eq $(id) ]
+[ $? -eq 'a[$(id)]' ]
+test -v $?
+[[ $? -eq 0 ]]
+find . -maxdepth $?
+sed -n $?p src/a.ts
+tee $?
+cd $?
+env x=$? ls
+`,
+};
+
 const OPTIONAL_VALUES: Evasions = {
   rules: ["git *", "git {grep,diff,show,log,rev-list,blame} *"],
   lines: String.raw`
@@ -566,6 +643,6 @@ function joined(lines: string): readonly string[] {
 }
 
 /** Evasions, each with the rules that allow what it begins with. */
-export const EVASIONS: readonly Evasion[] = [...GROUPS, OPTIONAL_VALUES].flatMap(({ rules, lines }) =>
+export const EVASIONS: readonly Evasion[] = [...GROUPS, OPTIONAL_VALUES, STATUS].flatMap(({ rules, lines }) =>
   joined(lines).map((line) => ({ line, rules })),
 );

@@ -104,6 +104,12 @@ echo hello
 echo "done"
 echo ---
 echo "exit: $?"
+ls src; echo $?
+grep -q TODO src/a.ts; echo "found: ${"$"}{?}"
+git status; echo exit=$?
+ls; printf 'exit %d\n' $?
+ls; [ $? -eq 0 ] && echo yes
+ls; test "$?" -ne 0
 printf '%s\n' hello
 printf '%-10s|%5.2f 100%%\n' total 1.5
 date

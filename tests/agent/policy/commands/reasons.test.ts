@@ -57,6 +57,11 @@ describe("the reason of a part that is asked about", () => {
       "npm run build --script-shell=/x",
       '"--script-shell=/x" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
     ],
+    [
+      "npm run build -- --watch",
+      '"--watch" must stand in the rule shell(command:npm *): an option that is not known to be harmless',
+    ],
+    ["git commit -m x -a", '"-m" must stand in the rule shell(command:git *): an option that is not known to be harmless'],
     ["npm run build $X", '"$X" must stand in the rule shell(command:npm *): it has a variable or substitution'],
     ["npm exec rm src", '"rm" must stand in the rule shell(command:npm *): it says what is run'],
     ["mv -f src docs", '"-f" must stand in the rule shell(command:"{rm *,mv *}"): it changes more than is named'],
@@ -66,6 +71,10 @@ describe("the reason of a part that is asked about", () => {
     ["make --jobs=3", "make --jobs is not known to only read"],
     ["docker --host x ps", "docker --host is not known to only read"],
     ["docker -H x ps", "docker is not known to only read"],
+    ["xargs -n1 echo", "xargs runs another command"],
+    ["xargs -0 -r wc -l", "xargs runs another command"],
+    ["xargs -I{} wc -l {}", "xargs runs another command"],
+    ["xargs -I{} {} x", "the name of a command is not written out"],
     ["docker foo=bar", "docker is not known to only read"],
   ])("names the word that keeps a rule from taking it in, or the option before its command: %s", async (line, reason) => {
     const allow = [

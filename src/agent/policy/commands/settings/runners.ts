@@ -103,7 +103,7 @@ export const RUNNERS: ReadonlyMap<string, number> = new Map([
   ].map((name) => [name, 1] as const),
 ]);
 /** Commands that run their words with more words behind them, which stand nowhere in the line. */
-export const TAKES_MORE: ReadonlySet<string> = new Set(["xargs", "parallel", "entr"]);
+export const TAKES_MORE: ReadonlySet<string> = new Set(["parallel", "entr"]);
 export const MORE: ShellWord = { text: "", open: "a variable or substitution", assigns: false, start: 0, end: 0 };
 /** Commands that run the words behind one of these. */
 export const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
