@@ -22,7 +22,7 @@ async function sleepersIn(folder: string): Promise<readonly (readonly string[])[
     const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
     return lines.filter((line) => line.startsWith("sleep")).map((line) => line.slice(6, -1));
   });
-  return (await Promise.all(held)).toSorted();
+  return (await Promise.all(held)).toSorted(([one = ""], [other = ""]) => one.localeCompare(other));
 }
 
 describe.skipIf(hasNoBox || hasNoControlGroups)("the control group of a box", () => {
