@@ -51,7 +51,7 @@ describe("fs_edit (X3)", () => {
 
   it.each([
     ["a\nb\na\n", "a", "old_string occurs 2 times, in lines 1, 3: give more of the text around the one that is meant"],
-    ["aaa", "aa", "old_string occurs 2 times, in lines 1"],
+    ["aaa", "aa", "old_string occurs 2 times, in line 1:"],
     ["a\n  b\n  c\nd\n", "b\nc", "The nearest text stands in lines 2 to 3, and differs in white space only:\n2:   b\n3:   c"],
     ["first\nconst limit = 10;\nlast\n", "const limit = 12;", "The nearest text stands in line 2:\n2: const limit = 10;"],
     [

@@ -155,7 +155,7 @@ describe("fs_read", () => {
     const huge = await runTool(folder, "fs_read", { path: "huge.txt" });
     expect(huge.output.length).toBeLessThan(52_000);
     expect(huge.details).toMatchObject({ truncated: true, totalLines: 1 });
-    expect(huge.output).toContain("[only the start of line 1, which is too long to be read; the file has 1 lines]");
+    expect(huge.output).toContain("[only the start of line 1, which is too long to be read; the file has 1 line]");
     const many = await runTool(folder, "fs_read", { path: "many.txt" });
     expect(many.details).toMatchObject({ truncated: true, totalLines: 10_000 });
     expect(many.output).toMatch(/\[lines 1 to 1998 of 10000; read on with offset 1999\]$/);

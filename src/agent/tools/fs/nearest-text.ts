@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { headBytes } from "../../../lib/text.ts";
 
 /** What is looked at to find the nearest text: the lines of what is wanted, the places of each, and the lines of a file. */
@@ -24,7 +25,7 @@ export function nearestText(text: string, wanted: string): string {
   return [
     `The nearest text stands ${place}${difference(nearest.join("\n"), wanted)}:`,
     ...shown,
-    ...(nearest.length > SHOWN_LINES ? [`… ${nearest.length - SHOWN_LINES} more lines`] : []),
+    ...(nearest.length > SHOWN_LINES ? [`… ${counted(nearest.length - SHOWN_LINES, "more line")}`] : []),
   ].join("\n");
 }
 

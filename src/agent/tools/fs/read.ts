@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { byteLength, headBytes } from "../../../lib/text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
@@ -43,7 +44,8 @@ export const fsRead = defineTool({
       for await (const chunk of asUtf8(content.of(chunks), path)) range.take(chunk);
       const { content: text, lines, totalLines, isCut } = range.end();
       const last = offset - 1 + lines;
-      if (offset > 1 && offset > totalLines) throw new Error(`${path} has only ${totalLines} lines: read from an earlier offset`);
+      if (offset > 1 && offset > totalLines)
+        throw new Error(`${path} has only ${counted(totalLines, "line")}: read from an earlier offset`);
       const truncated = isCut || offset > 1 || last < totalLines;
       files.read({ name, state, ...content.end() }, !truncated);
       return {
@@ -86,7 +88,8 @@ function noteOn({
   totalLines: number;
   isCut: boolean;
 }): string {
-  if (isCut) return `\n[only the start of line ${offset}, which is too long to be read; the file has ${totalLines} lines]`;
+  if (isCut)
+    return `\n[only the start of line ${offset}, which is too long to be read; the file has ${counted(totalLines, "line")}]`;
   return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { errorCode } from "../../../lib/error-code.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { defineTool } from "../tool.ts";
@@ -34,7 +35,7 @@ export const fsWrite = defineTool({
     const bytes = byteLength(content);
     const partly = before?.known.isWhole === false ? " Only parts of what it had before were read." : "";
     return {
-      output: `Wrote ${path} (${lines} lines, ${bytes} bytes).${partly}`,
+      output: `Wrote ${path} (${counted(lines, "line")}, ${counted(bytes, "byte")}).${partly}`,
       details: { ok: true, path, bytes, lines, diff: diffOf(name, before?.present ?? null, content) },
     };
   },
