@@ -153,7 +153,7 @@ describe("fs_edit (X3)", () => {
     await symlink("/etc/passwd", join(folder, "out"));
     const other = (path: string) => runTool(folder, "fs_edit", { path, old_string: "a", new_string: "b" });
     await expect(other("sub")).rejects.toThrow("not a file");
-    await expect(other("nowhere.txt")).rejects.toThrow("ENOENT");
+    await expect(other("nowhere.txt")).rejects.toThrow("nowhere.txt does not exist: fs_glob finds files");
     await expect(other("../x")).rejects.toThrow("outside");
     await expect(other("out")).rejects.toThrow("outside");
     expect(readdirSync(folder)).toEqual(["large.txt", "out", "sub"]);
@@ -217,7 +217,9 @@ describe("fs_edit (X3)", () => {
       throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
     });
     await probe.close();
-    await expect(edit("one", "two").finally(() => full.mockRestore())).rejects.toThrow("ENOSPC");
+    await expect(edit("one", "two").finally(() => full.mockRestore())).rejects.toThrow(
+      "a.txt could not be written: the disk is full",
+    );
     expect(String(await read())).toBe("one");
     expect(readdirSync(folder)).toEqual(["a.txt"]);
   });

@@ -59,7 +59,7 @@ describe("fs_multi_edit (X6)", () => {
     ]);
     await expect(failed).rejects.toThrow(/^no file was changed, since not all edits can be made:\n/);
     await expect(failed).rejects.toThrow("edits[1] (b.txt): old_string occurs 2 times");
-    await expect(failed).rejects.toThrow("edits[2] (nowhere.txt): ENOENT");
+    await expect(failed).rejects.toThrow("edits[2] (nowhere.txt): nowhere.txt does not exist: fs_glob finds files");
     await expect(failed).rejects.toThrow("edits[3] (c.bin): c.bin is not a text file");
     await expect(failed).rejects.toThrow("edits[4] (../out.txt): ../out.txt lies outside");
     expect(await contents()).toEqual(files);

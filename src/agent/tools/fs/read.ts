@@ -7,6 +7,7 @@ import { Type } from "typebox";
 import { stateOf } from "../../workspace/file-state.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { encodingOf } from "./text-content.ts";
+import { openFile } from "./unopened-file.ts";
 
 /** The bytes of a file's start that are looked at to tell text from other content. */
 const PROBE_BYTES = 8 * 1024;
@@ -32,7 +33,7 @@ export const fsRead = defineTool({
     const offset = given.offset ?? 1;
     const limit = given.limit ?? LINES;
     const name = workspace.show(workspace.resolve(path));
-    const file = await workspace.openForReading(path);
+    const file = await openFile(workspace, path);
     try {
       const range = new LineRange(offset, limit);
       const content = new ContentDigest();

@@ -10,6 +10,7 @@ import { readKnown, writtenFile } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
+import { stageFile } from "./unopened-file.ts";
 
 /** Writes a whole file. */
 export const fsWrite = defineTool({
@@ -25,7 +26,7 @@ export const fsWrite = defineTool({
   async run({ path, content }, context) {
     const { workspace, files, signal } = context;
     const before = await ifThere(readKnown(context, path));
-    const staged = await workspace.stageFile(path, content);
+    const staged = await stageFile(workspace, path, content);
     // What has ended while the content was staged writes nothing.
     if (signal.aborted) await staged.discard();
     signal.throwIfAborted();
