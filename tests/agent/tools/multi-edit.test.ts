@@ -125,8 +125,8 @@ describe("fs_multi_edit (X6)", () => {
 
   it("refuses no edits, too many, and too many bytes together", async () => {
     const { folder, edit } = await folderWith({});
-    await expect(edit([])).rejects.toThrow("must NOT have fewer than 1 items");
-    await expect(edit(Array.from({ length: 101 }, () => replace("a", "b", "c")))).rejects.toThrow("more than 100 items");
+    await expect(edit([])).rejects.toThrow("must have at least 1 item");
+    await expect(edit(Array.from({ length: 101 }, () => replace("a", "b", "c")))).rejects.toThrow("must have at most 100 items");
     await mkdir(join(folder, "sub"));
     const names = ["1", "2", "3", "4", "5"];
     for (const name of names) await writeFile(join(folder, name), "x".repeat(4_500_000) + name);
