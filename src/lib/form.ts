@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { TSchema } from "typebox";
 import { isJsonObject } from "./json.ts";
+import { limitWords } from "./limit-words.ts";
 
 const ajv = new Ajv({
   allErrors: true,
@@ -69,6 +70,7 @@ function problemOf(
   const field = propertyName === undefined ? place : `${place}: the name ${JSON.stringify(propertyName)}`;
   const problem: unknown = parentSchema?.["problem"];
   if (typeof problem === "string") return `${field} ${problem}`;
+  const words = limitWords({ keyword, params }) ?? message ?? keyword;
   switch (keyword) {
     case "additionalProperties": {
       const known = isJsonObject(parentSchema?.["properties"]) ? Object.keys(parentSchema["properties"]) : [];
@@ -82,9 +84,9 @@ function problemOf(
     case "minimum":
     case "maximum":
       // Texts may be secrets.
-      return `${field} ${message ?? keyword}${typeof data === "number" || typeof data === "boolean" ? `, not ${data}` : ""}`;
+      return `${field} ${words}${typeof data === "number" || typeof data === "boolean" ? `, not ${data}` : ""}`;
     default:
-      return `${field} ${message ?? keyword}`;
+      return `${field} ${words}`;
   }
 }
 

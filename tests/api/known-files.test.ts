@@ -88,7 +88,7 @@ describe("an existing file", () => {
       state: "COMPLETED",
       output: expect.stringContaining("Only parts of what it had before were read."),
     });
-    expect(second?.output).toBe("Wrote a.txt (1 lines, 10 bytes).");
+    expect(second?.output).toBe("Wrote a.txt (1 line, 10 bytes).");
   });
 });
 
@@ -145,7 +145,7 @@ describe("a file that something else has changed", () => {
     await writeFile(join(app.workspace, "many.txt"), lines("an old one", 300));
     await writeFile(join(app.workspace, "large.txt"), lines("old", 50_000));
     const [, , , many, large] = await turnOf(app);
-    expect(many?.output).toMatch(/300 lines were added, and 300 removed\.$/);
+    expect(many?.output).toMatch(/The change adds 300 lines and removes 300 lines\.$/);
     expect(large?.output).toMatch(/now it has 488890 bytes, changed at \S+\.$/);
   });
 });

@@ -44,7 +44,7 @@ describe("fs_multi_edit in the gate", () => {
     ]);
     const edited = await as("paul").decide({ approvalId, inputHash, decision: "ALLOW", input: { edits: editsOf("docs/b.txt") } });
     expect(edited.userErrors).toEqual([]);
-    expect(textOf(await as("anna").until(agent, "DONE"))).toContain("Made 1 edits in 1 files");
+    expect(textOf(await as("anna").until(agent, "DONE"))).toContain("Made 1 edit in 1 file:");
     expect(await contents()).toEqual(["one\n", "two\n"]);
     expect((await approvalOf(as("paul"), approvalId)).paths).toEqual([{ parameter: "edits[].path", names: ["docs/b.txt"] }]);
   });

@@ -122,7 +122,10 @@ describe("what a program can read of a call that came to nothing (features.md T1
     const { calls, app } = await turnWith([{ tool: "fs_read", input: { path: "docs/missing.md" } }]);
     expect(calls).toMatchObject([
       {
-        error: { type: "EXECUTION_FAILED", message: "The tool failed: docs/missing.md does not exist" },
+        error: {
+          type: "EXECUTION_FAILED",
+          message: "The tool failed: docs/missing.md does not exist: fs_glob finds files, and fs_write makes new ones",
+        },
         details: { errorType: "execution_failed", retryable: true, code: "ENOENT", errno: -2, path: "docs/missing.md" },
       },
     ]);

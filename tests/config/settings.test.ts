@@ -126,7 +126,7 @@ describe("settings that cannot work say what to do", () => {
     [
       "a number out of its bounds",
       'export default { models: { m: { provider: "scripted", script: "s" } }, templates: { t: { model: "m", systemPrompt: "x", maxSteps: 0 } }, retention: { eventsDays: 0 } }',
-      /templates\.t\.maxSteps must be >= 1, not 0; retention\.eventsDays must be a number of days, at least an hour/,
+      /templates\.t\.maxSteps must be at least 1, not 0; retention\.eventsDays must be a number of days, at least an hour/,
     ],
     [
       "a token hash that is none",

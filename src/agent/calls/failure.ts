@@ -1,31 +1,19 @@
 import { basename, isAbsolute, relative } from "node:path";
 import type { JsonObject } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
+import { UnopenedFile } from "../tools/fs/unopened-file.ts";
+import { systemWords } from "../workspace/system-words.ts";
 
 /** The failure of a tool: in words, and the fields that its error has besides. */
 export type Failure = { readonly message: string; readonly cause: JsonObject };
 
-/** The codes of what goes wrong with files most often, in words that follow the name of the file. */
-const IN_WORDS: Readonly<Record<string, string>> = {
-  ENOENT: "does not exist",
-  EISDIR: "is a folder",
-  ENOTDIR: "is no folder, or lies in something that is none",
-  EACCES: "may not be opened by the server",
-  EPERM: "may not be changed by the server",
-  EEXIST: "is there already",
-  ENOTEMPTY: "is a folder that is not empty",
-  ENOSPC: "could not be written: the disk is full",
-  ENAMETOOLONG: "has too long a name",
-  ELOOP: "is a link that leads back to itself",
-};
-
 /** The failure of a tool that threw `error`, as the model reads it: names of files are those of the workspace, not of the server's disk. */
 export function failureOf(error: unknown, root: string): Failure {
-  const { code, errno, path } = fieldsOf(error);
+  const { code, errno, path } = fieldsOf(error instanceof UnopenedFile ? error.cause : error);
   const name = path === null ? null : inWorkspace(root, path);
-  const words = code === null ? undefined : IN_WORDS[code];
+  const words = error instanceof UnopenedFile ? null : systemWords(error);
   const message =
-    name !== null && words !== undefined
+    name !== null && words !== null
       ? `${name === "" ? "the workspace" : name} ${words}`
       : messageOf(error).replaceAll(`${root}/`, "");
   return {

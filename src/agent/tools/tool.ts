@@ -22,7 +22,7 @@ import type { Shells } from "./bash/shells.ts";
 import type { ToolHooks } from "./tool-hooks.ts";
 import type { BoundPreview, PreviewContext, ToolPreview } from "./tool-preview.ts";
 import type { ToolResult } from "./tool-result.ts";
-import { describe, issueOf, type ValidationIssue } from "./validation-issue.ts";
+import { describe, issuesOf, type ValidationIssue } from "./validation-issue.ts";
 
 /** The risk of a call: how much it could change. */
 export const RISKS = ["LOW", "MEDIUM", "HIGH"] as const;
@@ -253,7 +253,7 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     hooks: { preToolUse: definition.hooks?.preToolUse ?? [], postToolUse: definition.hooks?.postToolUse ?? [] },
     bind(raw) {
       const input: unknown = structuredClone(raw);
-      if (!validate(input)) return refused((validate.errors ?? []).map((error) => issueOf(error, input)));
+      if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       return accepted({
         input,

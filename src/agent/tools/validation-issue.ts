@@ -1,11 +1,16 @@
 import type { ErrorObject } from "ajv";
 import { isJsonObject, type Json } from "../../lib/json.ts";
+import { limitWords } from "../../lib/limit-words.ts";
 
 /** The problem with one parameter: a JSON pointer, what was expected, and the value that came; undefined if none did. */
 export type ValidationIssue = { readonly path: string; readonly message: string; readonly value: Json | undefined };
 
-/** The problem that Ajv found in an input, for the model. */
-export function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
+/** The problems that Ajv found in an input, for the model. The problem with a name of a field stands alone, without the one that there is such a name. */
+export function issuesOf(errors: readonly ErrorObject[], input: unknown): readonly ValidationIssue[] {
+  return errors.filter(({ keyword }) => keyword !== "propertyNames").map((error) => issueOf(error, input));
+}
+
+function issueOf(error: ErrorObject, input: unknown): ValidationIssue {
   const path = error.instancePath === "" ? "/" : error.instancePath;
   switch (error.keyword) {
     case "required":
@@ -26,6 +31,6 @@ function propertyOf(data: unknown, key: unknown): unknown {
 /** The problem in words that follow the place. */
 export function describe(error: ErrorObject): string {
   if (error.keyword === "enum") return `must be one of ${JSON.stringify(error.params["allowedValues"])}`;
-  if (error.keyword === "minLength" && error.params["limit"] === 1) return "must not be empty";
-  return error.message ?? error.keyword;
+  const words = limitWords(error) ?? error.message ?? error.keyword;
+  return error.propertyName === undefined ? words : `the name ${JSON.stringify(error.propertyName)} ${words}`;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../lib/counted.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
 /** Counts what a search leaves out, by the reason. */
@@ -35,7 +36,7 @@ export function leftOutNote({ secrets, hidden, folders, large, binary, links, un
     ...(folders.size === 0 ? [] : [`${[...folders].join(" and ")} (name the folder in the pattern)`]),
     ...(large === 0 ? [] : [`${large} too large`]),
     ...(binary === 0 ? [] : [`${binary} without text`]),
-    ...(links === 0 ? [] : [`${links} ${links === 1 ? "link" : "links"} (name what a link leads to)`]),
+    ...(links === 0 ? [] : [`${counted(links, "link")} (name what a link leads to)`]),
     ...(unreadable === 0 ? [] : [`${unreadable} that cannot be read`]),
   ];
   return parts.length === 0 ? "" : `\n[left out: ${parts.join("; ")}]`;

@@ -8,6 +8,7 @@ import { errorCode } from "../../lib/error-code.ts";
 import { PathClosed, PathRefused } from "./path-refused.ts";
 import { SAFELY } from "./safely.ts";
 import { StagedFile } from "./staged-file.ts";
+import { systemWords } from "./system-words.ts";
 
 /** The access to a file: a file that may be written is also made, replaced and removed. */
 export type Access = "read" | "write";
@@ -151,8 +152,14 @@ function realpathOf(wanted: string, path: string): string {
   try {
     return realpathOfNearest(wanted);
   } catch (error) {
-    throw error instanceof PathRefused ? error : new PathRefused(`${path} cannot be resolved (${messageOf(error)})`);
+    throw error instanceof PathRefused ? error : new PathRefused(`${path} ${unresolved(error)}`);
   }
+}
+
+/** The reason for which the system does not resolve a path, in words that follow the path. */
+function unresolved(error: unknown): string {
+  if (errorCode(error) === "ENOTDIR") return "has something in its path that is no folder";
+  return systemWords(error) ?? `cannot be resolved (${errorCode(error) ?? messageOf(error)})`;
 }
 
 /** The real path of the nearest folder that exists, with what is missing behind it. */

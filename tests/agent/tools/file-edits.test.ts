@@ -51,7 +51,7 @@ describe("fs_edit (X3)", () => {
 
   it.each([
     ["a\nb\na\n", "a", "old_string occurs 2 times, in lines 1, 3: give more of the text around the one that is meant"],
-    ["aaa", "aa", "old_string occurs 2 times, in lines 1"],
+    ["aaa", "aa", "old_string occurs 2 times, in line 1:"],
     ["a\n  b\n  c\nd\n", "b\nc", "The nearest text stands in lines 2 to 3, and differs in white space only:\n2:   b\n3:   c"],
     ["first\nconst limit = 10;\nlast\n", "const limit = 12;", "The nearest text stands in line 2:\n2: const limit = 10;"],
     [
@@ -74,6 +74,9 @@ describe("fs_edit (X3)", () => {
       "callall(one)",
       "The nearest text stands in line 1, and differs in white space and in upper and lower case only:\n1: if",
     ],
+    ["x\nreturn a - b;\n", "a * b", "The nearest text stands in line 2:\n2: return a - b;"],
+    ["a - b\na + b\n", "a * b", "Nothing in the file is like it. The file has 2 lines: read the file again."],
+    ["x = i--;\n", "i++", "Nothing in the file is like it. The file has 1 line: read the file again."],
     ["const Limit = 1;\nconst another = makeLimit();\n", "limit", "Nothing in the file is like it"],
     ["the tablet is there\n", "a b", "Nothing in the file is like it"],
     ["", "a", "old_string does not occur. Nothing in the file is like it"],
@@ -153,7 +156,7 @@ describe("fs_edit (X3)", () => {
     await symlink("/etc/passwd", join(folder, "out"));
     const other = (path: string) => runTool(folder, "fs_edit", { path, old_string: "a", new_string: "b" });
     await expect(other("sub")).rejects.toThrow("not a file");
-    await expect(other("nowhere.txt")).rejects.toThrow("ENOENT");
+    await expect(other("nowhere.txt")).rejects.toThrow("nowhere.txt does not exist: fs_glob finds files");
     await expect(other("../x")).rejects.toThrow("outside");
     await expect(other("out")).rejects.toThrow("outside");
     expect(readdirSync(folder)).toEqual(["large.txt", "out", "sub"]);
@@ -217,7 +220,9 @@ describe("fs_edit (X3)", () => {
       throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
     });
     await probe.close();
-    await expect(edit("one", "two").finally(() => full.mockRestore())).rejects.toThrow("ENOSPC");
+    await expect(edit("one", "two").finally(() => full.mockRestore())).rejects.toThrow(
+      "a.txt could not be written: the disk is full",
+    );
     expect(String(await read())).toBe("one");
     expect(readdirSync(folder)).toEqual(["a.txt"]);
   });

@@ -31,7 +31,7 @@ describe("the schema of a tool's input", () => {
       expect(typed.bind(input)).toEqual({ ok: true, value: { input, preview: null, run: expect.any(Function) } });
     expect(typed.bind({ path: "a", most: 0 })).toMatchObject({
       ok: false,
-      refusal: [{ path: "/most", message: "must be >= 1" }],
+      refusal: [{ path: "/most", message: "must be at least 1" }],
     });
     expect(typed.bind({ most: 1 })).toMatchObject({ ok: false, refusal: [{ message: "must have required property 'path'" }] });
   });
@@ -66,10 +66,10 @@ describe("the definition of a tool", () => {
   it.each([
     [{ risk: "HUGE" }, "tool t: risk must be one of LOW, MEDIUM, HIGH"],
     [{ readOnly: "no" }, "tool t: readOnly must be boolean"],
-    [{ description: "" }, "tool t: description must NOT have fewer than 1 characters"],
+    [{ description: "" }, "tool t: description must not be empty"],
     [{ run: undefined }, "tool t: the definition must have required property 'run'"],
     [{ timeout: 5 }, 'tool t: the definition has no field "timeout": the fields are name, description'],
-    [{ timeoutMs: 0 }, "tool t: timeoutMs must be >= 1, not 0"],
+    [{ timeoutMs: 0 }, "tool t: timeoutMs must be at least 1, not 0"],
     [{ paths: { n: "reed" } }, "tool t: paths.n must be one of read, write"],
     [
       { cacheable: true, readOnly: false, paths: {} },

@@ -77,7 +77,12 @@ describe("bash_run", () => {
     ],
     ["a folder that is a file", { command: "pwd", cwd: "file" }, "EXECUTION_FAILED", /failed: file is no folder/],
     ["a folder outside of the workspace", { command: "pwd", cwd: ".." }, "PERMISSION_DENIED", /outside of the workspace/],
-    ["a variable without a name", { command: "env", env: { "A=B": "c" } }, "INVALID_PARAMS", /env/],
+    [
+      "a variable with a wrong name",
+      { command: "env", env: { "A-B": "c" } },
+      "INVALID_PARAMS",
+      /again:\n- \/env: the name "A-B" must match pattern "[^\n]*"; received "A-B"$/,
+    ],
     ["a value that is no text", { command: "env", env: { A: 7 } }, "INVALID_PARAMS", /env\/A: must be string/],
     ["no command", { command: "" }, "INVALID_PARAMS", /command: must not be empty/],
     ["a command that is too long", { command: "x".repeat(40_000) }, "INVALID_PARAMS", /command/],

@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { Type } from "typebox";
 import { closed } from "../../../lib/setting.ts";
 import { OUTPUT } from "../limits.ts";
@@ -44,7 +45,8 @@ export const bashLogs = defineTool({
     const leftOut = output.from > from ? `[${output.from - from} bytes from offset ${from} on are no longer kept]\n` : "";
     const all = total === 0 ? "it has said nothing" : "all";
     const said = from > total ? `offset ${from} lies behind the end, which is at ${total}` : end === null ? `${all} so far` : all;
-    const next = to < total ? `${total - to} more bytes, read on` : end === null ? `${said}, read on later` : said;
+    const more = `${counted(total - to, "more byte")}, read on`;
+    const next = to < total ? more : end === null ? `${said}, read on later` : said;
     return {
       output: `${leftOut}${text}${text === "" || text.endsWith("\n") ? "" : "\n"}[${state}; ${next}${to === total && end !== null ? "" : ` with since ${to}`}]`,
       details: { ...common, since: output.from, next_offset: to, output: text, outputBytes: total, server: null },

@@ -9,6 +9,7 @@ import { writtenFile, type FileContext } from "./known-content.ts";
 import { encodeText } from "./text-content.ts";
 import { editText, type TextEdit } from "./text-edit.ts";
 import { fileDiff, type FileDiff } from "./unified-diff.ts";
+import { stageFile, unopened } from "./unopened-file.ts";
 
 /** An edit of one of several files. */
 export type FileEdit = TextEdit & { readonly path: string };
@@ -113,12 +114,14 @@ export async function writeFiles(
   try {
     for (const file of files) {
       const content = encodeText({ ...file.before.content, text: file.text });
-      staged.push({ file, content, beside: await workspace.stageFile(file.path, content) });
+      staged.push({ file, content, beside: await stageFile(workspace, file.path, content) });
     }
     for (const { file, beside, content } of staged) {
       signal.throwIfAborted();
       const { name, state } = file.before.present;
-      const after = await beside.replace(state);
+      const after = await beside.replace(state).catch((error: unknown) => {
+        throw unopened(file.path, error);
+      });
       written.push(name);
       known.wrote(writtenFile(name, after, content), file.before.known.isWhole);
     }

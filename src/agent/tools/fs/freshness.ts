@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { modifiedAt } from "../../workspace/file-state.ts";
 import { KNOWN_PATH_BYTES, type KnownFile, type SeenFile } from "../../workspace/known-files.ts";
@@ -21,8 +22,8 @@ export function unread(path: string, name: string): string {
  */
 export function requireSame(path: string, present: SeenFile, known: KnownFile, before: Buffer | null): void {
   if (known.digest === present.digest) return;
-  const was = `${known.bytes} bytes, changed at ${new Date(known.modifiedAt).toISOString()}`;
-  const is = `${present.state.bytes} bytes, changed at ${modifiedAt(present.state).toISOString()}`;
+  const was = `${counted(known.bytes, "byte")}, changed at ${new Date(known.modifiedAt).toISOString()}`;
+  const is = `${counted(Number(present.state.bytes), "byte")}, changed at ${modifiedAt(present.state).toISOString()}`;
   throw new FileProblem(
     [
       `${path} was changed by something else since you last ${known.access === "READ" ? "read" : "wrote"} it, and is left as it is: read it again.`,
@@ -41,6 +42,6 @@ function changesOf(before: Buffer | null, { name, content }: SeenFile): readonly
   if (diff === null) return [];
   if (byteLength(diff) <= CHANGES_BYTES) return [diff];
   const lines = diff.split("\n").slice(2);
-  const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
-  return [`${count("+")} lines were added, and ${count("-")} removed.`];
+  const changed = (sign: string): string => counted(lines.filter((line) => line.startsWith(sign)).length, "line");
+  return [`The change adds ${changed("+")} and removes ${changed("-")}.`];
 }

@@ -6,6 +6,7 @@ import type { ToolContext } from "../tool.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { FileProblem } from "./file-problem.ts";
 import { requireSame, unread } from "./freshness.ts";
+import { openFile } from "./unopened-file.ts";
 
 /** The part of a call's context that it takes to read and write files. */
 export type FileContext = Pick<ToolContext, "workspace" | "files" | "signal">;
@@ -15,7 +16,7 @@ export type KnownContent = { readonly present: SeenFile; readonly known: KnownFi
 
 /**
  * Reads a file that is to be written: one that the agent has read or written before, and that nothing else has changed since.
- * Throws a FileProblem if that is not so, the system's error if there is no file, and PathRefused for one that may not be read or
+ * Throws a FileProblem if that is not so, UnopenedFile if there is none, and PathRefused for one that may not be read or
  * written. Beyond `mostBytes` nothing is read, and the file is refused; without a bound a large content is not held.
  */
 export async function readKnown(context: FileContext, path: string, mostBytes?: number): Promise<KnownContent> {
@@ -23,7 +24,7 @@ export async function readKnown(context: FileContext, path: string, mostBytes?: 
   const name = workspace.show(workspace.resolve(path, "write"));
   const known = await files.find(name);
   if (known === null) {
-    await (await workspace.openForReading(path)).close();
+    await (await openFile(workspace, path)).close();
     throw new FileProblem(unread(path, name));
   }
   const present = await readNamed(context, path, name, mostBytes);
@@ -37,7 +38,7 @@ async function readNamed(
   name: string,
   mostBytes: number = Infinity,
 ): Promise<SeenFile> {
-  const file = await workspace.openForReading(path);
+  const file = await openFile(workspace, path);
   try {
     const state = await stateOf(file);
     requireSize(path, Number(state.bytes), mostBytes);

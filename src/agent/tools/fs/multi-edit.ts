@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { Type, type Static } from "typebox";
 import { closed } from "../../../lib/setting.ts";
 import { defineTool } from "../tool.ts";
@@ -28,7 +29,7 @@ export const fsMultiEdit = defineTool({
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
     return {
       output: [
-        `Made ${edits.length} edits in ${files.length} files:`,
+        `Made ${counted(edits.length, "edit")} in ${counted(files.length, "file")}:`,
         ...results.map((result) => `${result.path}: ${result.replacements} replaced`),
       ].join("\n"),
       details: {

@@ -1,4 +1,6 @@
+import { counted } from "../../../lib/counted.ts";
 import { headBytes } from "../../../lib/text.ts";
+import { lineCount } from "./lines.ts";
 
 /** What is looked at to find the nearest text: the lines of what is wanted, the places of each, and the lines of a file. */
 const WANTED_LINES = 200;
@@ -15,8 +17,9 @@ export function nearestText(text: string, wanted: string): string {
   const wantedLines = wanted.split("\n");
   const found =
     byFoldedText(lines, wantedLines) ??
-    spanFrom(byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines), wantedLines);
-  if (found === null) return "Nothing in the file is like it: read the file again.";
+    spanFrom(byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines) ?? byFewChanges(lines, wanted), wantedLines);
+  if (found === null)
+    return `Nothing in the file is like it. The file has ${counted(lineCount(text), "line")}: read the file again.`;
   const { start, end } = found;
   const nearest = lines.slice(start, end);
   const shown = nearest.slice(0, SHOWN_LINES).map((line, index) => `${start + index + 1}: ${headBytes(line, SHOWN_BYTES)}`);
@@ -24,7 +27,7 @@ export function nearestText(text: string, wanted: string): string {
   return [
     `The nearest text stands ${place}${difference(nearest.join("\n"), wanted)}:`,
     ...shown,
-    ...(nearest.length > SHOWN_LINES ? [`… ${nearest.length - SHOWN_LINES} more lines`] : []),
+    ...(nearest.length > SHOWN_LINES ? [`… ${counted(nearest.length - SHOWN_LINES, "more line")}`] : []),
   ].join("\n");
 }
 
@@ -125,6 +128,46 @@ function bySimilarLine(lines: readonly string[], wanted: readonly string[]): num
     if (likeness > most) [best, most] = [index - longest, likeness];
   });
   return best === null ? null : Math.max(0, best);
+}
+
+/** What is looked at to find a short text by the characters in which it differs: its own characters, and those of a file. */
+const SHORT = { wanted: 32, file: 50_000 };
+
+/**
+ * The line that has a short text of one line but for a quarter of its characters at most, if it has it but for fewer than all
+ * other lines; null if none does.
+ */
+function byFewChanges(lines: readonly string[], wanted: string): number | null {
+  if (wanted.length > SHORT.wanted || wanted.includes("\n")) return null;
+  let [nearest, fewest, isOnly]: [number | null, number, boolean] = [null, Math.floor(wanted.length / 4), true];
+  let room = SHORT.file;
+  for (const [index, line] of lines.entries()) {
+    room -= line.length;
+    if (room < 0) break;
+    const changes = changesFrom(line, wanted);
+    if (changes < fewest || (changes === fewest && nearest === null)) [nearest, fewest, isOnly] = [index, changes, true];
+    else if (changes === fewest) isOnly = false;
+  }
+  return isOnly ? nearest : null;
+}
+
+/**
+ * The fewest characters that are changed, added or removed to make a wanted text of some part of a line (Sellers, The theory and
+ * computation of evolutionary distances, 1980).
+ */
+function changesFrom(line: string, wanted: string): number {
+  let column = Array.from({ length: wanted.length + 1 }, (_, index) => index);
+  let fewest = wanted.length;
+  for (const character of line.split("")) {
+    const next = [0];
+    for (let index = 1; index <= wanted.length; index += 1) {
+      const replaced = (column[index - 1] ?? 0) + (wanted[index - 1] === character ? 0 : 1);
+      next.push(Math.min(replaced, (column[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
+    }
+    column = next;
+    fewest = Math.min(fewest, column[wanted.length] ?? fewest);
+  }
+  return fewest;
 }
 
 /** The pairs of neighbouring characters of a line's start, without white space. */

@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { byteLength, headBytes } from "../../../lib/text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
@@ -6,6 +7,7 @@ import { Type } from "typebox";
 import { stateOf } from "../../workspace/file-state.ts";
 import { ContentDigest } from "./content-digest.ts";
 import { encodingOf } from "./text-content.ts";
+import { openFile } from "./unopened-file.ts";
 
 /** The bytes of a file's start that are looked at to tell text from other content. */
 const PROBE_BYTES = 8 * 1024;
@@ -31,7 +33,7 @@ export const fsRead = defineTool({
     const offset = given.offset ?? 1;
     const limit = given.limit ?? LINES;
     const name = workspace.show(workspace.resolve(path));
-    const file = await workspace.openForReading(path);
+    const file = await openFile(workspace, path);
     try {
       const range = new LineRange(offset, limit);
       const content = new ContentDigest();
@@ -43,7 +45,8 @@ export const fsRead = defineTool({
       for await (const chunk of asUtf8(content.of(chunks), path)) range.take(chunk);
       const { content: text, lines, totalLines, isCut } = range.end();
       const last = offset - 1 + lines;
-      if (offset > 1 && offset > totalLines) throw new Error(`${path} has only ${totalLines} lines: read from an earlier offset`);
+      if (offset > 1 && offset > totalLines)
+        throw new Error(`${path} has only ${counted(totalLines, "line")}: read from an earlier offset`);
       const truncated = isCut || offset > 1 || last < totalLines;
       files.read({ name, state, ...content.end() }, !truncated);
       return {
@@ -86,7 +89,8 @@ function noteOn({
   totalLines: number;
   isCut: boolean;
 }): string {
-  if (isCut) return `\n[only the start of line ${offset}, which is too long to be read; the file has ${totalLines} lines]`;
+  if (isCut)
+    return `\n[only the start of line ${offset}, which is too long to be read; the file has ${counted(totalLines, "line")}]`;
   return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
 }
 

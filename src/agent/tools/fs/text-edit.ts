@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import { EDITED_FILE_BYTES } from "../limits.ts";
 import { lineOf } from "./lines.ts";
@@ -42,9 +43,7 @@ export function editText(text: string, { oldString, newString, replaceAll }: Tex
 
 /** Says how many places were replaced, and in which lines the first of them stood. */
 export function placesIn({ replacements, lines }: EditedText): string {
-  const more = replacements > NAMED_LINES ? " …" : "";
-  if (replacements === 1) return `1 occurrence replaced, in line ${lines.join(", ")}`;
-  return `${replacements} occurrences replaced, in lines ${lines.join(", ")}${more}`;
+  return `${counted(replacements, "occurrence")} replaced, ${inLines(lines, replacements)}`;
 }
 
 /** A text as an edit sees it: its line end, and the offset in the text itself of an offset in what is seen. */
@@ -92,8 +91,11 @@ function firstLines(text: string, starts: readonly number[]): readonly number[] 
   return [...new Set(starts.slice(0, NAMED_LINES).map((start) => lineOf(text, start)))];
 }
 
+/** Names the lines in which the first of so many places stand. */
+function inLines(lines: readonly number[], places: number): string {
+  return `in ${lines.length === 1 ? "line" : "lines"} ${lines.join(", ")}${places > NAMED_LINES ? " …" : ""}`;
+}
+
 function notUnique(text: string, starts: readonly number[]): string {
-  const lines = firstLines(text, starts).join(", ");
-  const more = starts.length > NAMED_LINES ? " …" : "";
-  return `old_string occurs ${starts.length} times, in lines ${lines}${more}: give more of the text around the one that is meant, or replace_all: true`;
+  return `old_string occurs ${starts.length} times, ${inLines(firstLines(text, starts), starts.length)}: give more of the text around the one that is meant, or replace_all: true`;
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../../lib/counted.ts";
 import { errorCode } from "../../../lib/error-code.ts";
 import { byteLength } from "../../../lib/text.ts";
 import { defineTool } from "../tool.ts";
@@ -9,6 +10,7 @@ import { readKnown, writtenFile } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
+import { stageFile } from "./unopened-file.ts";
 
 /** Writes a whole file. */
 export const fsWrite = defineTool({
@@ -24,7 +26,7 @@ export const fsWrite = defineTool({
   async run({ path, content }, context) {
     const { workspace, files, signal } = context;
     const before = await ifThere(readKnown(context, path));
-    const staged = await workspace.stageFile(path, content);
+    const staged = await stageFile(workspace, path, content);
     // What has ended while the content was staged writes nothing.
     if (signal.aborted) await staged.discard();
     signal.throwIfAborted();
@@ -34,7 +36,7 @@ export const fsWrite = defineTool({
     const bytes = byteLength(content);
     const partly = before?.known.isWhole === false ? " Only parts of what it had before were read." : "";
     return {
-      output: `Wrote ${path} (${lines} lines, ${bytes} bytes).${partly}`,
+      output: `Wrote ${path} (${counted(lines, "line")}, ${counted(bytes, "byte")}).${partly}`,
       details: { ok: true, path, bytes, lines, diff: diffOf(name, before?.present ?? null, content) },
     };
   },

@@ -1,0 +1,38 @@
+import type { FileHandle } from "node:fs/promises";
+import { errorCode } from "../../../lib/error-code.ts";
+import { systemWords } from "../../workspace/system-words.ts";
+import type { StagedFile } from "../../workspace/staged-file.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+
+/** A file that the system did not open or write, in words for the model. `code` is the one of the system's error, which is the cause. */
+export class UnopenedFile extends Error {
+  override readonly name = "UnopenedFile";
+  readonly code: string | null;
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = errorCode(cause);
+  }
+}
+
+/** The system's error about the file of a path, as an UnopenedFile; all other errors as they are. */
+export function unopened(path: string, error: unknown): unknown {
+  const words = systemWords(error);
+  if (words === null || error instanceof UnopenedFile) return error;
+  const advice = errorCode(error) === "ENOENT" ? ": fs_glob finds files, and fs_write makes new ones" : "";
+  return new UnopenedFile(`${path} ${words}${advice}`, error);
+}
+
+/** Opens a file for reading. Throws an UnopenedFile if the system does not open it. */
+export async function openFile(workspace: Workspace, path: string): Promise<FileHandle> {
+  return workspace.openForReading(path).catch((error: unknown) => {
+    throw unopened(path, error);
+  });
+}
+
+/** Writes a new content of a file beside it. Throws an UnopenedFile if the system does not let it. */
+export async function stageFile(workspace: Workspace, path: string, content: string | Uint8Array): Promise<StagedFile> {
+  return workspace.stageFile(path, content).catch((error: unknown) => {
+    throw unopened(path, error);
+  });
+}
