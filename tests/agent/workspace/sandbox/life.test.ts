@@ -20,6 +20,11 @@ function marked(mark: string): readonly string[] {
   });
 }
 
+/** Of these, those that sleep already. */
+function sleeping(mark: string): readonly string[] {
+  return marked(mark).filter((id) => readFileSync(`/proc/${id}/comm`, "utf8") === "sleep\n");
+}
+
 /** A time to sleep that no other program of the machine has, in s. */
 const newMark = (): string => `${randomInt(1_000_000, 1_000_000_000)}.25`;
 
@@ -43,9 +48,20 @@ describe.skipIf(hasNoBox)("a program of a box", () => {
     const argv = ["perl", "-e", "print join('|', @ARGV, map { qq($_=$ENV{$_}) } sort keys %ENV)", "--", value, "", "-x"] as const;
     const { out } = await run("", { argv, env: { PATH: "/usr/bin", "odd-name": value, LD_PRELOAD: "", TMPDIR: "/var/tmp" } });
     expect(out).toBe(
-      [value, "", "-x", "LD_PRELOAD=", "PATH=/usr/bin", `PWD=${workspace}`, "TMPDIR=/tmp", `odd-name=${value}`].join("|"),
+      [
+        value,
+        "",
+        "-x",
+        "LD_PRELOAD=",
+        "PATH=/usr/bin",
+        `PWD=${workspace}`,
+        "TMPDIR=/tmp",
+        "npm_config_update_notifier=false",
+        `odd-name=${value}`,
+      ].join("|"),
     );
-    expect((await run("", { argv: ["/usr/bin/env"], env: {} })).out).toBe(`PWD=${workspace}\n`);
+    const { out: least } = await run("", { argv: ["/usr/bin/env"], env: {} });
+    expect(least).toBe(`PWD=${workspace}\nnpm_config_update_notifier=false\n`);
   });
 
   it("takes with it what it started when it ends, also what left its group", async () => {
@@ -72,10 +88,9 @@ describe.skipIf(hasNoBox)("a program of a box", () => {
   it("is killed with all that left its group when its server is killed", async () => {
     const mark = newMark();
     const folder = await temporaryFolder();
-    const script = await boxServer(folder, `mkdir .husky; ${leaves(mark)}; echo up; sleep 100`);
+    const script = await boxServer(folder, `mkdir .husky; ${leaves(mark)}; sleep 100`);
     const server = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
-    await once(server.stdout, "data");
-    expect(marked(mark).length).toBeGreaterThan(1);
+    await expect.poll(() => sleeping(mark)).toHaveLength(2);
     server.kill("SIGKILL");
     await once(server, "exit");
     await expect.poll(() => marked(mark)).toEqual([]);
