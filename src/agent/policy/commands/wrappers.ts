@@ -31,8 +31,11 @@ export function unwrapped(words: readonly ShellWord[]): readonly ShellWord[] {
     if (word === undefined || word.open !== null || !word.text.startsWith("-")) break;
     const [option = ""] = word.text.split("=");
     if (plain.flags.includes(word.text) || (word.text.includes("=") && plain.valued.includes(option))) continue;
-    if (plain.valued.includes(word.text)) index += 1;
-    else if (!(name?.text === "nice" && /^-\d+$/.test(word.text))) return words;
+    if (plain.valued.includes(word.text)) {
+      index += 1;
+      // A value that is not written out may be several words, and one of these the program.
+      if (words[index]?.open !== null) return words;
+    } else if (!(name?.text === "nice" && /^-\d+$/.test(word.text))) return words;
   }
   const own = words.slice(index, index + plain.operands);
   const inner = words.slice(index + plain.operands);
@@ -91,7 +94,9 @@ function behindOption(name: string, words: readonly ShellWord[], option: string)
   let places = 0;
   return words.flatMap((word, index): readonly Wrapped[] => {
     const isFd = name.startsWith("fd");
-    const value = word.text === option ? "" : isFd || option.startsWith("--") ? joinedTo(word.text, option) : null;
+    // A word that is not written out may be the option.
+    const value =
+      word.text === option || word.open !== null ? "" : isFd || option.startsWith("--") ? joinedTo(word.text, option) : null;
     if (value === null) return [];
     places += 1;
     if (places > MOST_PLACES)

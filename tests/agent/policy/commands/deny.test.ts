@@ -331,6 +331,22 @@ describe("a deny rule for commands", () => {
     expect((await judge(line)).verdict).toBe("allow");
   });
 
+  it("is not allowed behind an option, or in a value, that only the shell or xargs knows", async () => {
+    const judge = commandJudge(await projectFolder(), { mode: "auto", deny: RULES });
+    for (const line of [
+      "echo -exec | xargs -I{} find . -maxdepth 0 {} git push ';'",
+      "echo exec | xargs -I@ find . -maxdepth 0 -@ git push ';'",
+      "echo -c | xargs -I{} script -q {} 'git push' /dev/null",
+      "echo filter | xargs -i split --{}='git push' README.md",
+      "echo x | xargs -I@ git rebase -@ 'git push' main",
+      "xargs -I@ git submodule @ 'git push'",
+      "nice -n {1,git,push} echo x",
+      "X=-exec; find . -maxdepth 0 $X git push ';'",
+      "timeout -k $(echo 1 5 git push) 5 npm test",
+    ])
+      expect((await judge(line)).verdict, line).not.toBe("allow");
+  });
+
   it("is asked about, in mode auto and beside an allow rule for the tool, what may be, or hide, such a command", async () => {
     const judge = commandJudge(await projectFolder(), { mode: "auto", deny: RULES, allow: ["shell"] });
     const hiding = [
@@ -486,7 +502,6 @@ describe("a deny rule for commands", () => {
       "make all",
       "ls | xargs -n1 echo",
       "xargs -0 -r wc -l",
-      "find src -name '*.ts' | xargs -I{} wc -l {}",
       "find . -print0 | xargs -0rn 1 -P4 grep -l TODO",
       "xargs -a list --max-args=2 git status",
       "ls | xargs",

@@ -67,6 +67,15 @@ timeout 5 sh -c 'git status'
 setsid git status
 stdbuf -o0 git status
 ionice git status
+nice -n {1,touch,evil} git status
+nice -n $(echo 1 touch evil) git status
+nice -n $X git status
+nice --adjustment {1,touch,evil} git status
+nohup nice -n {1,cat,.env} git status
+timeout -s {KILL,5,touch,evil} 5 git status
+timeout --signal $X 5 git status
+timeout -k {1,5,touch,evil} 5 git status
+timeout 5 nice -n * git status
 strace git status
 watch git status
 ssh host git status

@@ -73,7 +73,7 @@ describe("the reason of a part that is asked about", () => {
     ["docker -H x ps", "docker is not known to only read"],
     ["xargs -n1 echo", "xargs runs another command"],
     ["xargs -0 -r wc -l", "xargs runs another command"],
-    ["xargs -I{} wc -l {}", "xargs runs another command"],
+    ["xargs -I{} wc -l {}", "xargs puts what it reads into the command"],
     ["xargs -I{} {} x", "the name of a command is not written out"],
     ["docker foo=bar", "docker is not known to only read"],
   ])("names the word that keeps a rule from taking it in, or the option before its command: %s", async (line, reason) => {

@@ -34,8 +34,8 @@ export function runByXargs(words: readonly ShellWord[]): readonly Wrapped[] {
     first.open === null
       ? { kind: "words", words: [...run, MORE] }
       : { kind: "hidden", at: first, reason: "the name of a command is not written out" },
-    // What a text says beside what is put into it is found by the text as it is written.
-    ...(behind.words.some(isReplaced) ? [{ kind: "words", words: behind.words } as const] : []),
+    // What is put into a command may be an option by which it runs another one. What a text says beside it is found as it is written.
+    ...(behind.words.some(isReplaced) ? [{ kind: "words", words: behind.words } as const, putsInto(first)] : []),
   ];
 }
 
@@ -43,12 +43,11 @@ export function runByXargs(words: readonly ShellWord[]): readonly Wrapped[] {
 function anyReading(words: readonly ShellWord[]): readonly Wrapped[] {
   const [first] = words;
   const puts = words.some(({ text }) => ["-I", "-i", "-J", "--replace"].some((option) => valueOf(text, option) !== null));
-  return [
-    ...behindOptions([...words, MORE], 0),
-    ...(puts && first !== undefined
-      ? [{ kind: "hidden", at: first, reason: "xargs puts what it reads into the command" } as const]
-      : []),
-  ];
+  return [...behindOptions([...words, MORE], 0), ...(puts && first !== undefined ? [putsInto(first)] : [])];
+}
+
+function putsInto(at: ShellWord): Wrapped {
+  return { kind: "hidden", at, reason: "xargs puts what it reads into the command" };
 }
 
 /** The words behind the options of xargs; null if not each of these is known and written out. */
