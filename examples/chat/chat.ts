@@ -46,6 +46,8 @@ class Chat {
   readonly #own: string[] = [];
   /** One's own messages that no DONE has answered yet. */
   readonly #unanswered = new Set<string>();
+  /** Messages that a DONE answered while one is sent: perhaps that one, before the server has said its id. */
+  readonly #answeredMeanwhile = new Set<string>();
   /** What is asked, oldest first: only the first of them stands on the screen. */
   readonly #questions = new Map<string, Question>();
   readonly #tools = new Map<string, string>();
@@ -163,7 +165,7 @@ class Chat {
         // A program in the background may still ask for a host: if not, an event says so.
         for (const [id, { kind }] of this.#questions) if (kind !== "NETWORK_HOST") this.#questions.delete(id);
         this.#shown = null;
-        for (const id of event.messageIds) this.#unanswered.delete(id);
+        for (const id of event.messageIds) if (!this.#unanswered.delete(id) && this.#isSending) this.#answeredMeanwhile.add(id);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
         this.#goOn();
         return this.#prompt();
@@ -257,14 +259,17 @@ class Chat {
     this.#isWorking = true;
     this.#isSending = true;
     try {
-      this.#unanswered.add(await this.#conversation.send(text));
+      const id = await this.#conversation.send(text);
+      if (!this.#answeredMeanwhile.has(id)) this.#unanswered.add(id);
     } catch (error) {
       this.#own.splice(this.#own.indexOf(text), 1);
       this.#isWorking = wasWorking;
       throw error;
     } finally {
       this.#isSending = false;
+      this.#answeredMeanwhile.clear();
     }
+    this.#goOn();
   }
 
   async #decide(question: Question, isAllowed: boolean): Promise<void> {

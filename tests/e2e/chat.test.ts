@@ -188,6 +188,22 @@ describe("npm run chat", () => {
     expect(chat.output().split("Hello.")).toHaveLength(3);
   });
 
+  it("ends a pipe also if its messages were answered before the server said that it took them", async () => {
+    const app = await startTestApp();
+    const agent = await connect(app.url).createAgent();
+    const proxy = await cuttingProxy(app.port);
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const release = proxy.holdBack('"sendMessage"');
+    const chat = runFile("examples/chat/chat.ts", ["--url", url, "--agent", agent.id]);
+    chat.child.stdin?.end("hello\n");
+    await connect(app.url).until(agent.id, "DONE");
+    await connect(app.url).turn(agent.id, "and from elsewhere");
+    // What stands in the log after the turn of the first message is on the screen.
+    await chat.says("> and from elsewhere");
+    release();
+    expect(await chat.exited, chat.output()).toBe(0);
+  });
+
   it("says what is wrong: no agent, no server, a message that is refused", async () => {
     const app = await startTestApp();
     const missing = runFile("examples/chat/chat.ts", ["--url", app.url, "--agent", "nobody"]);

@@ -15,16 +15,19 @@ export type CuttingProxy = {
   cutNow(): void;
   /** From now on nothing comes through the connections there are, and nobody hears that they are dead. */
   silence(): void;
+  /** From now on answers in which this text stands wait, and what comes after them on their connection, until the answer of this method is called. */
+  holdBack(text: string): () => void;
 };
 
 /** A TCP proxy on a free port. It closes when the test ends. */
 export async function cuttingProxy(target: number): Promise<CuttingProxy> {
   let leadsTo = target;
   let cuts = 0;
-  const pairs = new Map<Socket, { readonly server: Socket; left: number; isSilent: boolean }>();
+  let heldBack: { readonly text: string; readonly sends: (() => void)[] } | null = null;
+  const pairs = new Map<Socket, { readonly server: Socket; left: number; isSilent: boolean; isHeld: boolean }>();
   const proxy = createServer((client) => {
     const server = connect(leadsTo, "127.0.0.1");
-    const pair = { server, left: Infinity, isSilent: false };
+    const pair = { server, left: Infinity, isSilent: false, isHeld: false };
     pairs.set(client, pair);
     const end = (): void => {
       client.destroy();
@@ -35,6 +38,8 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
     client.on("data", (chunk) => void (pair.isSilent || server.write(chunk)));
     server.on("data", (chunk) => {
       if (pair.isSilent) return;
+      pair.isHeld ||= heldBack !== null && chunk.includes(heldBack.text);
+      if (pair.isHeld && heldBack !== null) return void heldBack.sends.push(() => client.write(chunk));
       client.write(chunk.subarray(0, Math.min(chunk.length, pair.left)));
       pair.left -= chunk.length;
       if (pair.left > 0) return;
@@ -67,6 +72,14 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
       pairs.clear();
     },
     silence: () => pairs.forEach((pair) => (pair.isSilent = true)),
+    holdBack: (text) => {
+      const sends: (() => void)[] = [];
+      heldBack = { text, sends };
+      return () => {
+        heldBack = null;
+        for (const send of sends) send();
+      };
+    },
     cutAfter: (bytes) => pairs.forEach((pair) => (pair.left = Math.min(pair.left, bytes()))),
   };
 }

@@ -64,6 +64,7 @@ export class RunningShell {
     const { code, signal, notes } = await untilEnd(this.#group, take).catch(() => nobodyKnows);
     clearTimeout(this.#timer);
     for (const note of notes) await take(Buffer.from(`\n[${note}]\n`));
+    await writing;
     await this.#output.close().catch(() => {});
     return { endReason: this.#reason, exitCode: code, signal };
   }
