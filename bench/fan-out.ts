@@ -10,12 +10,13 @@ import { insertAgent } from "../tests/support/log.ts";
 import { median } from "../tests/support/median.ts";
 import type { Figure } from "./figure.ts";
 import { startServerProcess, type ServerProcess } from "./server-process.ts";
+import { withDatabase } from "./postgres.ts";
 import { createAgent, open, sendMessage, subscribe } from "./client.ts";
 
 const ROUNDS = 5;
 const PAGES = 80;
-/** Pages before the first round: a server that works for days is warm. */
-const WARM = 200;
+/** Pages before the first round: a server that works for days is warm, and V8 compiles what runs 40 times a second for so long. */
+const WARM = 500;
 /** The pieces that the model of the server's own agent says a message. */
 const PIECES = 40;
 /** The bell of other processes is heard each 20 ms: so each append is a page of its own. */
@@ -25,18 +26,27 @@ const AT_ONCE = 50;
 export const QUERY = `subscription ($agentId: ID!) { progress(agentId: $agentId) {
   cursor caughtUp events { cursor seq timestamp kind ... on TextChunk { step block delta } } } }`;
 
-/** A round: CPU of the server in ms, that of raw sends of the same pages, and how many pages there were. */
-type Round = { readonly ours: number; readonly raw: number; readonly pages: number };
+/**
+ * A round: CPU of the server in ms, that of what the source of its pages costs the server with nobody there, that of raw sends of
+ * the same pages, and how many pages there were.
+ */
+type Round = { readonly ours: number; readonly source: number; readonly raw: number; readonly pages: number };
 
 /** The source of pages: it speaks for one agent, so many pieces, one after the other. */
-type Speaker = { readonly agentId: string; speak(pieces: number): Promise<void>; close(): Promise<void> };
+type Speaker = {
+  readonly agentId: string;
+  speak(pieces: number): Promise<void>;
+  /** What so many pieces cost a server that nobody listens to, in ms of CPU, beyond what it uses when it is idle. */
+  unheard(pieces: number): Promise<number>;
+  close(): Promise<void>;
+};
 
 /** Server CPU a delivered message, against raw sends of the same pages to as many sockets, in turns. */
 export async function fanOut(url: string): Promise<Figure[]> {
   const few = await fanOutTo(url, 200, otherServer);
   const some = await fanOutTo(url, 800, otherServer);
   const many = await fanOutTo(url, 1_000, otherServer);
-  const own = await fanOutTo(url, 200, ownAgent);
+  const own = await withDatabase(url, (unheardUrl) => fanOutTo(url, 200, ownAgent(unheardUrl)));
   // What each further subscriber costs: what all have in common, reading and answering the page, stands on both sides.
   const further = some.map((round, index) => beyond(few[index], round));
   return [
@@ -46,6 +56,10 @@ export async function fanOut(url: string): Promise<Figure[]> {
     ),
     figure(
       "fan-out, own agent",
+      own.map((round) => perMessage({ ...round, ours: round.ours - round.source }, 200)),
+    ),
+    figure(
+      "fan-out, own agent and its turns",
       own.map((round) => perMessage(round, 200)),
     ),
     figure(
@@ -69,7 +83,7 @@ function figure(name: string, rounds: readonly Compared[]): Figure {
   };
 }
 
-function perMessage({ ours, raw, pages }: Round, subscribers: number): Compared {
+function perMessage({ ours, raw, pages }: Omit<Round, "source">, subscribers: number): Compared {
   return { ours: (ours / pages / subscribers) * 1_000, raw: (raw / pages / subscribers) * 1_000 };
 }
 
@@ -108,7 +122,8 @@ async function fanOutTo(
     });
     if (counts.some((delivered) => delivered !== pages.length) || pages.length < PAGES / 2)
       throw new Error(`subscribers got ${Math.min(...counts)} to ${Math.max(...counts)} pages, the first ${pages.length}`);
-    rounds.push({ ours: cpuMs, raw: await used(raw, () => sendRaw(pages)), pages: pages.length });
+    const source = await speaker.unheard(PAGES);
+    rounds.push({ ours: cpuMs, source, raw: await used(raw, () => sendRaw(pages)), pages: pages.length });
   }
   [...sockets, ...rawSockets].forEach((socket) => socket.terminate());
   await speaker.close();
@@ -134,6 +149,7 @@ async function otherServer(url: string): Promise<Speaker> {
         await delay(EVERY_MS);
       }
     },
+    unheard: () => Promise.resolve(0),
     close: async () => {
       await bell.close();
       await database.close();
@@ -141,19 +157,35 @@ async function otherServer(url: string): Promise<Speaker> {
   };
 }
 
-/** An agent of the server itself, whose model says a piece each EVERY_MS: what the agent costs counts as the pages' cost, too. */
-async function ownAgent(_url: string, port: number): Promise<Speaker> {
-  const agentId = await createAgent(port, "speaks");
-  return {
-    agentId,
-    speak: async (pieces) => {
-      for (let said = 0; said < pieces; said += PIECES) {
-        await sendMessage(port, agentId);
-        await delay(PIECES * EVERY_MS + 200);
-      }
-    },
-    close: async () => {},
+/**
+ * An agent of the server itself, whose model says a piece each EVERY_MS. Its turns and their commits are the server's, too: what
+ * they cost is measured on another server, with that database, to which nobody listens.
+ */
+function ownAgent(unheardUrl: string): (url: string, port: number) => Promise<Speaker> {
+  return async (_url, port) => {
+    const unheard = await startServerProcess("triplane-server.ts", unheardUrl);
+    const [agentId, unheardId] = await Promise.all([port, unheard.port].map((one) => createAgent(one, "speaks")));
+    if (agentId === undefined || unheardId === undefined) throw new Error("each server has an agent");
+    await sayPieces(unheard.port, unheardId, WARM);
+    return {
+      agentId,
+      speak: (pieces) => sayPieces(port, agentId, pieces),
+      unheard: async (pieces) => {
+        const began = performance.now();
+        const busy = await used(unheard, () => sayPieces(unheard.port, unheardId, pieces));
+        const tookMs = performance.now() - began;
+        return busy - (await used(unheard, () => delay(tookMs)));
+      },
+      close: () => unheard.stop(),
+    };
   };
+}
+
+async function sayPieces(port: number, agentId: string, pieces: number): Promise<void> {
+  for (let said = 0; said < pieces; said += PIECES) {
+    await sendMessage(port, agentId);
+    await delay(PIECES * EVERY_MS + 200);
+  }
 }
 
 export async function inBatches(count: number, openOne: () => Promise<WebSocket>): Promise<WebSocket[]> {

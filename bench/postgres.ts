@@ -19,7 +19,7 @@ export async function withPostgres(measure: (url: string) => Promise<void>): Pro
  * Runs `measure` on a new database of the PostgreSQL, which goes afterwards: what one bench leaves, and what PostgreSQL does
  * about that in the background, is in nobody else's figures.
  */
-export async function withDatabase(server: string, measure: (url: string) => Promise<void>): Promise<void> {
+export async function withDatabase<Result>(server: string, measure: (url: string) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({ connectionString: server });
   await client.connect();
   const name = `bench_${randomUUID().replaceAll("-", "")}`;
@@ -28,7 +28,7 @@ export async function withDatabase(server: string, measure: (url: string) => Pro
     const url = new URL(server);
     url.pathname = `/${name}`;
     await migrateAll(url.href);
-    await measure(url.href);
+    return await measure(url.href);
   } finally {
     await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     await client.query("CHECKPOINT");

@@ -11,6 +11,10 @@ export function connectionName(version: string, purpose: ConnectionPurpose): str
   return `triplane ${version} ${purpose}`;
 }
 
+/** Asks whether no other server listens on this database now, as `alone`: who asks is a bell. */
+export const NO_OTHER_BELL = `SELECT NOT EXISTS (SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'triplane % bell') AS alone`;
+
 /** Servers that are connected to this database now, besides who asks. */
 export async function connectedServers(connection: Pick<MigrationConnection, "query">): Promise<readonly ConnectedServer[]> {
   return connection.query<ConnectedServer>(

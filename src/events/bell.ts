@@ -1,5 +1,5 @@
 import pg from "pg";
-import { connectionName } from "../db/connected-servers.ts";
+import { connectionName, NO_OTHER_BELL } from "../db/connected-servers.ts";
 import type { Logger } from "../lib/log.ts";
 import { withCause } from "../lib/text.ts";
 
@@ -41,7 +41,8 @@ export function silentBell(): Bell {
  * The bell of a deployment of several processes on one PostgreSQL: one dedicated connection that listens and sends.
  * Rings are coalesced for 20 ms and sent outside of every append's transaction, since a NOTIFY in it takes a global
  * lock at COMMIT. When the connection is lost, or does not answer, it is made again, and listeners
- * are told that they may have missed any.
+ * are told that they may have missed any. While no other server is connected, nothing is sent: one that comes says so, and is
+ * told that it may have missed any.
  */
 export function postgresBell(
   url: string,
@@ -60,10 +61,16 @@ export function postgresBell(
   let connecting = connect();
   let isClosed = false;
   const heartbeat = setInterval(() => {
-    sent = sent.then(() => ask("SELECT 1", []));
+    sent = sent.then(look);
   }, times.heartbeatMs).unref();
   /** True if it was said that nothing is heard. */
   let isSilent = false;
+  /** The number of notifications of other servers until now. */
+  let heard = 0;
+  /** True if no other server is connected, so that nothing is sent. */
+  let isAlone = false;
+  /** True if something was rung and not sent. */
+  let isUnsent = false;
 
   async function connect(): Promise<void> {
     const next = new pg.Client({
@@ -76,10 +83,14 @@ export function postgresBell(
     next.on("error", () => {});
     next.on("notification", ({ payload }) => {
       const [sender, ...lines] = (payload ?? serverId).split("\n");
-      if (sender !== serverId) listeners.forEach((listener) => listener(lines.map(ringOf)));
+      if (sender === serverId) return;
+      heard += 1;
+      accompanied();
+      listeners.forEach((listener) => listener(lines.map(ringOf)));
     });
     next.on("end", () => {
       if (client === next) client = null;
+      isAlone = false;
       reconnect();
     });
     try {
@@ -87,6 +98,7 @@ export function postgresBell(
       await next.query(`LISTEN ${CHANNEL}`);
       client = next;
       isSilent = false;
+      sent = sent.then(() => notify(serverId)).then(look);
       listeners.forEach((listener) => listener([]));
     } catch (error) {
       if (!isSilent) logger.warn(`the bell does not hear other servers (${withCause(error)}); the poll stands in for it`);
@@ -104,18 +116,39 @@ export function postgresBell(
     }, RECONNECT_MS);
   }
 
-  /** Asks of the connection; one that does not answer is given up, and a new one made. */
-  async function ask(text: string, values: readonly unknown[]): Promise<void> {
+  /** Asks of the connection, and answers the rows; one that does not answer is given up, and a new one made. */
+  async function ask<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const asked = client;
-    if (asked === null) return;
+    if (asked === null) return [];
     try {
-      await asked.query(text, [...values]);
+      return (await asked.query<Row>(text, [...values])).rows;
     } catch (error) {
-      if (client !== asked) return;
+      if (client !== asked) return [];
       logger.warn(`the bell's connection does not answer (${withCause(error)}); it is made anew`);
       client = null;
       await asked.end();
+      return [];
     }
+  }
+
+  async function notify(payload: string): Promise<void> {
+    await ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
+  }
+
+  /** Asks whether other servers are connected, and so whether the connection lives. */
+  async function look(): Promise<void> {
+    const before = heard;
+    const [answer] = await ask<{ alone: boolean }>(NO_OTHER_BELL, []);
+    // A server that came meanwhile may be missing in the answer.
+    if (answer?.alone === true && heard === before) isAlone = true;
+    else accompanied();
+  }
+
+  /** Another server is there: it may have missed what was not sent. */
+  function accompanied(): void {
+    isAlone = false;
+    if (isUnsent) sent = sent.then(() => notify(serverId));
+    isUnsent = false;
   }
 
   /** Sends what was rung, one after the other. A ring that cannot be sent is lost: the poll of the other servers stands in for it. */
@@ -123,11 +156,13 @@ export function postgresBell(
     await before;
     const lines = [...rung].map(([tenant, isSignal]) => lineOf({ tenant, isSignal }));
     rung.clear();
-    for (const payload of payloads(serverId, lines)) await ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
+    for (const payload of payloads(serverId, lines)) await notify(payload);
   }
 
   return {
     ring({ tenant, isSignal }) {
+      isUnsent ||= isAlone;
+      if (isAlone) return;
       rung.set(tenant, isSignal || rung.get(tenant) === true);
       coalescing ??= setTimeout(() => {
         coalescing = null;

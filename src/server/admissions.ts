@@ -49,48 +49,34 @@ export class Admissions {
 
   /** The admission of an actor who was admitted just now. */
   of(person: Person, actor: Actor): Admission {
-    const admittedAt = this.#now();
-    let watched: Watched | null = null;
-    let stream: Stream | null = null;
-    const isRefused = (): boolean => stream !== null && watched?.streams.has(stream) !== true;
-    const isFresh = (): boolean => this.#isFresh(watched?.answeredAt ?? admittedAt);
-    return {
-      isFresh,
-      isRefused,
-      refreshed: async () => {
-        const asked = watched;
-        if (asked === null) return true;
-        while (!isRefused() && !isFresh()) await this.#ask(asked);
-        return !isRefused();
-      },
-      watch: (refuse) => {
-        const opened = { rights: rightsOf(actor), refuse };
-        const own = this.#open(person, admittedAt);
-        own.streams.add(opened);
-        [watched, stream] = [own, opened];
-        return () => this.#leave(person.key, own, opened);
-      },
-    };
+    return new StreamAdmission(this, person, actor, this.now());
   }
 
-  #open(person: Person, answeredAt: number): Watched {
-    const known = this.#watched.get(person.key);
-    if (known !== undefined) return known;
-    const timer = setInterval(() => void this.#ask(watched), this.#everyMs).unref();
+  /** Keeps asking about a person for a stream, who was admitted at this time. */
+  open(person: Person, admittedAt: number, stream: Stream): Watched {
+    const watched = this.#watched.get(person.key) ?? this.#begin(person, admittedAt);
+    watched.streams.add(stream);
+    return watched;
+  }
+
+  #begin(person: Person, answeredAt: number): Watched {
+    const timer = setInterval(() => void this.ask(watched), this.#everyMs).unref();
     const watched: Watched = { streams: new Set(), person, timer, answeredAt, asking: null };
     this.#watched.set(person.key, watched);
     return watched;
   }
 
-  #leave(key: string, watched: Watched, stream: Stream): void {
-    watched.streams.delete(stream);
-    if (watched.streams.size > 0) return;
-    clearInterval(watched.timer);
-    if (this.#watched.get(key) === watched) this.#watched.delete(key);
+  /** The stream has ended. */
+  leave(watched: Watched, stream: Stream): void {
+    const { streams, timer, person } = watched;
+    streams.delete(stream);
+    if (streams.size > 0) return;
+    clearInterval(timer);
+    if (this.#watched.get(person.key) === watched) this.#watched.delete(person.key);
   }
 
-  /** Never rejects: whoever is refused hears why. */
-  #ask(watched: Watched): Promise<void> {
+  /** Asks about a person now. Never rejects: whoever is refused hears why. */
+  ask(watched: Watched): Promise<void> {
     watched.asking ??= this.#answer(watched).finally(() => {
       watched.asking = null;
     });
@@ -98,7 +84,7 @@ export class Admissions {
   }
 
   async #answer(watched: Watched): Promise<void> {
-    const askedAt = this.#now();
+    const askedAt = this.now();
     try {
       const identified = await inTime(watched.person.identify(), this.#everyMs);
       const present = identified === null ? null : await watched.person.actorOf(identified);
@@ -112,12 +98,51 @@ export class Admissions {
     }
   }
 
-  #isFresh(answeredAt: number): boolean {
-    return this.#now() - answeredAt < 2 * this.#everyMs;
+  /** True if an answer of this time is young enough for something to be shown by it. */
+  isFresh(answeredAt: number): boolean {
+    return this.now() - answeredAt < 2 * this.#everyMs;
   }
 
-  #now(): number {
+  /** The time of day, in ms. */
+  now(): number {
     return this.#clock.now().getTime();
+  }
+}
+
+/** The admission of an actor, for one stream. */
+class StreamAdmission implements Admission {
+  readonly #admissions: Admissions;
+  readonly #person: Person;
+  readonly #actor: Actor;
+  readonly #admittedAt: number;
+  #opened: { readonly watched: Watched; readonly stream: Stream } | null = null;
+
+  constructor(admissions: Admissions, person: Person, actor: Actor, admittedAt: number) {
+    this.#admissions = admissions;
+    this.#person = person;
+    this.#actor = actor;
+    this.#admittedAt = admittedAt;
+  }
+
+  isFresh(): boolean {
+    return this.#admissions.isFresh(this.#opened?.watched.answeredAt ?? this.#admittedAt);
+  }
+
+  isRefused(): boolean {
+    return this.#opened !== null && !this.#opened.watched.streams.has(this.#opened.stream);
+  }
+
+  async refreshed(): Promise<boolean> {
+    if (this.#opened === null) return true;
+    while (!this.isRefused() && !this.isFresh()) await this.#admissions.ask(this.#opened.watched);
+    return !this.isRefused();
+  }
+
+  watch(refuse: (reason: unknown) => void): () => void {
+    const stream = { rights: rightsOf(this.#actor), refuse };
+    const watched = this.#admissions.open(this.#person, this.#admittedAt, stream);
+    this.#opened = { watched, stream };
+    return () => this.#admissions.leave(watched, stream);
   }
 }
 

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { ExecutionResult } from "graphql";
 import { isAsyncIterable, type FetchAPI, type Plugin } from "graphql-yoga";
+import { BACKED_UP_BYTES, type Line } from "../events/following/line.ts";
 import { formatted } from "./errors.ts";
-import { BACKED_UP_BYTES, type Line } from "./line.ts";
 
 /** The time between two comments that keep a silent stream open, in ms. */
 const PING_MS = 12_000;

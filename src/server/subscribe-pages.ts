@@ -11,12 +11,12 @@ import {
 } from "graphql";
 import { isAsyncIterable } from "graphql-yoga";
 import { readFor } from "../db/reader-limits.ts";
+import type { Line } from "../events/following/line.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
 import type { Admission } from "../resolvers/admission.ts";
 import type { Context, Reader } from "../resolvers/context.ts";
 import { ownPageContext, sharedPageContext } from "./context.ts";
 import { boundedAnswer } from "./errors.ts";
-import type { Line } from "./line.ts";
 
 type Validated = Extract<ReturnType<typeof validateSubscriptionArgs>, { readonly schema: unknown }>;
 type Answer = Promise<ExecutionResult>;
@@ -77,16 +77,14 @@ type SubscriberContext = Context & { readonly line?: () => Line };
 /** The reader of a subscription that many may ask for alike; null for one who is answered alone. */
 function readerOf({ line, admission }: SubscriberContext, { key, isShared, answer }: Answering): Reader | null {
   if (line === undefined || !isShared) return null;
-  const open = line();
   return {
     asks: key,
     answer: async (page) => {
       const value = await answer(page);
       return isFailed(value) ? null : Buffer.from(JSON.stringify(value));
     },
-    mayBeTold: admission.isFresh,
-    send: (bytes) => open.send(bytes),
-    drained: (signal) => open.drained(signal),
+    admission,
+    line: line(),
   };
 }
 

@@ -18,7 +18,7 @@ import type { Subscribe } from "./subscribe-pages.ts";
 import type { TransportContext } from "./yoga.ts";
 import { CLOSE_CODES } from "./close-codes.ts";
 import { formatted } from "./errors.ts";
-import { webSocketLine } from "./line.ts";
+import { WebSocketLine } from "./websocket-line.ts";
 
 /** The largest message that a client may send, in bytes. */
 const MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -66,7 +66,7 @@ export function serveWebSocket(
     const envelope = yoga.getEnveloped({
       asker: extra.asker,
       operationEnded,
-      ...(socket === undefined ? {} : { line: () => webSocketLine(webSocket, socket, id) }),
+      ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
       ...(identified === null ? {} : { identified }),
     });
     const document = parsed(() => envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query));

@@ -1,6 +1,7 @@
 import { getOperationAST, GraphQLError, OperationTypeNode } from "graphql";
 import { createYoga, type Plugin, type YogaServerInstance } from "graphql-yoga";
 import type { Actor } from "../agent/actors/actor.ts";
+import type { Line } from "../events/following/line.ts";
 import { readFor } from "../db/reader-limits.ts";
 import { withDelegators } from "../agent/actors/delegation.ts";
 import type { Context } from "../resolvers/context.ts";
@@ -14,7 +15,6 @@ import { boundedAnswer } from "./errors.ts";
 import { EventStreams } from "./event-streams.ts";
 import { WALK } from "./graphiql.ts";
 import { messageOf } from "../lib/text.ts";
-import type { Line } from "./line.ts";
 import { pricedOperations } from "./priced.ts";
 import { asksFor } from "./trusted-documents.ts";
 import type { Subscribe } from "./subscribe-pages.ts";

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { postgresBell, type Bell, type BellTimes } from "../../src/events/bell.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
@@ -53,4 +54,37 @@ it("a NOTIFY that is never answered holds the rings back no longer than its time
   await expect.poll(() => ringing.isConnected()).toBe(false);
   await expect.poll(() => ringing.isConnected()).toBe(true);
   await untilHeard(ringing, heard);
+});
+
+it("while no other server is connected nothing is sent; one that comes is told that it may have missed any, and then hears", async () => {
+  const url = await testDatabaseUrl();
+  const sent: string[] = [];
+  const spy = new pg.Client({ connectionString: url });
+  await spy.connect();
+  onTestFinished(() => spy.end());
+  spy.on("notification", ({ payload = "" }) => sent.push(payload));
+  await spy.query("LISTEN triplane");
+
+  const first = bellOf(url, "first", { heartbeatMs: 10, answerMs: 5_000 });
+  await expect.poll(() => sent).toEqual(["first"]);
+  const looks = new Set<string>();
+  // It knows the answer of one look when it begins the next.
+  await expect
+    .poll(async () => {
+      const { rows } = await spy.query<{ at: string }>(
+        `SELECT query_start::text AS at FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'triplane 0 bell' AND query LIKE '%NOT EXISTS%'`,
+      );
+      return rows.reduce((seen, { at }) => seen.add(at), looks).size;
+    })
+    .toBeGreaterThan(1);
+  first.ring({ tenant: "acme", isSignal: false });
+
+  const heard: string[] = [];
+  const second = bellOf(url, "second");
+  second.listen((rings) => heard.push(...(rings.length === 0 ? ["any"] : rings.map(({ tenant }) => tenant))));
+  await expect.poll(() => sent).toEqual(["first", "second", "first"]);
+  await expect.poll(() => heard).toEqual(["any", "any"]);
+  first.ring({ tenant: "acme", isSignal: false });
+  await expect.poll(() => heard).toEqual(["any", "any", "acme"]);
 });

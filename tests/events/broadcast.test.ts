@@ -43,19 +43,21 @@ class TestReader {
     return {
       asks: "the same",
       answer,
-      mayBeTold: () => this.isAdmitted,
-      send: (bytes) => {
-        this.shared.count += 1;
-        this.positions.push(...(JSON.parse(Buffer.from(bytes).toString()) as number[]));
-        return !this.isBackedUp;
+      admission: { isFresh: () => this.isAdmitted },
+      line: {
+        send: (bytes) => {
+          this.shared.count += 1;
+          this.positions.push(...(JSON.parse(Buffer.from(bytes).toString()) as number[]));
+          return !this.isBackedUp;
+        },
+        drained: (signal) =>
+          this.isBackedUp && !signal.aborted
+            ? new Promise((resolve) => {
+                this.#waiting.push(resolve);
+                signal.addEventListener("abort", () => resolve());
+              })
+            : Promise.resolve(),
       },
-      drained: (signal) =>
-        this.isBackedUp && !signal.aborted
-          ? new Promise((resolve) => {
-              this.#waiting.push(resolve);
-              signal.addEventListener("abort", () => resolve());
-            })
-          : Promise.resolve(),
     };
   }
 
@@ -190,7 +192,7 @@ describe("a broadcast", () => {
             const ended = (async () => {
               for await (const page of stream) {
                 reader.positions.push(...positionsOf(page));
-                if (reader.isBackedUp) await member.drained(new AbortController().signal);
+                if (reader.isBackedUp) await member.line.drained(new AbortController().signal);
               }
             })();
             readers.push({ reader, first: after, ended, end: () => stream.return() });

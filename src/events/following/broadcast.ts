@@ -2,6 +2,7 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import type { LogPage } from "../log-page.ts";
 import { scopeKey, type Scope } from "../scope.ts";
 import { follow } from "./follow.ts";
+import type { Line } from "./line.ts";
 import type { Tails } from "./tails.ts";
 
 /** A follower at the head of the log who may be told what is new together with others. */
@@ -10,12 +11,9 @@ export type Member = {
   readonly asks: string;
   /** The answer to a page, as JSON in UTF-8; null if it is not for everybody: each member asks for itself then. */
   readonly answer: (page: LogPage) => Promise<Uint8Array | null>;
-  /** True if something may be shown now without asking again whether the reader is admitted. */
-  readonly mayBeTold: () => boolean;
-  /** Sends an answer. False if so much waits for the reader now that the reader goes on alone. */
-  readonly send: (answer: Uint8Array) => boolean;
-  /** Resolves when nothing waits for the reader, at the latest when `signal` aborts. */
-  readonly drained: (signal: AbortSignal) => Promise<void>;
+  /** Fresh if something may be shown now without asking again whether the reader is admitted. */
+  readonly admission: { isFresh(): boolean };
+  readonly line: Line;
 };
 
 /** The sockets that are written to in one turn of the event loop at most: others must have their turns. */
@@ -54,7 +52,7 @@ export class Broadcasts {
     const key = `${scopeKey(scope)} ${member.asks}`;
     const broadcast = this.#open.get(key) ?? this.#begin(key, scope, member, covered);
     const left = await broadcast.join(member, covered, signal);
-    await member.drained(signal);
+    await member.line.drained(signal);
     return left;
   }
 
@@ -66,8 +64,11 @@ export class Broadcasts {
   }
 }
 
-/** A member of a broadcast, with the position up to which it has everything. */
-type Seat = { readonly member: Member; covered: number; readonly leave: () => void };
+/**
+ * A member of a broadcast, with the position up to which it has everything. What a page needs of a member is near at hand: most
+ * of a page's time for a further member goes to memory that was not touched since the page before.
+ */
+type Seat = Pick<Member, "admission" | "line"> & { covered: number; readonly leave: () => void };
 
 /** One follower for many. It is over when its last member leaves, or when its members must go on alone. */
 class Broadcast {
@@ -105,7 +106,7 @@ class Broadcast {
         if (this.#seats.size === 0) this.#end();
         resolve(seat.covered);
       };
-      const seat: Seat = { member, covered, leave };
+      const seat: Seat = { admission: member.admission, line: member.line, covered, leave };
       this.#seats.add(seat);
       signal.addEventListener("abort", leave);
     });
@@ -133,11 +134,11 @@ class Broadcast {
       // It joined while the page was answered, and has all of it.
       if (seat.covered >= covered) continue;
       const hasPart = first !== undefined && first.position <= seat.covered;
-      if (hasPart || !seat.member.mayBeTold()) {
+      if (hasPart || !seat.admission.isFresh()) {
         seat.leave();
         continue;
       }
-      const isTaken = seat.member.send(answer);
+      const isTaken = seat.line.send(answer);
       seat.covered = covered;
       if (!isTaken) seat.leave();
       sent += 1;

@@ -1,16 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-
-/** The way to one reader. What many are sent goes along it as bytes, between the messages that are the reader's alone. */
-export type Line = {
-  /** Sends an answer, as JSON in UTF-8. False if so much waits for the reader now that the reader goes on alone. */
-  send(answer: Uint8Array): boolean;
-  /** Resolves when nothing waits for the reader, when the reader has left, or when `signal` aborts. */
-  drained(signal: AbortSignal): Promise<void>;
-};
-
-/** A reader for whom more bytes wait is backed up. */
-export const BACKED_UP_BYTES = 16 * 1024;
+import { BACKED_UP_BYTES, type Line } from "../events/following/line.ts";
 
 /** Answers of more bytes are written beside their heads, and smaller ones copied behind them: one write costs more than a copy. */
 const COPIED_BYTES = 16 * 1024;
@@ -19,18 +9,28 @@ const COPIED_BYTES = 16 * 1024;
  * The line of one operation of a WebSocket. graphql-ws makes the operation's other messages, and `ws` their frames; both write whole
  * frames, so that another one has its place between any two of them. Nothing is compressed.
  */
-export function webSocketLine(webSocket: WebSocket, socket: Socket, id: string): Line {
-  const head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
-  return {
-    send(answer) {
-      if (webSocket.readyState !== webSocket.OPEN) return false;
-      writeText(socket, head, answer);
-      return socket.writableLength <= BACKED_UP_BYTES;
-    },
-    async drained(signal) {
-      while (socket.writableLength > 0 && !socket.destroyed && !signal.aborted) await written(socket, signal);
-    },
-  };
+export class WebSocketLine implements Line {
+  readonly #webSocket: WebSocket;
+  readonly #socket: Socket;
+  /** What stands before each answer. */
+  readonly #head: Buffer;
+
+  constructor(webSocket: WebSocket, socket: Socket, id: string) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
+  }
+
+  send(answer: Uint8Array): boolean {
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return false;
+    writeText(this.#socket, this.#head, answer);
+    return this.#socket.writableLength <= BACKED_UP_BYTES;
+  }
+
+  async drained(signal: AbortSignal): Promise<void> {
+    const socket = this.#socket;
+    while (socket.writableLength > 0 && !socket.destroyed && !signal.aborted) await written(socket, signal);
+  }
 }
 
 const END = Buffer.from("}");

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket, { WebSocketServer } from "ws";
-import { webSocketLine, type Line } from "../../src/server/line.ts";
+import type { Line } from "../../src/events/following/line.ts";
+import { WebSocketLine } from "../../src/server/websocket-line.ts";
 
 /** A line to a client over a real socket, whose operation has this id. */
 async function lineTo(id: string): Promise<{ readonly client: WebSocket; readonly line: Line; readonly socket: Socket }> {
@@ -14,7 +15,7 @@ async function lineTo(id: string): Promise<{ readonly client: WebSocket; readonl
     server.on("upgrade", (request, duplex, head) => {
       const socket = duplex as Socket;
       webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        resolve({ line: webSocketLine(webSocket, socket, id), socket }),
+        resolve({ line: new WebSocketLine(webSocket, socket, id), socket }),
       );
     });
   });
