@@ -238,7 +238,7 @@ class Chat {
       if (answer === null)
         this.#ended.reject(new TerminalError(`${question.tool} waits for y or n, and the next line is: ${next}`));
       else this.#do(() => this.#decide(question, answer));
-    } else if (question === undefined && next !== undefined && !this.#isWorking) {
+    } else if (question === undefined && next !== undefined && !this.#isWorking && this.#unanswered.size === 0) {
       this.#lines.shift();
       if (next === "") this.#goOn();
       else this.#do(() => this.#send(next));

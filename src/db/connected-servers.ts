@@ -11,7 +11,7 @@ export function connectionName(version: string, purpose: ConnectionPurpose): str
   return `triplane ${version} ${purpose}`;
 }
 
-/** Asks whether no other server listens on this database now, as `alone`: who asks is a bell. */
+/** Asks, by the connection of a bell, for `alone`: true if no other bell is connected to this database. */
 export const NO_OTHER_BELL = `SELECT NOT EXISTS (SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'triplane % bell') AS alone`;
 

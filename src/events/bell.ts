@@ -8,7 +8,7 @@ export type Ring = { readonly tenant: string; readonly isSignal: boolean };
 
 /** Tells other servers that a tenant's log has grown. A hint: it may be lost or ring for nothing, and carries no content. */
 export type Bell = {
-  /** Rings on the other servers within 20 ms. */
+  /** Rings on the other servers that are known to be there, within 20 ms. */
   ring(ring: Ring): void;
   /** Hears the rings of the other servers; none means that any may have been missed. Returns the end of listening. */
   listen(listener: (rings: readonly Ring[]) => void): () => void;
@@ -41,8 +41,9 @@ export function silentBell(): Bell {
  * The bell of a deployment of several processes on one PostgreSQL: one dedicated connection that listens and sends.
  * Rings are coalesced for 20 ms and sent outside of every append's transaction, since a NOTIFY in it takes a global
  * lock at COMMIT. When the connection is lost, or does not answer, it is made again, and listeners
- * are told that they may have missed any. While no other server is connected, nothing is sent: one that comes says so, and is
- * told that it may have missed any.
+ * are told that they may have missed any. While no other server is connected, nothing is sent: a server that comes says so, and
+ * if something was not sent before, the others say that it may have missed any. A server of a version that does not say so is
+ * seen by the next heartbeat; until then its poll stands in.
  */
 export function postgresBell(
   url: string,
@@ -51,6 +52,7 @@ export function postgresBell(
   logger: Logger,
   times: BellTimes = BELL_TIMES,
 ): Bell {
+  const name = connectionName(version, "bell");
   const listeners = new Set<(rings: readonly Ring[]) => void>();
   /** By tenant, whether any of its rings was a signal. */
   const rung = new Map<string, boolean>();
@@ -78,7 +80,6 @@ export function postgresBell(
       keepAlive: true,
       connectionTimeoutMillis: times.answerMs,
       query_timeout: times.answerMs,
-      application_name: connectionName(version, "bell"),
     });
     next.on("error", () => {});
     next.on("notification", ({ payload }) => {
@@ -95,6 +96,8 @@ export function postgresBell(
     });
     try {
       await next.connect();
+      // The others know a bell by its name, which parameters of the URL or a pooler would replace in what opens the connection.
+      await next.query("SELECT set_config('application_name', $1, false)", [name]);
       await next.query(`LISTEN ${CHANNEL}`);
       client = next;
       isSilent = false;
@@ -144,7 +147,7 @@ export function postgresBell(
     else accompanied();
   }
 
-  /** Another server is there: it may have missed what was not sent. */
+  /** Another server is there, or may be: it has missed what was not sent. */
   function accompanied(): void {
     isAlone = false;
     if (isUnsent) sent = sent.then(() => notify(serverId));
@@ -180,7 +183,8 @@ export function postgresBell(
       if (coalescing !== null) clearTimeout(coalescing);
       if (reconnecting !== null) clearTimeout(reconnecting);
       await connecting;
-      // What was given back last must be heard of.
+      // What was given back last must be heard of, also by a server that nobody has seen yet.
+      accompanied();
       await send(sent);
       await client?.end();
     },

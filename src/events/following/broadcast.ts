@@ -13,6 +13,7 @@ export type Member = {
   readonly answer: (page: LogPage) => Promise<Uint8Array | null>;
   /** Fresh if something may be shown now without asking again whether the reader is admitted. */
   readonly admission: { isFresh(): boolean };
+  /** The way to the reader. */
   readonly line: Line;
 };
 
@@ -65,8 +66,8 @@ export class Broadcasts {
 }
 
 /**
- * A member of a broadcast, with the position up to which it has everything. What a page needs of a member is near at hand: most
- * of a page's time for a further member goes to memory that was not touched since the page before.
+ * A member of a broadcast, with the position up to which it has everything. What a page needs of a member is reached from here by
+ * few objects: for a further member most of the time goes to memory that was not touched since the page before.
  */
 type Seat = Pick<Member, "admission" | "line"> & { covered: number; readonly leave: () => void };
 
