@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { openDatabase } from "../src/db/database.ts";
-import { postgresBell } from "../src/events/bell.ts";
+import { PostgresBell } from "../src/events/bell/postgres-bell.ts";
 import { EventLog } from "../src/events/log.ts";
 import { globalId } from "../src/lib/global-id.ts";
 import { silentLogger } from "../tests/support/silent-logger.ts";
@@ -29,7 +29,7 @@ async function fanOutOf(url: string, agents: number, name: string): Promise<Figu
   const server = await startServerProcess("triplane-server.ts", url);
   const database = await openDatabase({ kind: "postgres", url, connections: 2 });
   const log = new EventLog(database.sql);
-  const bell = postgresBell(url, database.version, "bench", silentLogger);
+  const bell = new PostgresBell(url, database.version, "bench", silentLogger);
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const speaking = await Promise.all(Array.from({ length: agents }, () => insertAgent(log, "local", "local")));
   const emptyBytes = await server.memory();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type WebSocket from "ws";
 import { openDatabase } from "../src/db/database.ts";
-import { postgresBell } from "../src/events/bell.ts";
+import { PostgresBell } from "../src/events/bell/postgres-bell.ts";
 import type { EventDraft } from "../src/events/event.ts";
 import { EventLog } from "../src/events/log.ts";
 import { globalId } from "../src/lib/global-id.ts";
@@ -136,7 +136,7 @@ async function fanOutTo(
 async function otherServer(url: string): Promise<Speaker> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   const log = new EventLog(database.sql);
-  const bell = postgresBell(url, database.version, "bench", silentLogger);
+  const bell = new PostgresBell(url, database.version, "bench", silentLogger);
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   return {

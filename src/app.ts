@@ -24,7 +24,8 @@ import { Runner } from "./agent/loop/runner.ts";
 import { openDatabase, type Database } from "./db/database.ts";
 import type { Sql, Statement } from "./db/sql.ts";
 import { Appender } from "./events/appender.ts";
-import { postgresBell, silentBell } from "./events/bell.ts";
+import { silentBell } from "./events/bell/bell.ts";
+import { PostgresBell } from "./events/bell/postgres-bell.ts";
 import { forNobody } from "./db/reader-limits.ts";
 import { Consumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
@@ -106,7 +107,9 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
 
   // The log: who writes it, who is told of it, who follows it.
   const bell =
-    database.config.kind === "postgres" ? postgresBell(database.config.url, database.version, serverId, logger) : silentBell();
+    database.config.kind === "postgres"
+      ? new PostgresBell(database.config.url, database.version, serverId, logger)
+      : silentBell();
   starting.defer(() => bell.close());
   const log = new EventLog(sql, overrides.waitingLimits ?? WAITING_LIMITS, reads);
   log.onLongRetry((problem, sinceMs) =>

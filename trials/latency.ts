@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
 import { openPools } from "../src/db/pool.ts";
-import { postgresBell } from "../src/events/bell.ts";
+import { PostgresBell } from "../src/events/bell/postgres-bell.ts";
 import { EventLog } from "../src/events/log.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import { TRIAL_VERSION } from "./postgres.ts";
@@ -21,7 +21,7 @@ export type Latency = { readonly count: number; readonly p50: number; readonly p
 export async function measureLatency(databaseUrl: string, url: string, seconds: number): Promise<Latency> {
   const pools = openPools({ url: databaseUrl, connections: 2, version: TRIAL_VERSION });
   const log = new EventLog(pools.commits);
-  const bell = postgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
+  const bell = new PostgresBell(databaseUrl, TRIAL_VERSION, `writer ${Math.random()}`, { warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const client = createClient({

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { OutageWatch } from "../../src/db/outage.ts";
 import { watched, type Sql } from "../../src/db/sql.ts";
-import { silentBell } from "../../src/events/bell.ts";
+import { silentBell } from "../../src/events/bell/bell.ts";
 import { Broadcasts, type Member } from "../../src/events/following/broadcast.ts";
 import { follow } from "../../src/events/following/follow.ts";
 import { Tails } from "../../src/events/following/tails.ts";

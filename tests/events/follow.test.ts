@@ -1,6 +1,7 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { postgresBell, silentBell, type Bell } from "../../src/events/bell.ts";
+import { silentBell, type Bell } from "../../src/events/bell/bell.ts";
+import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
 import { follow } from "../../src/events/following/follow.ts";
 import type { LogPage } from "../../src/events/log-page.ts";
 import { EventLog } from "../../src/events/log.ts";
@@ -208,8 +209,8 @@ describe("follow", () => {
 
   it("hears other servers by the bell, and by the poll when the bell is dead", async () => {
     const { sql, url } = await testDatabase();
-    const writer = eventServer(sql, postgresBell(url, "0", "writer", silentLogger));
-    const reader = eventServer(sql, postgresBell(url, "0", "reader", silentLogger));
+    const writer = eventServer(sql, new PostgresBell(url, "0", "writer", silentLogger));
+    const reader = eventServer(sql, new PostgresBell(url, "0", "reader", silentLogger));
     const agent = await insertAgent(writer.log, "one");
     const pages = follow(reader.tails, { scope: everything("one"), after: 0, until: null });
     await pages.next();

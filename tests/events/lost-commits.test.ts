@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { CommitsLost } from "../../src/events/log-page.ts";
 import type { Sql, Statement } from "../../src/db/sql.ts";
-import { silentBell } from "../../src/events/bell.ts";
+import { silentBell } from "../../src/events/bell/bell.ts";
 import type { AgentEventBody } from "../../src/events/event.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { applyRetention } from "../../src/events/retention.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CursorExpired } from "../../src/events/cursor.ts";
 import { follow } from "../../src/events/following/follow.ts";
-import { silentBell } from "../../src/events/bell.ts";
+import { silentBell } from "../../src/events/bell/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { applyRetention, planRetention, type RetentionPolicy } from "../../src/events/retention.ts";
 import { Tails } from "../../src/events/following/tails.ts";

@@ -16,7 +16,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { Tails } from "../../src/events/following/tails.ts";
-import { silentBell } from "../../src/events/bell.ts";
+import { silentBell } from "../../src/events/bell/bell.ts";
 import type { Actor } from "../../src/agent/actors/actor.ts";
 import { onTestFinished } from "vitest";
 

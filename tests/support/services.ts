@@ -13,7 +13,7 @@ import { ToolSlots } from "../../src/agent/calls/slots.ts";
 import type { Tool } from "../../src/agent/tools/tool.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { Appender } from "../../src/events/appender.ts";
-import { silentBell } from "../../src/events/bell.ts";
+import { silentBell } from "../../src/events/bell/bell.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { ProcessGroups } from "../../src/agent/workspace/process-groups.ts";

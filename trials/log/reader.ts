@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
-import { postgresBell } from "../../src/events/bell.ts";
+import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
 import { openPools } from "../../src/db/pool.ts";
 import { CHANNELS } from "../../src/events/channel.ts";
 import { follow } from "../../src/events/following/follow.ts";
@@ -18,7 +18,7 @@ if (whole.length < kept.length) truncateSync(file, whole.length);
 const after = Number(whole.trimEnd().split("\n").at(-1)?.split(" ")[0] ?? 0);
 const silent = { warn: () => {}, error: () => {} };
 const log = new EventLog(openPools({ url, connections: 2, version: TRIAL_VERSION }).reads);
-const tails = new Tails(log, postgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
+const tails = new Tails(log, new PostgresBell(url, TRIAL_VERSION, `reader ${process.pid}`, silent), silent);
 console.log("ready");
 const scope = { tenant: "trial", agentIds: null, createdBy: null, channels: CHANNELS, kinds: null };
 for await (const page of follow(tails, { scope, after, until: null })) {

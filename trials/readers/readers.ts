@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "graphql-ws";
 import WebSocket from "ws";
-import { postgresBell } from "../../src/events/bell.ts";
+import { PostgresBell } from "../../src/events/bell/postgres-bell.ts";
 import { openPools } from "../../src/db/pool.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { globalId } from "../../src/lib/global-id.ts";
@@ -54,7 +54,7 @@ async function runReaders({ isShort, isPlanted, fail }: TrialRun): Promise<strin
   const url = server.said;
   const pools = openPools({ url: postgres.url, connections: 2, version: TRIAL_VERSION });
   const log = new EventLog(pools.commits);
-  const bell = postgresBell(postgres.url, TRIAL_VERSION, "writer", { warn: () => {}, error: () => {} });
+  const bell = new PostgresBell(postgres.url, TRIAL_VERSION, "writer", { warn: () => {}, error: () => {} });
   log.onCommitted((tenant) => bell.ring({ tenant, isSignal: false }));
   const agent = await insertAgent(log, "local", "local");
   const wrong = await pausingReaders(url, log);

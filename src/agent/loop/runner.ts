@@ -1,6 +1,6 @@
 import type { Outage } from "../../db/outage.ts";
 import { retrying } from "../../db/retry-while-unavailable.ts";
-import type { Ring } from "../../events/bell.ts";
+import type { Ring } from "../../events/bell/bell.ts";
 import { Deadline } from "../../lib/deadline.ts";
 import { every } from "../../lib/every.ts";
 import { Rerun } from "../../lib/rerun.ts";

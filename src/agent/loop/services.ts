@@ -1,6 +1,6 @@
 import type { Sql } from "../../db/sql.ts";
 import type { Appender } from "../../events/appender.ts";
-import type { Bell } from "../../events/bell.ts";
+import type { Bell } from "../../events/bell/bell.ts";
 import type { ActorNames } from "../actors/actor-names.ts";
 import type { CallServices } from "../calls/services.ts";
 import type { ToolSlots } from "../calls/slots.ts";

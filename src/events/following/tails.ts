@@ -2,7 +2,7 @@ import { every } from "../../lib/every.ts";
 import { forNobody } from "../../db/reader-limits.ts";
 import type { Logger } from "../../lib/log.ts";
 import { withCause } from "../../lib/text.ts";
-import type { Bell } from "../bell.ts";
+import type { Bell } from "../bell/bell.ts";
 import type { TimelineEvent } from "../event.ts";
 import type { StorageOutage } from "../log-page.ts";
 import type { EventLog } from "../log.ts";

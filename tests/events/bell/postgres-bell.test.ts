@@ -1,13 +1,14 @@
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { postgresBell, type Bell, type BellTimes } from "../../src/events/bell.ts";
-import { cuttingProxy } from "../support/cutting-proxy.ts";
-import { testDatabaseUrl } from "../support/database.ts";
-import { silentLogger } from "../support/silent-logger.ts";
+import type { Bell } from "../../../src/events/bell/bell.ts";
+import { PostgresBell, type BellTimes } from "../../../src/events/bell/postgres-bell.ts";
+import { cuttingProxy } from "../../support/cutting-proxy.ts";
+import { testDatabaseUrl } from "../../support/database.ts";
+import { silentLogger } from "../../support/silent-logger.ts";
 
 /** The bell of a server, which ends with the test. */
 function bellOf(url: string, serverId: string, times?: BellTimes): Bell {
-  const bell = postgresBell(url, "0", serverId, silentLogger, times);
+  const bell = new PostgresBell(url, "0", serverId, silentLogger, times);
   onTestFinished(() => bell.close());
   return bell;
 }

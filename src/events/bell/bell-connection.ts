@@ -1,0 +1,119 @@
+import pg from "pg";
+import type { Logger } from "../../lib/log.ts";
+import { withCause } from "../../lib/text.ts";
+
+const CHANNEL = "triplane";
+const RECONNECT_MS = 500;
+
+/** Who hears of a bell's connection. */
+export type BellListener = {
+  /** A connection is there: what is told from now on is heard. */
+  connected(): void;
+  /** A connection has ended. Another one is made. */
+  ended(): void;
+  /** Somebody has told this, perhaps this server itself. */
+  heard(payload: string): void;
+};
+
+/** The address of the database, the name that its other connections see, and how long an answer may take, in ms. */
+export type BellConnectionOptions = { readonly url: string; readonly name: string; readonly answerMs: number };
+
+/**
+ * The connection on which a bell listens and tells. If it is lost, or does not answer, it is made again, until the bell
+ * is closed.
+ */
+export class BellConnection {
+  readonly #options: BellConnectionOptions;
+  readonly #logger: Logger;
+  readonly #listener: BellListener;
+  #client: pg.Client | null = null;
+  #connecting: Promise<void>;
+  #reconnecting: NodeJS.Timeout | null = null;
+  #isClosed = false;
+  /** True if it was said that nothing is heard. */
+  #isMissing = false;
+
+  constructor(options: BellConnectionOptions, logger: Logger, listener: BellListener) {
+    this.#options = options;
+    this.#logger = logger;
+    this.#listener = listener;
+    this.#connecting = this.#connect();
+  }
+
+  /** True if what is told is heard now. */
+  get isConnected(): boolean {
+    return this.#client !== null;
+  }
+
+  /** Tells all who listen, this server too. What cannot be told is lost. */
+  async tell(payload: string): Promise<void> {
+    await this.ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
+  }
+
+  /** The rows that the database answers; none if it does not. A connection that does not answer is given up. */
+  async ask<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const asked = this.#client;
+    if (asked === null) return [];
+    try {
+      return (await asked.query<Row>(text, [...values])).rows;
+    } catch (error) {
+      if (this.#client !== asked) return [];
+      this.#logger.warn(`the bell's connection does not answer (${withCause(error)}); it is made anew`);
+      this.#client = null;
+      await asked.end();
+      return [];
+    }
+  }
+
+  /** Makes no further connection. Resolves when none is being made. */
+  async settle(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#reconnecting !== null) clearTimeout(this.#reconnecting);
+    await this.#connecting;
+  }
+
+  /** Ends the connection, after `settle`. */
+  async end(): Promise<void> {
+    await this.#client?.end();
+  }
+
+  async #connect(): Promise<void> {
+    const { url, name, answerMs } = this.#options;
+    const client = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: answerMs,
+      query_timeout: answerMs,
+    });
+    client.on("error", () => {});
+    client.on("notification", ({ payload }) => this.#listener.heard(payload ?? ""));
+    client.on("end", () => {
+      if (this.#client === client) this.#client = null;
+      this.#listener.ended();
+      this.#reconnect();
+    });
+    try {
+      await client.connect();
+      // Parameters of the URL, or a pooler, would replace a name that is given with what opens the connection.
+      await client.query("SELECT set_config('application_name', $1, false)", [name]);
+      await client.query(`LISTEN ${CHANNEL}`);
+      this.#client = client;
+      this.#isMissing = false;
+      this.#listener.connected();
+    } catch (error) {
+      if (!this.#isMissing)
+        this.#logger.warn(`the bell does not hear other servers (${withCause(error)}); the poll stands in for it`);
+      this.#isMissing = true;
+      await client.end().catch(() => {});
+      this.#reconnect();
+    }
+  }
+
+  #reconnect(): void {
+    if (this.#isClosed || this.#reconnecting !== null) return;
+    this.#reconnecting = setTimeout(() => {
+      this.#reconnecting = null;
+      this.#connecting = this.#connect();
+    }, RECONNECT_MS);
+  }
+}
