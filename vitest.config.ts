@@ -12,11 +12,10 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     globalSetup: ["tests/support/postgres.ts"],
-    // A bound of what hangs, and of nothing that is claimed: a busy machine takes several times as long.
-    testTimeout: 40_000,
+    testTimeout: 20_000,
     hookTimeout: 60_000,
     // What is waited for comes late on a busy machine: only a test's own time ends the waiting.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 15_000 } },
     pool: "forks",
     // Files share what they have loaded: what a test changes beyond itself is put back.
     isolate: false,

@@ -56,11 +56,11 @@ export async function fanOut(url: string): Promise<Figure[]> {
     ),
     figure(
       "fan-out, own agent",
-      own.map((round) => perMessage({ ...round, ours: round.ours - round.source }, 200)),
+      own.map((round) => perMessage(round, 200)),
     ),
     figure(
-      "fan-out, own agent and its turns",
-      own.map((round) => perMessage(round, 200)),
+      "fan-out, own agent, pages alone",
+      own.map((round) => perMessage({ ...round, ours: round.ours - round.source }, 200)),
     ),
     figure(
       "fan-out, 1,000 subscribers",
