@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claim, LEASE_TIMES, unownedAgents } from "../../src/agent/loop/lease.ts";
+import { claim, LEASE_TIMES, lookForAgents } from "../../src/agent/loop/lease.ts";
 import { rowId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
@@ -50,7 +50,7 @@ describe("beside a newer version", () => {
     const agent = await client.createAgent();
     const id = rowId("Agent", agent.id) ?? "";
     await sql.query({ name: "n", text: "UPDATE agent SET needs = 1000, runnable_at = now() WHERE id = $1" }, [id]);
-    expect(await unownedAgents(sql, 100)).toEqual([]);
+    expect((await lookForAgents(sql, serverId, null, 100, "RUN_OUT")).unowned).toEqual([]);
     expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
   });
 });

@@ -2,7 +2,9 @@ import { randomUUIDv7 } from "node:crypto";
 import type { Sql } from "../../src/db/sql.ts";
 import type { LostShell } from "../../src/agent/calls/shells/rows.ts";
 
-/** The row of a background shell that a call started, as if it ran on this server. */
+let lastStarted = 0;
+
+/** The row of a background shell that a call started, as if it ran on this server. It has started later than each one before it. */
 export async function shellRow(
   sql: Sql,
   {
@@ -14,7 +16,8 @@ export async function shellRow(
   }: Pick<LostShell, "tenant" | "agentId" | "createdBy" | "callId"> & { readonly command?: string },
   server: string,
 ): Promise<LostShell> {
-  const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: new Date() };
+  lastStarted = Math.max(Date.now(), lastStarted + 1);
+  const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: new Date(lastStarted) };
   const text = `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, state, started_at, is_end_told)
     VALUES ($1, $2, $3, $4, $5, $6, 'test', 'RUNNING', $7, false)`;
   await sql.query({ name: "insert_shell", text }, [shell.id, tenant, agentId, callId, shell.command, server, shell.startedAt]);

@@ -35,9 +35,12 @@ const FIND: Statement<{ grant: DelegationSnapshot }, [id: string, tenant: string
   name: "find_delegation",
   text: `SELECT ${SNAPSHOT} AS grant FROM delegation d WHERE d.id = $1 AND d.tenant = $2`,
 };
+/** A delegation `d` whose time is up at $1, and whose end nobody has said. */
+export const IS_OVER = "d.ended_at IS NULL AND d.ends_at <= $1";
+
 const FIND_ENDED: Statement<{ tenant: string; grant: DelegationSnapshot }, [at: Date]> = {
   name: "find_ended_delegations",
-  text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE d.ended_at IS NULL AND d.ends_at <= $1 ORDER BY random() LIMIT ${SWEEP}`,
+  text: `SELECT d.tenant, ${SNAPSHOT} AS grant FROM delegation d WHERE ${IS_OVER} ORDER BY random() LIMIT ${SWEEP}`,
 };
 
 /** Lets another actor decide in one's own name until a time. What they decide is recorded as theirs, on one's behalf. */

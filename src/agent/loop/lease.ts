@@ -38,15 +38,18 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
     FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
-/** By a partial index that has only them (agent_unowned): few, however many work. */
-const UNOWNED: Statement<{ id: string }, [most: number]> = {
-  name: "unowned_agents",
-  text: `SELECT id FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $1`,
-};
-/** By the index of those that are held. */
-const RUN_OUT: Statement<{ id: string }, [most: number]> = {
-  name: "run_out_leases",
-  text: `SELECT id FROM agent WHERE lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} ORDER BY lease_until LIMIT $1`,
+/**
+ * All that a server looks for, in one statement, since most looks find nothing. Agents that nobody has lie in a partial index
+ * of their own (agent_unowned), and those that somebody has in another (agent_leased): few, however many there are.
+ */
+const LOOK: Statement<
+  { found: "UNOWNED" | "RUN_OUT" | "OWN"; id: string; signal: number },
+  [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean]
+> = {
+  name: "look_for_agents",
+  text: `(SELECT 'UNOWNED' AS found, id, signal FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $3)
+    UNION ALL (SELECT 'RUN_OUT', id, signal FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} ORDER BY lease_until LIMIT $3)
+    UNION ALL SELECT 'OWN', id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };
 const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {
   name: "unlocked_agents",
@@ -89,11 +92,6 @@ const END_ALL: Statement<object, []> = {
   name: "end_all_leases",
   text: "UPDATE agent SET lease_until = clock_timestamp() WHERE lease_owner IS NOT NULL",
 };
-const SIGNALS: Statement<{ id: string; signal: number }, [serverId: string, tenants: readonly string[] | null]> = {
-  name: "signals",
-  text: "SELECT id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))",
-};
-
 /** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
 export type Free = "RUN_OUT" | "GIVEN_BACK";
 
@@ -108,14 +106,28 @@ export async function claim(
   return sql.query(CLAIM, [serverId, ttlMs, agentIds, free === "RUN_OUT"]);
 }
 
-/** At most `most` agents that could be advanced and were given back, or never held; the longest waiting first. */
-export async function unownedAgents(sql: Sql, most: number): Promise<string[]> {
-  return (await sql.query(UNOWNED, [most])).map((row) => row.id);
-}
+/**
+ * The finds of a look: agents that could be advanced and were given back or never held, the longest waiting first; those whose
+ * lease has run out, the longest first; and how often each agent of the server was signalled from outside.
+ */
+export type FoundAgents = {
+  readonly unowned: readonly string[];
+  readonly runOut: readonly string[];
+  readonly signals: ReadonlyMap<string, number>;
+};
 
-/** At most `most` agents that could be advanced and whose lease has run out; the longest first. */
-export async function runOutAgents(sql: Sql, most: number): Promise<string[]> {
-  return (await sql.query(RUN_OUT, [most])).map((row) => row.id);
+/** Looks for at most `most` agents of each kind that are free, and for signals to the server's agents: of some tenants, or of all for null. */
+export async function lookForAgents(
+  sql: Sql,
+  serverId: string,
+  tenants: readonly string[] | null,
+  most: number,
+  free: Free,
+): Promise<FoundAgents> {
+  const rows = await sql.query(LOOK, [serverId, tenants, most, free === "RUN_OUT"]);
+  const idsOf = (kind: "UNOWNED" | "RUN_OUT"): readonly string[] => rows.flatMap(({ found, id }) => (found === kind ? [id] : []));
+  const own = rows.filter(({ found }) => found === "OWN");
+  return { unowned: idsOf("UNOWNED"), runOut: idsOf("RUN_OUT"), signals: new Map(own.map(({ id, signal }) => [id, signal])) };
 }
 
 /** Those of the agents whose rows nobody holds now. */
@@ -166,10 +178,4 @@ export async function endBeyond(sql: Sql, leases: readonly BeyondLease[]): Promi
 /** Lets all leases run out, if there is no other server: what a process that died left must not wait for them. */
 export async function endAll(sql: Sql): Promise<void> {
   await sql.query(END_ALL, []);
-}
-
-/** Counts the signals from outside to each agent that this server holds: to agents of some tenants, or to all for null. */
-export async function signals(sql: Sql, serverId: string, tenants: readonly string[] | null): Promise<Map<string, number>> {
-  const rows = await sql.query(SIGNALS, [serverId, tenants]);
-  return new Map(rows.map((row) => [row.id, row.signal]));
 }

@@ -9,22 +9,24 @@ import { endDelegations } from "../approvals/delegate.ts";
 import { expireApprovals } from "../approvals/expire.ts";
 import { closeLostShells } from "../calls/shells/lost.ts";
 import { reportOutage } from "./outage-report.ts";
-import { claim, release, runOutAgents, signals, unlockedAgents, unownedAgents, type Free, type Lease } from "./lease.ts";
+import { claim, lookForAgents, release, unlockedAgents, type Free, type Lease } from "./lease.ts";
 import { Loop } from "./loop.ts";
 import type { ServerServices } from "./services.ts";
+import { findOverdue } from "./overdue.ts";
 import { Renewals } from "./renewals.ts";
 
 /** The time between two looks for agents that nobody advances, in ms, while the bell is heard and while it is not. */
 const SWEEP_MS = { heard: 1_000, unheard: 250 };
-/** The time between two looks for approvals that nobody decided in time, in ms. */
-const EXPIRY_MS = 1_000;
+/** The time between two looks for what was not done in time, in ms. */
+const OVERDUE_MS = 1_000;
 /** The time for which running tools may go on when the server closes, in ms. */
 const CLOSING_MS = 8_000;
 
 /** The most agents that are claimed at once. */
 const CLAIMED = 100;
 
-type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number | null };
+/** An agent that this server advances. `isWanted`: something came for it that its loop may be too late for. */
+type Held = { readonly loop: Loop; readonly ended: Promise<void>; signal: number | null; isWanted: boolean };
 
 /**
  * Advances agents on this node: claims those that are runnable and free, renews their leases, and lets each loop
@@ -74,7 +76,7 @@ export class Runner {
         this.#closing.signal,
       ),
       every(
-        { pauseMs: () => EXPIRY_MS, task: () => this.#expire(), onFailure: failing("approvals could not be looked for") },
+        { pauseMs: () => OVERDUE_MS, task: () => this.#endOverdue(), onFailure: failing("what is overdue could not be ended") },
         this.#closing.signal,
       ),
     ]);
@@ -97,8 +99,9 @@ export class Runner {
   /** Something was committed for the agent on this node: its owner, here or elsewhere, goes on. Never rejects. */
   async wake(agentId: string): Promise<void> {
     const held = this.#held.get(agentId);
-    if (held !== undefined) held.loop.signalled();
-    else await this.#tracked(this.#claim([agentId]));
+    if (held === undefined) return this.#tracked(this.#claim([agentId]));
+    held.isWanted = true;
+    held.loop.signalled();
   }
 
   /** Ends within CLOSING_MS: running tools may finish, then the agents are given back. */
@@ -159,11 +162,12 @@ export class Runner {
     this.#rung.clear();
     if (this.#closing.signal.aborted || this.#outage !== null) return;
     const { leases, serverId } = this.#services;
+    const free = tenants === null ? this.#free() : "GIVEN_BACK";
     try {
-      await this.#claimSome((most) => unownedAgents(leases, most));
-      if (tenants === null && this.#free() === "RUN_OUT") await this.#claimSome((most) => this.#runOut(most));
-      if (this.#held.size === 0) return;
-      for (const [agentId, signal] of await signals(leases, serverId, tenants)) {
+      const found = await lookForAgents(leases, serverId, tenants, this.#capacity(), free);
+      await this.#claimFree(found.unowned);
+      if (free === "RUN_OUT") await this.#claimFree(await this.#runOut(found.runOut));
+      for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
         held.signal = signal;
@@ -178,19 +182,21 @@ export class Runner {
    * Agents whose lease has run out. One whose row somebody else holds cannot be renewed either: when the row is free, its
    * owner has the time between two looks to do so.
    */
-  async #runOut(most: number): Promise<readonly string[]> {
+  async #runOut(ids: readonly string[]): Promise<readonly string[]> {
     const { leases } = this.#services;
-    const ids = await runOutAgents(leases, most);
     const unlocked = ids.length === 0 ? new Set<string>() : await unlockedAgents(leases, ids);
     const wereLocked = new Set(this.#lockedBefore);
     this.#lockedBefore = ids.filter((id) => !unlocked.has(id));
     return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
   }
 
-  /** Claims what is found, as far as there is room. What this server holds already is not lost to it yet. */
-  async #claimSome(find: (most: number) => Promise<readonly string[]>): Promise<void> {
-    const most = this.#capacity();
-    if (most > 0) await this.#claim((await find(most)).filter((id) => !this.#held.has(id)));
+  /** Claims what is free. What this server holds still is claimed by the end of its loop. */
+  async #claimFree(agentIds: readonly string[]): Promise<void> {
+    for (const id of agentIds) {
+      const held = this.#held.get(id);
+      if (held !== undefined) held.isWanted = true;
+    }
+    await this.#claim(agentIds.filter((id) => !this.#held.has(id)));
   }
 
   /** The number of agents that this server may claim at once now. */
@@ -231,22 +237,25 @@ export class Runner {
     const services = this.#services.of(lease.tenant);
     const loop = new Loop({ ...services, sql: retrying(services.sql), leases: retrying(services.leases) }, lease, startUntil);
     const ended = loop.run().then((ending) => {
-      if (this.#held.get(lease.agentId)?.loop !== loop) return;
+      const held = this.#held.get(lease.agentId);
+      if (held?.loop !== loop) return;
       const wasFull = this.#capacity() === 0;
       this.#held.delete(lease.agentId);
       // What there was no place for may go on now.
       if (wasFull) void this.#sweep([]);
       // What arrived between the parking and now found this loop and could not wake it.
-      if (ending === "parked") void this.#tracked(this.#claim([lease.agentId]));
+      if (ending === "parked" && held.isWanted) void this.#tracked(this.#claim([lease.agentId]));
     });
-    this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: null });
+    this.#held.set(lease.agentId, { loop, ended: this.#tracked(ended), signal: null, isWanted: false });
   }
 
-  async #expire(): Promise<void> {
+  async #endOverdue(): Promise<void> {
     if (this.#outage !== null) return;
-    for (const agentId of await expireApprovals(this.#services)) await this.wake(agentId);
-    for (const agentId of await closeLostShells(this.#services)) await this.wake(agentId);
-    await endDelegations(this.#services);
+    const services = this.#services;
+    const overdue = await findOverdue(services.sql, services.clock.now());
+    if (overdue.approvals) for (const agentId of await expireApprovals(services)) await this.wake(agentId);
+    if (overdue.shells) for (const agentId of await closeLostShells(services)) await this.wake(agentId);
+    if (overdue.delegations) await endDelegations(services);
   }
 
   async #renew(): Promise<void> {

@@ -212,7 +212,7 @@ describe("an agent that fails as soon as it is claimed", () => {
       query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
         const rows = await sql.query<Row>(statement, values);
         if (statement.name === "claim_agents") claims += rows.length;
-        if (statement.name === "unowned_agents") sweeps += 1;
+        if (statement.name === "look_for_agents") sweeps += 1;
         return rows;
       },
     });

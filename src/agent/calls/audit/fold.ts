@@ -89,8 +89,8 @@ export async function auditsBehind(sql: Sql): Promise<readonly string[]> {
  * it.
  */
 export async function foldAudit(sql: Sql, tenant: string): Promise<boolean> {
-  const [filled] = await sql.query(FILL, [tenant]);
-  if (filled?.isFilled === false) return false;
   const [folded] = await sql.query(FOLD_ON, [tenant]);
-  return folded === undefined || folded.isAtEnd;
+  if (folded !== undefined) return folded.isAtEnd;
+  const [filled] = await sql.query(FILL, [tenant]);
+  return filled === undefined;
 }

@@ -42,11 +42,13 @@ const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
   text: `UPDATE shell s SET end_wanted = 'TAKEN_OVER'
     FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
 };
-/** By a partial index that has only those that run. */
+/** A shell `s` whose lease has run out: by a partial index that has only those that run. */
+export const IS_LOST = "s.state = 'RUNNING' AND s.lease_until < clock_timestamp()";
+
 const LOST: Statement<LostShell, [most: number]> = {
   name: "lost_shells",
   text: `SELECT s.id, s.tenant, s.agent_id AS "agentId", a.created_by AS "createdBy", s.call_id AS "callId", s.command, s.started_at AS "startedAt"
-    FROM shell s JOIN agent a ON a.id = s.agent_id WHERE s.state = 'RUNNING' AND s.lease_until < clock_timestamp() ORDER BY s.lease_until LIMIT $1`,
+    FROM shell s JOIN agent a ON a.id = s.agent_id WHERE ${IS_LOST} ORDER BY s.lease_until LIMIT $1`,
 };
 const END_LEASES: Statement<object, []> = {
   name: "end_leases_of_shells",
