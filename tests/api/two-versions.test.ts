@@ -52,5 +52,9 @@ describe("beside a newer version", () => {
     await sql.query({ name: "n", text: "UPDATE agent SET needs = 1000, runnable_at = now() WHERE id = $1" }, [id]);
     expect((await lookForAgents(sql, serverId, null, 100, "RUN_OUT")).unowned).toEqual([]);
     expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
+    const lease = "lease_owner = 'other', lease_until = now() - interval '1 s'";
+    await sql.query({ name: "l", text: `UPDATE agent SET ${lease} WHERE id = $1` }, [id]);
+    expect((await lookForAgents(sql, serverId, null, 100, "RUN_OUT")).runOut).toEqual([]);
+    expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);
   });
 });

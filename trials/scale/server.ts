@@ -12,11 +12,12 @@ const SWEEPS: readonly Part[] = [
     "#sweep",
     "#sweepOnce",
     "#runOut",
-    "#claimSome",
-    "#expire",
+    "#want",
+    "#claimFree",
+    "#endOverdue",
     "#renew",
   ]),
-  ...["loop/lease.ts", "loop/renewals.ts", "approvals/expire.ts"].map((file) =>
+  ...["loop/lease.ts", "loop/renewals.ts", "loop/overdue.ts", "approvals/expire.ts"].map((file) =>
     partOf(new URL(`../../src/agent/${file}`, import.meta.url), "all"),
   ),
 ];

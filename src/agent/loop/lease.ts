@@ -39,8 +39,9 @@ const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readon
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
 /**
- * All that a server looks for, in one statement, since most looks find nothing. Agents that nobody has lie in a partial index
- * of their own (agent_unowned), and those that somebody has in another (agent_leased): few, however many there are.
+ * The agents that a server looks for, and the signals to its own: one statement, since most looks find nothing. Agents that
+ * nobody has lie in a partial index of their own (agent_unowned): few, however many work. Those that somebody has lie in another
+ * (agent_leased), which is gone through for those whose lease has run out.
  */
 const LOOK: Statement<
   { found: "UNOWNED" | "RUN_OUT" | "OWN"; id: string; signal: number },
@@ -92,6 +93,7 @@ const END_ALL: Statement<object, []> = {
   name: "end_all_leases",
   text: "UPDATE agent SET lease_until = clock_timestamp() WHERE lease_owner IS NOT NULL",
 };
+
 /** Which agents are free to be claimed: those whose lease has run out as well, or only those that were given back. */
 export type Free = "RUN_OUT" | "GIVEN_BACK";
 

@@ -13,7 +13,10 @@ const OVERDUE: Statement<Overdue, [at: Date]> = {
     EXISTS (SELECT FROM delegation d WHERE ${IS_OVER}) AS delegations`,
 };
 
-/** Looks for what is overdue at this time, by the server's clock; of shells, by the database's. */
+/**
+ * Looks for what is overdue at this time, by the server's clock; of shells, by the database's. An approval of a kind that only
+ * newer servers know counts, too.
+ */
 export async function findOverdue(sql: Sql, at: Date): Promise<Overdue> {
   const [overdue] = await sql.query(OVERDUE, [at]);
   return overdue ?? { approvals: false, shells: false, delegations: false };

@@ -164,9 +164,12 @@ export class Runner {
     const { leases, serverId } = this.#services;
     const free = tenants === null ? this.#free() : "GIVEN_BACK";
     try {
-      const found = await lookForAgents(leases, serverId, tenants, this.#capacity(), free);
-      await this.#claimFree(found.unowned);
-      if (free === "RUN_OUT") await this.#claimFree(await this.#runOut(found.runOut));
+      const most = this.#capacity();
+      const found = await lookForAgents(leases, serverId, tenants, most, free);
+      // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
+      const runOut = free === "RUN_OUT" && most > 0 ? await this.#runOut(found.runOut) : [];
+      this.#want(found.unowned);
+      await this.#claimFree([...found.unowned, ...runOut]);
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
@@ -190,12 +193,16 @@ export class Runner {
     return ids.filter((id) => unlocked.has(id) && !wereLocked.has(id));
   }
 
-  /** Claims what is free. What this server holds still is claimed by the end of its loop. */
-  async #claimFree(agentIds: readonly string[]): Promise<void> {
+  /** Of those that this server still holds, notes that they can go on: one whose loop parks now is claimed again. */
+  #want(agentIds: readonly string[]): void {
     for (const id of agentIds) {
       const held = this.#held.get(id);
       if (held !== undefined) held.isWanted = true;
     }
+  }
+
+  /** Claims what is free. What this server holds already is not lost to it yet. */
+  async #claimFree(agentIds: readonly string[]): Promise<void> {
     await this.#claim(agentIds.filter((id) => !this.#held.has(id)));
   }
 

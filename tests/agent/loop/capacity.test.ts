@@ -1,6 +1,10 @@
-import { expect, it } from "vitest";
+import { isDeepStrictEqual } from "node:util";
+import { expect, it, onTestFinished } from "vitest";
+import type { Sql, Statement } from "../../../src/db/sql.ts";
+import { rowId } from "../../../src/lib/global-id.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
+import { playedModel, says } from "../../support/models.ts";
 
 it("a server advances no more agents at a time than its limit, and takes the others as soon as it has room", async () => {
   const app = await startTestApp({
@@ -22,4 +26,41 @@ it("a server advances no more agents at a time than its limit, and takes the oth
   expect(Math.max(...held)).toBe(2);
   const metrics = await (await fetch(app.url.replace("/graphql", "/metrics"))).text();
   expect(metrics).toMatch(/^triplane_agents_limit 2$/m);
+});
+
+it("a server that was full in between still leaves an agent whose row was locked to its owner for one look more", async () => {
+  const asked: string[] = [];
+  const full = Promise.withResolvers<undefined>();
+  const done = Promise.withResolvers<undefined>();
+  let isLocked = true;
+  let late: string | null = null;
+  const seen = (sql: Sql): Sql => ({
+    ...sql,
+    query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
+      if (statement.name === "unlocked_agents") asked.push("unlocked");
+      if (statement.name === "claim_agents" && isDeepStrictEqual(values[2], [late])) asked.push("claimed");
+      if (statement.name === "look_for_agents" && values[2] === 0) full.resolve(undefined);
+      return statement.name === "unlocked_agents" && isLocked ? [] : sql.query<Row>(statement, values);
+    },
+  });
+  const model = playedModel(async function* () {
+    await done.promise;
+    yield* says("Here.");
+  });
+  const app = await startTestApp({ model, config: { agentLimit: 1 }, overrides: { sql: seen } });
+  onTestFinished(() => done.resolve(undefined));
+  const client = connect(app.url);
+  const { sql } = app.database;
+  const busy = await client.createAgent();
+  late = rowId("Agent", (await client.createAgent()).id);
+  const set = "lease_owner = 'other', lease_until = now() - interval '1 s', runnable_at = now()";
+  await sql.query({ name: "late", text: `UPDATE agent SET ${set} WHERE id = $1` }, [late]);
+  await expect.poll(() => asked).toContain("unlocked");
+  await client.send(busy.id, "go");
+  await full.promise;
+  isLocked = false;
+  asked.length = 0;
+  done.resolve(undefined);
+  await expect.poll(() => asked).toContain("claimed");
+  expect(asked).toEqual(["unlocked", "unlocked", "claimed"]);
 });

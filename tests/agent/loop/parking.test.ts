@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Actor } from "../../../src/agent/actors/actor.ts";
 import { sendMessage } from "../../../src/agent/commands/send-message.ts";
 import type { Sql, Statement } from "../../../src/db/sql.ts";
@@ -100,6 +100,8 @@ describe("the end of a turn", () => {
           },
         );
       const app = await startTestApp({ overrides: { sql: delayed } });
+      // Before the server closes, which waits for its looks.
+      onTestFinished(() => late.resolve(undefined));
       const client = connect(app.url);
       const agent = await client.createAgent();
       /** The other server advances no agents: this one finds the message by looking, while the loop has not ended. */
@@ -121,7 +123,6 @@ describe("the end of a turn", () => {
       }
       const first = ofType(await client.turn(agent.id, "first"), "Done");
       const second = ofType(await client.until(agent.id, "DONE", first[0]?.cursor), "Done");
-      late.resolve(undefined);
       expect([...first, ...second]).toMatchObject([{ turn: 1 }, { turn: 2 }]);
     },
   );

@@ -51,7 +51,7 @@ const TAKEN = (condition: string): string => `taken AS MATERIALIZED (
       SELECT t.* FROM taken t WHERE (t.position, t.filled_at, t.filled_id) = (SELECT s.position, s.filled_at, s.filled_id FROM audit_fold s WHERE s.tenant = $1)
     ), head AS MATERIALIZED (SELECT ${POSITION} AS position FROM tenant_log l WHERE l.tenant = $1)`;
 /** Fills in the next calls of before. Calls that come meanwhile are filled in, too, or are found by their events. */
-const FILL: Statement<{ isFilled: boolean }, [tenant: string]> = {
+const FILL: Statement<{ tenant: string }, [tenant: string]> = {
   name: "fill_audit",
   text: `WITH ${TAKEN("f.whole_at IS NULL")}, next AS MATERIALIZED (
       SELECT c.* FROM fold CROSS JOIN LATERAL (
@@ -63,7 +63,7 @@ const FILL: Statement<{ isFilled: boolean }, [tenant: string]> = {
     )
     UPDATE audit_fold f SET whole_at = CASE WHEN last.id IS NULL THEN head.position END,
       filled_at = coalesce(last.created_at, fold.filled_at), filled_id = coalesce(last.id, fold.filled_id)
-    FROM head, fold LEFT JOIN last ON true WHERE f.tenant = $1 RETURNING f.whole_at IS NOT NULL AS "isFilled"`,
+    FROM head, fold LEFT JOIN last ON true WHERE f.tenant = $1 RETURNING f.tenant`,
 };
 const FOLD_ON: Statement<{ isAtEnd: boolean }, [tenant: string]> = {
   name: "fold_audit",

@@ -42,7 +42,7 @@ const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
   text: `UPDATE shell s SET end_wanted = 'TAKEN_OVER'
     FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
 };
-/** A shell `s` whose lease has run out: by a partial index that has only those that run. */
+/** A shell `s` whose lease has run out. A partial index has only those that run. */
 export const IS_LOST = "s.state = 'RUNNING' AND s.lease_until < clock_timestamp()";
 
 const LOST: Statement<LostShell, [most: number]> = {
