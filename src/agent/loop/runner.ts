@@ -169,7 +169,8 @@ export class Runner {
       // At once: between the look and this, a row may be let go by who keeps its owner from renewing.
       const runOut = free === "RUN_OUT" && most > 0 ? await this.#runOut(found.runOut) : [];
       this.#want(found.unowned);
-      await this.#claimFree([...found.unowned, ...runOut]);
+      await this.#claimFree(found.unowned);
+      await this.#claimFree(runOut);
       for (const [agentId, signal] of found.signals) {
         const held = this.#held.get(agentId);
         if (held === undefined || held.signal === signal) continue;
