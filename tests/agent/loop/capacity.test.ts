@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import type { Sql, Statement } from "../../../src/db/sql.ts";
+import type { Sql } from "../../../src/db/sql.ts";
 import { rowId } from "../../../src/lib/global-id.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType } from "../../support/client.ts";
 import { playedModel, says } from "../../support/models.ts";
+import { aroundStatements } from "../../support/statements.ts";
 
 it("a server advances no more agents at a time than its limit, and takes the others as soon as it has room", async () => {
   const app = await startTestApp({
@@ -34,15 +35,13 @@ it("a server that was full in between still leaves an agent whose row was locked
   const done = Promise.withResolvers<undefined>();
   let isLocked = true;
   let late: string | null = null;
-  const seen = (sql: Sql): Sql => ({
-    ...sql,
-    query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
-      if (statement.name === "unlocked_agents") asked.push("unlocked");
-      if (statement.name === "claim_agents" && isDeepStrictEqual(values[2], [late])) asked.push("claimed");
-      if (statement.name === "look_for_agents" && values[2] === 0) full.resolve(undefined);
-      return statement.name === "unlocked_agents" && isLocked ? [] : sql.query<Row>(statement, values);
-    },
-  });
+  const seen = (sql: Sql): Sql =>
+    aroundStatements(sql, async ({ name }, run, values) => {
+      if (name === "unlocked_agents") asked.push("unlocked");
+      if (name === "claim_agents" && isDeepStrictEqual(values[2], [late])) asked.push("claimed");
+      if (name === "look_for_agents" && values[2] === 0) full.resolve(undefined);
+      return name === "unlocked_agents" && isLocked ? [] : run();
+    });
   const model = playedModel(async function* () {
     await done.promise;
     yield* says("Here.");

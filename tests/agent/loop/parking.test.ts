@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Actor } from "../../../src/agent/actors/actor.ts";
 import { sendMessage } from "../../../src/agent/commands/send-message.ts";
-import type { Sql, Statement } from "../../../src/db/sql.ts";
+import type { Sql } from "../../../src/db/sql.ts";
 import { EventLog } from "../../../src/events/log.ts";
 import { rowId } from "../../../src/lib/global-id.ts";
 import { startTestApp } from "../../support/app.ts";
@@ -11,6 +11,7 @@ import { heldAgent } from "../../support/held-agent.ts";
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { playedModel, says } from "../../support/models.ts";
 import { testServices } from "../../support/services.ts";
+import { aroundStatements } from "../../support/statements.ts";
 import { aroundWrites, beforeCommit } from "../../support/writes.ts";
 
 it("an agent never parks past a message that arrives between its look and its parking (invariant 8)", async () => {
@@ -45,20 +46,11 @@ it("an agent never parks past a message that arrives between its look and its pa
 
 const LOCAL: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
-/** The database, with something that is done around each statement. */
-function around(sql: Sql, act: <Row>(statement: Statement, run: () => Promise<Row[]>) => Promise<Row[]>): Sql {
-  return {
-    ...sql,
-    query: <Row>(statement: Statement<Row>, values: readonly unknown[]) =>
-      act<Row>(statement, () => sql.query<Row>(statement, values)),
-  };
-}
-
 describe("the end of a turn", () => {
   it("claims nothing if nothing came for the agent during it", async () => {
     const claims: number[] = [];
     const counted = (sql: Sql): Sql =>
-      around(sql, async (statement, run) => {
+      aroundStatements(sql, async (statement, run) => {
         // A look that finds the message before its sender has claimed the agent would claim it, too.
         if (statement.name === "look_for_agents") return [];
         const rows = await run();
@@ -84,7 +76,7 @@ describe("the end of a turn", () => {
       let looks = 0;
       const delayed = (sql: Sql): Sql =>
         aroundWrites(
-          around(sql, async (statement, run) => {
+          aroundStatements(sql, async (statement, run) => {
             if (statement.name !== "look_for_agents") return run();
             if (isLate) await late.promise;
             const found = await run();

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { LeaseTimes } from "../../../src/agent/loop/lease.ts";
-import type { Sql, Statement } from "../../../src/db/sql.ts";
+import type { Sql } from "../../../src/db/sql.ts";
 import { Deadline } from "../../../src/lib/deadline.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
@@ -8,6 +8,7 @@ import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
 import { calls, hangsAfter, playedModel, says } from "../../support/models.ts";
 import { testServices } from "../../support/services.ts";
+import { aroundStatements } from "../../support/statements.ts";
 import { ownTool } from "../../support/tools.ts";
 
 /** As if the holder had died: its lease has run out, and a new epoch has begun. */
@@ -207,15 +208,13 @@ describe("an agent that fails as soon as it is claimed", () => {
   it("says so, and is left alone for a while instead of being claimed again and again", async () => {
     let claims = 0;
     let sweeps = 0;
-    const counted = (sql: Sql): Sql => ({
-      ...sql,
-      query: async <Row>(statement: Statement<Row>, values: readonly unknown[]) => {
-        const rows = await sql.query<Row>(statement, values);
-        if (statement.name === "claim_agents") claims += rows.length;
-        if (statement.name === "look_for_agents") sweeps += 1;
+    const counted = (sql: Sql): Sql =>
+      aroundStatements(sql, async ({ name }, run) => {
+        const rows = await run();
+        if (name === "claim_agents") claims += rows.length;
+        if (name === "look_for_agents") sweeps += 1;
         return rows;
-      },
-    });
+      });
     const model = playedModel(() => says("Here."));
     const app = await startTestApp({ model, overrides: { sql: counted }, expectsErrors: true });
     const { sql } = app.database;

@@ -12,6 +12,7 @@ import { embeddedFolder } from "../../support/embedded.ts";
 import { callsWith, playedModel, says } from "../../support/models.ts";
 import { startServerProcess } from "../../support/server-process.ts";
 import { shellRow } from "../../support/shell-row.ts";
+import { aroundStatements } from "../../support/statements.ts";
 
 const SHORT = { ttlMs: 4_000, renewMs: 100, startMs: 2_000 };
 
@@ -137,12 +138,14 @@ describe("a background shell whose agent goes on on another server", () => {
 function cutting(sql: Sql, isCut: () => boolean): Sql {
   const isShells = ({ name }: Statement): boolean =>
     name === "renew_shells" || name === "look_at_shells" || name === "lost_shells";
-  return withQuery(sql, (statement, run) => (isCut() && isShells(statement) ? Promise.reject(new Error("cut off")) : run()));
+  return aroundStatements(sql, (statement, run) =>
+    isCut() && isShells(statement) ? Promise.reject(new Error("cut off")) : run(),
+  );
 }
 
 /** A server that gets no agent to advance while `isDone`. */
 function claimless(sql: Sql, isDone: () => boolean): Sql {
-  return withQuery(sql, (statement, run) => (isDone() && statement.name === "claim_agents" ? Promise.resolve([]) : run()));
+  return aroundStatements(sql, (statement, run) => (isDone() && statement.name === "claim_agents" ? Promise.resolve([]) : run()));
 }
 
 /** The servers that hold the agents. */
@@ -153,18 +156,9 @@ async function owners(sql: Sql): Promise<readonly (string | null)[]> {
 
 /** A server that never hears what these statements say. */
 function blindTo(sql: Sql, names: readonly string[]): Sql {
-  return withQuery(sql, async (statement, run) => {
+  return aroundStatements(sql, async (statement, run) => {
     const rows = await run();
     return names.includes(statement.name) ? rows.map((row) => Object.assign({}, row, { endWanted: null })) : rows;
-  });
-}
-
-function withQuery(sql: Sql, around: <Row>(statement: Statement<Row>, run: () => Promise<Row[]>) => Promise<Row[]>): Sql {
-  return new Proxy(sql, {
-    get(target, property, receiver) {
-      if (property !== "query") return Reflect.get(target, property, receiver) as unknown;
-      return (statement: Statement, values: readonly unknown[]) => around(statement, () => target.query(statement, values));
-    },
   });
 }
 
