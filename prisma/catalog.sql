@@ -583,15 +583,18 @@ CREATE OR REPLACE FUNCTION public.place_events(p_tenant text, p_agent text, p_se
 AS $function$
 #variable_conflict use_column
 DECLARE
+  v_is_ready boolean;
   v_lost timestamptz;
 BEGIN
-  IF p_rows <> p_expected THEN
+  IF p_rows IS DISTINCT FROM p_expected THEN
     RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
   END IF;
-  PERFORM set_config('lock_timeout', '2s', true);
-  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)) INTO base_seq;
-  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
-  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost
+  -- PL/pgSQL evaluates an assignment without a statement: PERFORM would be one.
+  v_is_ready := set_config('lock_timeout', '2s', true) IS NOT NULL;
+  v_is_ready := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
+         greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
+  INTO base_seq, base_position, v_lost
   FROM tenant_log l WHERE l.tenant = p_tenant;
   IF v_lost IS NOT NULL THEN
     RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';

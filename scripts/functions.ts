@@ -1,17 +1,17 @@
 import { readdir, readFile } from "node:fs/promises";
 import { columnName } from "../src/db/column-name.ts";
-import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_PATCH, TOOL_CALL_PATCH } from "../src/db/columns.ts";
+import { AGENT_PATCH, KNOWN_FILE_PATCH, STEP_END, TOOL_CALL_PATCH } from "../src/db/columns.ts";
 
 const FOLDER = new URL("../src/db/functions/", import.meta.url);
 
 /** A SQL function as its source says it. */
 export type FunctionSource = { readonly name: string; readonly text: string };
 
-/** The lists of columns that a source names: `$(step_patch)`, or `$(r.step_patch)` for those of a row `r`. */
+/** The lists of columns that a source names: `$(step_end)`, or `$(r.step_end)` for those of a row `r`. */
 const LISTS = new Map(
   Object.entries({
     agent_patch: AGENT_PATCH,
-    step_patch: STEP_PATCH,
+    step_end: STEP_END,
     tool_call_patch: TOOL_CALL_PATCH,
     known_file_patch: KNOWN_FILE_PATCH,
   }).map(([name, columns]): [string, readonly string[]] => [name, Object.keys(columns).map(columnName)]),

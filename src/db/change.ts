@@ -48,8 +48,8 @@ export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt:
   >
 >;
 
-/** The columns that the end of a step sets. */
-export type StepPatch = Patch<
+/** The columns that the end of a step sets: all that its start left open. */
+export type StepEnd = Row<
   Pick<
     Prisma.StepUncheckedCreateInput,
     | "state"
@@ -143,7 +143,7 @@ type OwnerParts = {
   readonly joins?: readonly { readonly id: string; readonly ordinal: number; readonly turn: number; readonly step: number }[];
   readonly messages?: readonly Row<Prisma.MessageUncheckedCreateInput>[];
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
-  readonly stepEnd?: { readonly step: number } & StepPatch;
+  readonly stepEnd?: { readonly step: number } & StepEnd;
   readonly toolCalls?: readonly NewToolCall[];
   /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
   readonly toldNote?: string;

@@ -1,4 +1,4 @@
-import type { AgentPatch, KnownFileRow, NewToolCall, OwnerChange, StepPatch, ToolCallPatch } from "./change.ts";
+import type { AgentPatch, KnownFileRow, NewToolCall, OwnerChange, StepEnd, ToolCallPatch } from "./change.ts";
 
 /** The types of the columns that a commit writes, as PostgreSQL names them. */
 export type ColumnType =
@@ -44,7 +44,7 @@ export const AGENT_PATCH = {
 } as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
 
 /** The columns that the end of a step sets. */
-export const STEP_PATCH = {
+export const STEP_END = {
   state: "step_state",
   stopReason: "text?",
   inputTokens: "int?",
@@ -54,7 +54,7 @@ export const STEP_PATCH = {
   cacheWriteTokens: "int?",
   costUsd: "double precision?",
   completedAt: "timestamptz?",
-} as const satisfies ColumnsOf<StepPatch>;
+} as const satisfies ColumnsOf<StepEnd>;
 
 /** The columns of a step. */
 export const STEP = {
@@ -65,7 +65,7 @@ export const STEP = {
   model: "text",
   startedAt: "timestamptz",
   copiedFrom: "text?",
-  ...STEP_PATCH,
+  ...STEP_END,
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
 
 /** The columns of a message. */

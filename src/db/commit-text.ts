@@ -5,9 +5,10 @@ import {
   KNOWN_FILE_PATCH,
   MESSAGE,
   STEP,
-  STEP_PATCH,
+  STEP_END,
   TOOL_CALL,
   TOOL_CALL_PATCH,
+  type Column,
   type Columns,
 } from "./columns.ts";
 
@@ -63,6 +64,25 @@ export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart,
   return ["commit", ...parts.filter((part) => part !== false)].join("_");
 }
 
+/** The columns that all rows of a commit share, and the parameters that say them. */
+const SHARED = new Map([
+  ["tenant", "$1"],
+  ["agentId", "$2"],
+]);
+
+/** The columns of which a row has values of its own, with their types, in the order of their parameters. */
+export function ownColumns<Field extends string>(columns: Columns<Field>): readonly (readonly [field: Field, column: Column])[] {
+  return (Object.entries(columns) as [Field, Column][]).filter(([field]) => !SHARED.has(field));
+}
+
+/** True if a column may be null: in a patch, its value is followed by true if the patch sets it. */
+export function mayBeNull(column: Column): boolean {
+  return column.endsWith("?");
+}
+
+/** A part of a statement: how many rows it writes, and its text. */
+type Part = { readonly name: string; readonly count: "one" | "many"; readonly text: string };
+
 /**
  * The statement of a shape. Its parameters: nine that all have (tenant, agent, owner, epoch, the id of the write, and the
  * columns of the events), the agent's columns, those of each part, and how many rows the parts write.
@@ -70,23 +90,22 @@ export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart,
 export function commitText({ stepEnd, message, toolCalls, transitions, stepStart, knownFiles }: Shape): string {
   const parameters = new Parameters(9);
   const held = agentText(parameters);
-  const parts: readonly (readonly [name: string, text: string])[] = [
-    ...(stepEnd ? [["ended", stepEndText(parameters)] as const] : []),
-    ...(transitions === "none" ? [] : [["moved", transitionsText(transitions, parameters)] as const]),
-    ...(message ? [["messages", insertText("message", MESSAGE, "one", parameters)] as const] : []),
-    ...(toolCalls === "none" ? [] : [["calls", insertText("tool_call", TOOL_CALL, toolCalls, parameters)] as const]),
-    ...(stepStart ? [["started", insertText("step", STEP, "one", parameters)] as const] : []),
-    ...(knownFiles ? [["known", knownFilesText(parameters)] as const] : []),
-  ];
-  const written = parts.map(([name]) => `(SELECT count(*) FROM ${name})`).join(" + ") || "0";
-  // A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
-  return `WITH patience AS MATERIALIZED (SELECT set_config('lock_timeout', '250ms', true)),
-held AS (${held}),
-${parts.map(([name, text]) => `${name} AS (${text} RETURNING 1),\n`).join("")}place AS (
+  const parts: Part[] = [];
+  const add = (name: string, count: Part["count"], text: string): void => void parts.push({ name, count, text });
+  if (stepEnd) add("ended", "one", stepEndText(parameters));
+  if (transitions !== "none") add("moved", transitions, transitionsText(transitions, parameters));
+  if (message) add("messages", "one", insertText("message", MESSAGE, "one", parameters));
+  if (toolCalls !== "none") add("calls", toolCalls, insertText("tool_call", TOOL_CALL, toolCalls, parameters));
+  if (stepStart) add("started", "one", insertText("step", STEP, "one", parameters));
+  if (knownFiles) add("known", "many", knownFilesText(parameters));
+  const written =
+    parts.map(({ name, count }) => `(SELECT ${count === "one" ? "1" : "count(*)"} FROM ${name})`).join(" + ") || "0";
+  return `WITH held AS (${held}),
+${parts.map(({ name, text }) => `${name} AS (${text} RETURNING 1),\n`).join("")}place AS (
   SELECT p.base_seq, p.base_position, held.signal FROM held, place_events($1, held.id, held.seq, ${parameters.next("bigint")}, ${written}) p),
 told AS (INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
-  SELECT $1, place.base_position + e.number, $2, place.base_seq + e.number, CASE WHEN e.number = 1 THEN $5::uuid END, e.channel, e.kind, e.payload::json, e.at
-  FROM place, unnest($6::text[], $7::text[], $8::text[], $9::timestamptz[]) WITH ORDINALITY AS e(channel, kind, payload, at, number))
+  SELECT $1, place.base_position + e.number, $2, place.base_seq + e.number, CASE WHEN e.number = 1 THEN $5::uuid END, e.channel, e.kind, e.payload, e.at
+  FROM place, unnest($6::text[], $7::text[], $8::json[], $9::timestamptz[]) WITH ORDINALITY AS e(channel, kind, payload, at, number))
 SELECT base_seq, base_position, signal FROM place`;
 }
 
@@ -103,74 +122,76 @@ class Parameters {
     return `$${this.#last}::${type}`;
   }
 
-  /** One for each column. */
-  of(columns: Columns, suffix: "" | "[]" = ""): readonly string[] {
-    return Object.values(columns).map((column) => this.next(`${column.replace("?", "")}${suffix}`));
+  /** One for a value of the column, or an array of one for each row. */
+  of(column: Column, count: "one" | "many"): string {
+    return this.next(`${column.replace("?", "")}${count === "many" ? "[]" : ""}`);
   }
 }
 
 /** The lease is compared as a row, which no index has: the planner finds the agent by its id alone. */
 function agentText(parameters: Parameters): string {
-  const set = patchText(AGENT_PATCH, "a", parameters.next("int"), parameters.of(AGENT_PATCH));
+  const set = patchText(AGENT_PATCH, "a", "one", parameters);
   const activity = `greatest(a.last_activity_at, ${parameters.next("timestamptz")})`;
   const signal = parameters.next("int");
-  return `UPDATE agent a SET ${set}, last_activity_at = ${activity} FROM patience
-  WHERE a.id = $2 AND (a.tenant, a.lease_owner, a.lease_epoch) IS NOT DISTINCT FROM ($1, $3, $4::int)
+  // A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
+  return `UPDATE agent a SET ${set}, last_activity_at = ${activity}
+  WHERE a.id = $2 AND set_config('lock_timeout', '250ms', true) IS NOT NULL AND (a.tenant, a.lease_owner, a.lease_epoch) IS NOT DISTINCT FROM ($1, $3, $4::int)
     AND a.signal IS NOT DISTINCT FROM coalesce(${signal}, a.signal) AND (a.interrupt_at IS NULL OR NOT ${parameters.next("boolean")})
   RETURNING a.id, a.seq, a.signal`;
 }
 
 function stepEndText(parameters: Parameters): string {
-  return `UPDATE step s SET ${patchText(STEP_PATCH, "s", parameters.next("int"), parameters.of(STEP_PATCH))} FROM held
-  WHERE s.agent_id = $2 AND s.step = ${parameters.next("int")} AND s.state = 'STARTED'`;
+  const set = ownColumns(STEP_END).map(([field, column]) => `${columnName(field)} = ${parameters.of(column, "one")}`);
+  return `UPDATE step s SET ${set.join(", ")}
+  WHERE s.agent_id = (SELECT id FROM held) AND s.step = ${parameters.next("int")} AND s.state = 'STARTED'`;
 }
 
 function transitionsText(count: "one" | "many", parameters: Parameters): string {
-  const suffix = count === "one" ? "" : "[]";
-  const [id, from, audit, starts, given] = [
-    parameters.next(`text${suffix}`),
-    parameters.next(`tool_call_state${suffix}`),
-    parameters.next(`jsonb${suffix}`),
-    parameters.next(`boolean${suffix}`),
-    parameters.next(`int${suffix}`),
+  const [id, from, audit, starts] = [
+    parameters.of("text", count),
+    parameters.of("tool_call_state", count),
+    parameters.of("jsonb", count),
+    parameters.of("boolean", count),
   ];
   const ofCall = (value: string): string => (count === "one" ? value : `(${value})[array_position(${id}, t.id)]`);
-  const values = parameters.of(TOOL_CALL_PATCH, suffix).map(ofCall);
-  return `UPDATE tool_call t SET ${patchText(TOOL_CALL_PATCH, "t", ofCall(given), values)}, audit_trail = t.audit_trail || ${ofCall(audit)}
-  FROM held WHERE t.id ${count === "one" ? `= ${id}` : `= ANY (${id})`} AND t.agent_id IS NOT DISTINCT FROM held.id AND t.state = ${ofCall(from)}
+  return `UPDATE tool_call t SET ${patchText(TOOL_CALL_PATCH, "t", count, parameters, ofCall)}, audit_trail = t.audit_trail || ${ofCall(audit)}
+  WHERE t.id ${count === "one" ? `= ${id}` : `= ANY (${id})`} AND t.agent_id IS NOT DISTINCT FROM (SELECT id FROM held) AND t.state = ${ofCall(from)}
     AND (NOT ${ofCall(starts)} OR t.cancel_requested IS NULL)`;
 }
 
 /** Rows of arrays by subscripts: `unnest` of so many arrays takes ten times as long. */
 function insertText(table: string, columns: Columns, count: "one" | "many", parameters: Parameters): string {
-  const into = `INSERT INTO ${table} (${namesOf(columns).join(", ")}) SELECT`;
-  if (count === "one") return `${into} ${parameters.of(columns).join(", ")} FROM held`;
-  const arrays = parameters.of(columns, "[]");
-  const values = arrays.map((array) => `(${array})[n.row]`);
-  return `${into} ${values.join(", ")} FROM held, generate_subscripts(${arrays[0] ?? ""}, 1) AS n(row)`;
+  const own = ownColumns(columns);
+  const values = own.map(([, column]) => parameters.of(column, count));
+  const names = [...SHARED.keys(), ...own.map(([field]) => field)].map(columnName);
+  const selected = count === "one" ? values : values.map((array) => `(${array})[n.row]`);
+  const rows = count === "one" ? "" : `, generate_subscripts(${values[0] ?? ""}, 1) AS n(row)`;
+  return `INSERT INTO ${table} (${names.join(", ")}) SELECT ${[...SHARED.values(), ...selected].join(", ")} FROM held${rows}`;
 }
 
 /** Files that are known already are known anew. */
 function knownFilesText(parameters: Parameters): string {
-  const names = namesOf(KNOWN_FILE_PATCH);
-  const set = names.map((name) => `${name} = EXCLUDED.${name}`).join(", ");
+  const set = Object.keys(KNOWN_FILE_PATCH)
+    .map(columnName)
+    .map((name) => `${name} = EXCLUDED.${name}`);
   return `${insertText("known_file", KNOWN_FILE, "many", parameters)}
-  ON CONFLICT (agent_id, path) DO UPDATE SET ${set}, change = NULL, change_told_at = NULL,
+  ON CONFLICT (agent_id, path) DO UPDATE SET ${set.join(", ")}, change = NULL, change_told_at = NULL,
     is_whole = EXCLUDED.is_whole OR known_file.is_whole AND known_file.digest = EXCLUDED.digest`;
 }
 
-/** The assignments of the columns that a patch has: of those that may be null, the ones whose bits are in `given`. */
-function patchText(columns: Columns, table: string, given: string, values: readonly string[]): string {
-  const set = Object.entries(columns).map(([field, column], index) => {
-    const [name, value] = [columnName(field), values[index] ?? ""];
-    const old = `${table}.${name}`;
-    return column.endsWith("?")
-      ? `${name} = CASE WHEN ${given} & ${2 ** index} <> 0 THEN ${value} ELSE ${old} END`
-      : `${name} = coalesce(${value}, ${old})`;
+/** The assignments of the columns that a patch has: a column that it does not set keeps its value. */
+function patchText(
+  columns: Columns,
+  table: string,
+  count: "one" | "many",
+  parameters: Parameters,
+  ofRow: (value: string) => string = (value) => value,
+): string {
+  const set = ownColumns(columns).map(([field, column]) => {
+    const name = columnName(field);
+    const [value, old] = [ofRow(parameters.of(column, count)), `${table}.${name}`];
+    if (!mayBeNull(column)) return `${name} = coalesce(${value}, ${old})`;
+    return `${name} = CASE WHEN ${ofRow(parameters.of("boolean", count))} THEN ${value} ELSE ${old} END`;
   });
   return set.join(", ");
-}
-
-function namesOf(columns: Columns): readonly string[] {
-  return Object.keys(columns).map(columnName);
 }

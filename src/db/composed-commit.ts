@@ -1,19 +1,9 @@
 import { storableJson } from "../lib/json.ts";
 import { storable } from "../lib/text.ts";
 import type { OwnerChange } from "./change.ts";
-import {
-  AGENT_PATCH,
-  KNOWN_FILE,
-  MESSAGE,
-  STEP,
-  STEP_PATCH,
-  TOOL_CALL,
-  TOOL_CALL_PATCH,
-  type Column,
-  type Columns,
-} from "./columns.ts";
-import { commitText, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
-import { finalRows, type FinalRows } from "./final-rows.ts";
+import { AGENT_PATCH, KNOWN_FILE, MESSAGE, STEP, STEP_END, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "./columns.ts";
+import { commitText, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
+import { finalRows, type FinalRows, type FinalTransition } from "./final-rows.ts";
 import type { Statement } from "./sql.ts";
 
 /** The place behind which a commit's events stand, and how often the agent had been signalled before. */
@@ -31,6 +21,27 @@ const STATEMENTS = new Map(
     return [name, { name, text: commitText(shape) }];
   }),
 );
+
+/** The encoding of the values of one column, made once: a commit asks for dozens. */
+type Encoding<Field extends string> = { readonly field: Field; readonly isJson: boolean; readonly mayBeNull: boolean };
+
+const ENCODINGS = {
+  agentPatch: encodingsOf(AGENT_PATCH),
+  stepEnd: encodingsOf(STEP_END),
+  toolCallPatch: encodingsOf(TOOL_CALL_PATCH),
+  message: encodingsOf(MESSAGE),
+  toolCall: encodingsOf(TOOL_CALL),
+  step: encodingsOf(STEP),
+  knownFile: encodingsOf(KNOWN_FILE),
+};
+
+function encodingsOf<Field extends string>(columns: Columns<Field>): readonly Encoding<Field>[] {
+  return ownColumns(columns).map(([field, column]) => ({
+    field,
+    isJson: column.startsWith("json"),
+    mayBeNull: mayBeNull(column),
+  }));
+}
 
 /**
  * The change of an owner as one SQL statement with typed parameters, which PostgreSQL plans once a connection; null if it
@@ -92,71 +103,62 @@ function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, sh
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
   const written = [transitions, messages, toolCalls, knownFiles].reduce((sum, { length }) => sum + length, 0);
   return [
-    givenIn(AGENT_PATCH, agent),
-    ...rowValues(AGENT_PATCH, agent),
-    encoded("timestamptz", agent.lastActivityAt),
+    ...patchValues(ENCODINGS.agentPatch, agent),
+    encoded(agent.lastActivityAt, false),
     expectSignal ?? null,
     starts,
-    ...(stepEnd === undefined ? [] : [givenIn(STEP_PATCH, stepEnd), ...rowValues(STEP_PATCH, stepEnd), stepEnd.step]),
-    ...transitionValues(rows, shape),
-    ...messages.flatMap((message) => rowValues(MESSAGE, message)),
-    ...tableValues(TOOL_CALL, toolCalls, shape.toolCalls),
-    ...(stepStart === undefined ? [] : rowValues(STEP, stepStart)),
-    ...tableValues(KNOWN_FILE, knownFiles, knownFiles.length > 0 ? "many" : "none"),
+    ...(stepEnd === undefined ? [] : [...rowValues(ENCODINGS.stepEnd, stepEnd), stepEnd.step]),
+    ...inColumns(transitions.map(transitionValues), shape.transitions),
+    ...messages.flatMap((message) => rowValues(ENCODINGS.message, message)),
+    ...inColumns(
+      toolCalls.map((call) => rowValues(ENCODINGS.toolCall, call)),
+      shape.toolCalls,
+    ),
+    ...(stepStart === undefined ? [] : rowValues(ENCODINGS.step, stepStart)),
+    ...inColumns(
+      knownFiles.map((file) => rowValues(ENCODINGS.knownFile, file)),
+      shape.knownFiles ? "many" : "none",
+    ),
     written + Number(stepEnd !== undefined) + Number(stepStart !== undefined),
   ];
 }
 
-function transitionValues({ transitions }: FinalRows, shape: Shape): readonly unknown[] {
-  const before = transitions.map(({ id, from, audit, starts, set }) => [
-    id,
-    from,
-    storableJson(audit),
-    starts,
-    givenIn(TOOL_CALL_PATCH, set),
-  ]);
-  const sets = transitions.map(({ set }) => set);
-  return [...inColumns(before, shape.transitions), ...tableValues(TOOL_CALL_PATCH, sets, shape.transitions)];
+function transitionValues({ id, from, audit, starts, set }: FinalTransition): readonly unknown[] {
+  return [id, from, storableJson(audit), starts, ...patchValues(ENCODINGS.toolCallPatch, set)];
 }
 
 /** The values of rows, a parameter a column if there is one row, and an array a column if there are many. */
-function tableValues<Field extends string>(
-  columns: Columns<Field>,
-  rows: readonly { readonly [Name in NoInfer<Field>]?: unknown }[],
-  count: Count,
-): readonly unknown[] {
-  return inColumns(
-    rows.map((row) => rowValues(columns, row)),
-    count,
-  );
-}
-
 function inColumns(rows: readonly (readonly unknown[])[], count: Count): readonly unknown[] {
   const [first = []] = rows;
   return count === "many" ? first.map((_value, column) => rows.map((row) => row[column])) : first;
 }
 
-/** The values of one row, by its columns. */
+/** The values of one row. */
 function rowValues<Field extends string>(
-  columns: Columns<Field>,
+  encodings: readonly Encoding<Field>[],
   row: { readonly [Name in NoInfer<Field>]?: unknown },
-): readonly unknown[] {
-  return fieldsOf(columns).map((field) => encoded(columns[field], row[field]));
+): unknown[] {
+  return encodings.map(({ field, isJson }) => encoded(row[field], isJson));
 }
 
-/** The bits of the columns that a patch sets. */
-function givenIn<Field extends string>(columns: Columns<Field>, patch: { readonly [Name in NoInfer<Field>]?: unknown }): number {
-  return fieldsOf(columns).reduce((bits, field, index) => (patch[field] === undefined ? bits : bits | (2 ** index)), 0);
-}
-
-function fieldsOf<Field extends string>(columns: Columns<Field>): readonly Field[] {
-  return Object.keys(columns) as Field[];
+/** The same of a patch: behind the value of a column that may be null stands true if the patch sets it, and null if it does not. */
+function patchValues<Field extends string>(
+  encodings: readonly Encoding<Field>[],
+  patch: { readonly [Name in NoInfer<Field>]?: unknown },
+): unknown[] {
+  const values: unknown[] = [];
+  for (const { field, isJson, mayBeNull } of encodings) {
+    const value = patch[field];
+    values.push(encoded(value, isJson));
+    if (mayBeNull) values.push(value === undefined ? null : true);
+  }
+  return values;
 }
 
 /** A value as the driver sends it: in texts, what PostgreSQL cannot store is replaced. */
-function encoded(column: Column, value: unknown): unknown {
+function encoded(value: unknown, isJson: boolean): unknown {
   if (value === undefined || value === null) return null;
-  if (column.startsWith("json")) return storableJson(value);
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === "string" ? storable(value) : value;
+  if (isJson) return storableJson(value);
+  if (typeof value === "string") return storable(value);
+  return value instanceof Date ? value.toISOString() : value;
 }

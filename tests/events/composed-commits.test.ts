@@ -208,6 +208,20 @@ describe("commits of owners by composed statements", () => {
     expect(await commit(agent, start)).toMatchObject({ outcome: "COMMITTED", view: { calls: [{ state: "EXECUTING" }] } });
   });
 
+  it("are refused if the step that they end has ended, and change nothing", async () => {
+    const agent = await owned(await testDatabase());
+    const turn = await commit(agent, possible(agent.view, "turn started"));
+    const { view } = await commit({ ...agent, view: turn.view }, possible(turn.view, "step started"));
+    const [broken, answer] = [possible(view, "step aborted"), possible(view, "answered with 1 calls, tool_use")];
+    expect(await commit({ ...agent, view }, broken)).toMatchObject({
+      outcome: "COMMITTED",
+      view: { lastStep: { state: "ABORTED" } },
+    });
+    const before = await rowsOf(agent.sql);
+    expect((await commit({ ...agent, view }, answer)).outcome).toBe("CONFLICT");
+    expect(await rowsOf(agent.sql)).toEqual(before);
+  });
+
   it("write a call once that goes through several states, and count on where an agent's removed events ended", async () => {
     const { sql, log, view } = await withPendingCall(await owned(await testDatabase()));
     await sql.query({ name: "gone", text: "DELETE FROM event" }, []);
@@ -233,7 +247,7 @@ describe("commits of owners by composed statements", () => {
     await other.query("UPDATE tool_call SET cancel_requested = '{}' WHERE agent_id = $1", [agent.view.id]);
     const starting = commit(agent, possible(agent.view, "call started"));
     const waits =
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH patience%' AND datname = current_database()";
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH held%' AND datname = current_database()";
     while ((await agent.sql.query({ name: "waits", text: waits }, [])).length === 0);
     await other.query("COMMIT");
     expect(await starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });

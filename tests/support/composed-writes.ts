@@ -1,6 +1,6 @@
 import { columnName } from "../../src/db/column-name.ts";
-import { AGENT_PATCH, MESSAGE, STEP, STEP_PATCH, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "../../src/db/columns.ts";
-import { SHAPES, shapeName, type Count } from "../../src/db/commit-text.ts";
+import { AGENT_PATCH, MESSAGE, STEP, STEP_END, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "../../src/db/columns.ts";
+import { mayBeNull, ownColumns, SHAPES, shapeName, type Count } from "../../src/db/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
 import type { SeenWrite } from "./seen-write.ts";
 
@@ -19,29 +19,32 @@ export function composedWriteOf(statement: Statement, values: readonly unknown[]
   if (shape === undefined) return null;
   const [, agentId, , , , , kinds, , , ...rest] = values;
   const left = [...rest];
-  const row = (columns: Columns, given = -1): Row =>
+  const row = (columns: Columns): Row =>
+    Object.fromEntries(ownColumns(columns).map(([field]) => [columnName(field), left.shift()]));
+  /** The columns that a patch sets; of several patches, the arrays of all columns that may be null. */
+  const patch = (columns: Columns): Row =>
     Object.fromEntries(
-      Object.keys(columns).flatMap((field, index) => {
+      ownColumns(columns).flatMap(([field, column]) => {
         const value = left.shift();
-        return value !== null || (given & (2 ** index)) !== 0 ? [[columnName(field), value]] : [];
+        const isSet = mayBeNull(column) ? left.shift() : value;
+        return isSet === null ? [] : [[columnName(field), value]];
       }),
     );
-  const patch = (columns: Columns): Row => row(columns, Number(left.shift()));
   /** The rows of so many columns, each a value or an array. */
-  const rows = (columns: Columns, count: Count): readonly Row[] => {
+  const rows = (columns: Columns, count: Count, read: (columns: Columns) => Row): readonly Row[] => {
     if (count === "none") return [];
-    if (count === "one") return [row(columns)];
-    const arrays = Object.entries(row(columns)) as [string, readonly unknown[]][];
+    if (count === "one") return [read(columns)];
+    const arrays = Object.entries(read(columns)) as [string, readonly unknown[]][];
     return (arrays[0]?.[1] ?? []).map((_first, place) => Object.fromEntries(arrays.map(([column, all]) => [column, all[place]])));
   };
   const agent = patch(AGENT_PATCH);
   const [, signal] = left.splice(0, 3);
-  const stepEnd = shape.stepEnd ? patch(STEP_PATCH) : undefined;
+  const stepEnd = shape.stepEnd ? row(STEP_END) : undefined;
   if (shape.stepEnd) left.shift();
-  const moves = shape.transitions === "none" ? [] : [left.splice(0, 5)[0]].flat();
-  const sets = rows(TOOL_CALL_PATCH, shape.transitions);
+  const moves = shape.transitions === "none" ? [] : [left.splice(0, 4)[0]].flat();
+  const sets = rows(TOOL_CALL_PATCH, shape.transitions, patch);
   if (shape.message) row(MESSAGE);
-  const toolCalls = rows(TOOL_CALL, shape.toolCalls);
+  const toolCalls = rows(TOOL_CALL, shape.toolCalls, row);
   const stepStart = shape.stepStart ? row(STEP) : undefined;
   const moved = moves.map((id, place) => ({ id: String(id), set: { state: String(sets[place]?.["state"]) } }));
   const madeAndMoved = toolCalls.filter(({ state }) => state !== "PENDING");

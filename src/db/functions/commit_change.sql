@@ -244,8 +244,8 @@ BEGIN
   END IF;
 
   IF v_change."stepEnd" IS NOT NULL THEN
-    UPDATE step s SET ($(step_patch)) =
-      (SELECT $(r.step_patch)
+    UPDATE step s SET ($(step_end)) =
+      (SELECT $(r.step_end)
        FROM json_populate_record(s, v_change."stepEnd") r)
     WHERE s.agent_id = p_agent AND s.step = (v_change."stepEnd" ->> 'step')::int AND s.state = 'STARTED';
     IF NOT FOUND THEN

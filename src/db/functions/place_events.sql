@@ -2,7 +2,7 @@
 -- A composed commit (src/db/composed-commit.ts) asks for it when its rows are written, with the agent's row locked.
 --
 -- p_seq:              the seq on the agent's row, which stands for events that were removed.
--- p_expected, p_rows: how many rows the commit was to write, and wrote.
+-- p_expected, p_rows: how many rows the commit was to write, and wrote; null if a part that writes one row wrote none.
 --
 -- Locks: an advisory lock that stands for the tenant's log, last, until after COMMIT, as append_events says.
 -- Every statement of a VOLATILE function has a snapshot of its own, while the parts of the statement that asks share an
@@ -14,15 +14,18 @@ LANGUAGE plpgsql VOLATILE
 AS $function$
 #variable_conflict use_column
 DECLARE
+  v_is_ready boolean;
   v_lost timestamptz;
 BEGIN
-  IF p_rows <> p_expected THEN
+  IF p_rows IS DISTINCT FROM p_expected THEN
     RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
   END IF;
-  PERFORM set_config('lock_timeout', '2s', true);
-  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)) INTO base_seq;
-  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
-  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost
+  -- PL/pgSQL evaluates an assignment without a statement: PERFORM would be one.
+  v_is_ready := set_config('lock_timeout', '2s', true) IS NOT NULL;
+  v_is_ready := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+  SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
+         greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
+  INTO base_seq, base_position, v_lost
   FROM tenant_log l WHERE l.tenant = p_tenant;
   IF v_lost IS NOT NULL THEN
     RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';

@@ -3,7 +3,7 @@ import { totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
 import type { Commit } from "./commit.ts";
-import { stepUsage } from "./step-usage.ts";
+import { stepUsage, type UsageColumns } from "./step-usage.ts";
 
 /** A model call that has no answer, as far as it is known. */
 export type Aborted = {
@@ -13,11 +13,23 @@ export type Aborted = {
   readonly price: TokenPrice | null;
 };
 
+/** What a call used of which nothing is known. */
+const UNKNOWN: UsageColumns = {
+  inputTokens: null,
+  outputTokens: null,
+  cacheReadTokens: null,
+  cacheWriteTokens: null,
+  costUsd: null,
+  outputIsEstimated: false,
+};
+
 /** A model call that was begun has no answer: it broke off, failed, or was not made. What it used is paid for all the same. */
 export function stepAborted(view: AgentView, { events, spent, price }: Aborted, at: Date): Commit {
   const used = totalTokens(spent.usage) === 0 ? null : stepUsage(view.stepCount, spent, price);
   return {
-    change: { stepEnd: { step: view.stepCount, state: "ABORTED", completedAt: at, ...used?.columns } },
+    change: {
+      stepEnd: { step: view.stepCount, state: "ABORTED", stopReason: null, ...(used?.columns ?? UNKNOWN), completedAt: at },
+    },
     events: used === null ? events : [...events, used.event],
     after: (now) => ({ ...now, lastStep: now.lastStep === null ? null : { ...now.lastStep, state: "ABORTED" } }),
   };

@@ -1,14 +1,17 @@
-import type { OwnerChange } from "../../../db/change.ts";
+import type { StepEnd } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { costOf, totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
+
+/** The columns of a step that say what it used. */
+export type UsageColumns = Omit<StepEnd, "state" | "stopReason" | "completedAt">;
 
 /** The tokens and the cost of a step: for its row, and for the log. */
 export function stepUsage(
   step: number,
   { usage, isEstimated }: Spending,
   price: TokenPrice | null,
-): { readonly columns: Partial<NonNullable<OwnerChange["stepEnd"]>>; readonly event: AgentEventBody } {
+): { readonly columns: UsageColumns; readonly event: AgentEventBody } {
   const costUsd = costOf(usage, price);
   return {
     columns: { ...usage, costUsd, outputIsEstimated: isEstimated },
