@@ -8,12 +8,14 @@ AS $function$
 DECLARE
   v_base bigint;
   v_count int := cardinality(p_kinds);
+  v_is_locked boolean;
   v_lost timestamptz;
   v_locked text[];
   v_numbers int[];
   v_seqs int[];
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+  -- PERFORM would be a statement of SQL. PL/pgSQL evaluates an assignment by itself.
+  v_is_locked := pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901)) IS NOT NULL;
 
   -- The usual case: one agent.
   IF cardinality(p_agents) = 1 AND NOT p_retry THEN
@@ -28,9 +30,11 @@ BEGIN
         WHERE a.id = p_agents[1] AND a.tenant = p_tenant AND (p_epochs[1] IS NULL OR (a.lease_epoch = p_epochs[1] AND a.lease_owner = p_owner))
       ), false);
     ELSIF v_count > 0 THEN
-      SELECT greatest(base_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agents[1] ORDER BY e.position DESC LIMIT 1)) INTO base_seq;
-      PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
-      SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO base_position, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+      v_is_locked := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+      SELECT greatest(base_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agents[1] ORDER BY e.position DESC LIMIT 1)),
+             greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
+      INTO base_seq, base_position, v_lost
+      FROM tenant_log l WHERE l.tenant = p_tenant;
       IF v_lost IS NOT NULL THEN
         RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
       END IF;
@@ -64,8 +68,8 @@ BEGIN
   WHERE a.id = ANY (v_locked);
 
   IF v_count > 0 THEN
-    PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
-    SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), l.lost_at INTO v_base, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+    v_is_locked := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+    SELECT greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at INTO v_base, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
     IF v_lost IS NOT NULL THEN
       RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
     END IF;
@@ -583,15 +587,14 @@ CREATE OR REPLACE FUNCTION public.place_events(p_tenant text, p_agent text, p_se
 AS $function$
 #variable_conflict use_column
 DECLARE
-  v_is_ready boolean;
+  v_is_locked boolean;
   v_lost timestamptz;
 BEGIN
-  IF p_rows IS DISTINCT FROM p_expected THEN
+  IF p_rows <> p_expected THEN
     RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
   END IF;
-  -- PL/pgSQL evaluates an assignment without a statement: PERFORM would be one.
-  v_is_ready := set_config('lock_timeout', '2s', true) IS NOT NULL;
-  v_is_ready := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+  -- PERFORM would be a statement of SQL. PL/pgSQL evaluates an assignment by itself.
+  v_is_locked := CASE WHEN set_config('lock_timeout', '2s', true) IS NOT NULL THEN pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL END;
   SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
          greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
   INTO base_seq, base_position, v_lost

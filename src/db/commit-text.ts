@@ -59,12 +59,14 @@ export const SHAPES: readonly Shape[] = [...WITHOUT_FILES, ...WITH_FILES];
 
 /** The name of a shape, which its statement has. */
 export function shapeName({ stepEnd, message, toolCalls, transitions, stepStart, knownFiles }: Shape): string {
-  const changes = [`${toolCalls}_made`, `${transitions}_moved`];
-  const parts = [stepEnd && "end", message && "message", ...changes, stepStart && "start", knownFiles && "files"];
-  return ["commit", ...parts.filter((part) => part !== false)].join("_");
+  const [before, after] = [
+    `${stepEnd ? "_end" : ""}${message ? "_message" : ""}`,
+    `${stepStart ? "_start" : ""}${knownFiles ? "_files" : ""}`,
+  ];
+  return `commit${before}_${toolCalls}_made_${transitions}_moved${after}`;
 }
 
-/** The columns that all rows of a commit share, and the parameters that say them. */
+/** The columns in which all rows of a commit are the same, since they are its agent's, and the parameters that say them. */
 const SHARED = new Map([
   ["tenant", "$1"],
   ["agentId", "$2"],
@@ -98,8 +100,9 @@ export function commitText({ stepEnd, message, toolCalls, transitions, stepStart
   if (toolCalls !== "none") add("calls", toolCalls, insertText("tool_call", TOOL_CALL, toolCalls, parameters));
   if (stepStart) add("started", "one", insertText("step", STEP, "one", parameters));
   if (knownFiles) add("known", "many", knownFilesText(parameters));
-  const written =
-    parts.map(({ name, count }) => `(SELECT ${count === "one" ? "1" : "count(*)"} FROM ${name})`).join(" + ") || "0";
+  // A part that writes one row answers it, or null: the sum is null, then, as if nothing was written.
+  const answers = parts.map(({ name, count }) => `(SELECT ${count === "one" ? "1" : "count(*)"} FROM ${name})`);
+  const written = answers.length === 0 ? "0" : `coalesce(${answers.join(" + ")}, 0)`;
   return `WITH held AS (${held}),
 ${parts.map(({ name, text }) => `${name} AS (${text} RETURNING 1),\n`).join("")}place AS (
   SELECT p.base_seq, p.base_position, held.signal FROM held, place_events($1, held.id, held.seq, ${parameters.next("bigint")}, ${written}) p),
@@ -128,12 +131,15 @@ class Parameters {
   }
 }
 
-/** The lease is compared as a row, which no index has: the planner finds the agent by its id alone. */
+/**
+ * The lease is compared as a row, which no index has: the planner finds the agent by its id alone. A row that others hold for
+ * long keeps a connection for a moment only: the caller tries again without one. `set_config` is volatile, so that PostgreSQL
+ * calls it where it has found the row, and before it locks it.
+ */
 function agentText(parameters: Parameters): string {
   const set = patchText(AGENT_PATCH, "a", "one", parameters);
   const activity = `greatest(a.last_activity_at, ${parameters.next("timestamptz")})`;
   const signal = parameters.next("int");
-  // A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
   return `UPDATE agent a SET ${set}, last_activity_at = ${activity}
   WHERE a.id = $2 AND set_config('lock_timeout', '250ms', true) IS NOT NULL AND (a.tenant, a.lease_owner, a.lease_epoch) IS NOT DISTINCT FROM ($1, $3, $4::int)
     AND a.signal IS NOT DISTINCT FROM coalesce(${signal}, a.signal) AND (a.interrupt_at IS NULL OR NOT ${parameters.next("boolean")})
@@ -146,6 +152,7 @@ function stepEndText(parameters: Parameters): string {
   WHERE s.agent_id = (SELECT id FROM held) AND s.step = ${parameters.next("int")} AND s.state = 'STARTED'`;
 }
 
+/** The agent is compared as a truth value, which no index has: the planner finds the calls by their ids. */
 function transitionsText(count: "one" | "many", parameters: Parameters): string {
   const [id, from, audit, starts] = [
     parameters.of("text", count),
@@ -155,7 +162,7 @@ function transitionsText(count: "one" | "many", parameters: Parameters): string 
   ];
   const ofCall = (value: string): string => (count === "one" ? value : `(${value})[array_position(${id}, t.id)]`);
   return `UPDATE tool_call t SET ${patchText(TOOL_CALL_PATCH, "t", count, parameters, ofCall)}, audit_trail = t.audit_trail || ${ofCall(audit)}
-  WHERE t.id ${count === "one" ? `= ${id}` : `= ANY (${id})`} AND t.agent_id IS NOT DISTINCT FROM (SELECT id FROM held) AND t.state = ${ofCall(from)}
+  WHERE t.id ${count === "one" ? `= ${id}` : `= ANY (${id})`} AND (t.agent_id = (SELECT id FROM held)) IS TRUE AND t.state = ${ofCall(from)}
     AND (NOT ${ofCall(starts)} OR t.cancel_requested IS NULL)`;
 }
 

@@ -1,7 +1,17 @@
 import { storableJson } from "../lib/json.ts";
 import { storable } from "../lib/text.ts";
 import type { OwnerChange } from "./change.ts";
-import { AGENT_PATCH, KNOWN_FILE, MESSAGE, STEP, STEP_END, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "./columns.ts";
+import {
+  AGENT_PATCH,
+  KNOWN_FILE,
+  MESSAGE,
+  STEP,
+  STEP_END,
+  TOOL_CALL,
+  TOOL_CALL_PATCH,
+  type Column,
+  type Columns,
+} from "./columns.ts";
 import { commitText, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
 import { finalRows, type FinalRows, type FinalTransition } from "./final-rows.ts";
 import type { Statement } from "./sql.ts";
@@ -23,7 +33,11 @@ const STATEMENTS = new Map(
 );
 
 /** The encoding of the values of one column, made once: a commit asks for dozens. */
-type Encoding<Field extends string> = { readonly field: Field; readonly isJson: boolean; readonly mayBeNull: boolean };
+type Encoding<Field extends string> = {
+  readonly field: Field;
+  readonly mayBeNull: boolean;
+  readonly encode: (value: unknown) => unknown;
+};
 
 const ENCODINGS = {
   agentPatch: encodingsOf(AGENT_PATCH),
@@ -36,11 +50,30 @@ const ENCODINGS = {
 };
 
 function encodingsOf<Field extends string>(columns: Columns<Field>): readonly Encoding<Field>[] {
-  return ownColumns(columns).map(([field, column]) => ({
-    field,
-    isJson: column.startsWith("json"),
-    mayBeNull: mayBeNull(column),
-  }));
+  return ownColumns(columns).map(([field, column]) => ({ field, mayBeNull: mayBeNull(column), encode: encoderOf(column) }));
+}
+
+/** How the driver is given what is not null: in texts, what PostgreSQL cannot store is replaced. */
+function encoderOf(column: Column): (value: unknown) => unknown {
+  switch (column) {
+    case "json":
+    case "json?":
+    case "jsonb":
+    case "jsonb?":
+      return storableJson;
+    case "text":
+    case "text?":
+      return (value) => storable(String(value));
+    case "timestamptz":
+    case "timestamptz?":
+      return encodeTime;
+    default:
+      return (value) => value;
+  }
+}
+
+function encodeTime(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
 }
 
 /**
@@ -48,10 +81,10 @@ function encodingsOf<Field extends string>(columns: Columns<Field>): readonly En
  * is a change that only the function `commit_change` makes, since what others have committed meanwhile counts: messages of
  * people that join, approvals, what a call starts by, notes, background shells, and the beginning of a turn.
  *
- * The statement locks as the function does: the agent's row, the rows that it changes, the tenant's log. Each part reads
- * from the one before it, so that PostgreSQL cannot take them in another order. It answers no row if the lease is another's
- * or the agent was signalled or interrupted, and fails with TP005 if a row is not in the state that the change starts from.
- * Nothing is written then, and `commit_change` says why.
+ * The statement locks as the function does: the agent's row, the rows that it changes, the tenant's log. All parts read from
+ * the first, and the place in the log is asked for with what they wrote, so that PostgreSQL cannot take them in another order.
+ * It answers no row if the lease is another's or the agent was signalled or interrupted, and fails with TP005 if a row is not in
+ * the state that the change starts from. Nothing is written then, and `commit_change` says why.
  */
 export function composeCommit(change: OwnerChange): ComposedCommit | null {
   const rows = isComposable(change) ? finalRows(change) : null;
@@ -101,64 +134,61 @@ function countOf({ length }: readonly unknown[]): Count {
 /** In the order in which `commitText` names the parameters. */
 function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
-  const written = [transitions, messages, toolCalls, knownFiles].reduce((sum, { length }) => sum + length, 0);
-  return [
-    ...patchValues(ENCODINGS.agentPatch, agent),
-    encoded(agent.lastActivityAt, false),
-    expectSignal ?? null,
-    starts,
-    ...(stepEnd === undefined ? [] : [...rowValues(ENCODINGS.stepEnd, stepEnd), stepEnd.step]),
-    ...inColumns(transitions.map(transitionValues), shape.transitions),
-    ...messages.flatMap((message) => rowValues(ENCODINGS.message, message)),
-    ...inColumns(
-      toolCalls.map((call) => rowValues(ENCODINGS.toolCall, call)),
-      shape.toolCalls,
-    ),
-    ...(stepStart === undefined ? [] : rowValues(ENCODINGS.step, stepStart)),
-    ...inColumns(
-      knownFiles.map((file) => rowValues(ENCODINGS.knownFile, file)),
-      shape.knownFiles ? "many" : "none",
-    ),
-    written + Number(stepEnd !== undefined) + Number(stepStart !== undefined),
-  ];
-}
-
-function transitionValues({ id, from, audit, starts, set }: FinalTransition): readonly unknown[] {
-  return [id, from, storableJson(audit), starts, ...patchValues(ENCODINGS.toolCallPatch, set)];
-}
-
-/** The values of rows, a parameter a column if there is one row, and an array a column if there are many. */
-function inColumns(rows: readonly (readonly unknown[])[], count: Count): readonly unknown[] {
-  const [first = []] = rows;
-  return count === "many" ? first.map((_value, column) => rows.map((row) => row[column])) : first;
-}
-
-/** The values of one row. */
-function rowValues<Field extends string>(
-  encodings: readonly Encoding<Field>[],
-  row: { readonly [Name in NoInfer<Field>]?: unknown },
-): unknown[] {
-  return encodings.map(({ field, isJson }) => encoded(row[field], isJson));
-}
-
-/** The same of a patch: behind the value of a column that may be null stands true if the patch sets it, and null if it does not. */
-function patchValues<Field extends string>(
-  encodings: readonly Encoding<Field>[],
-  patch: { readonly [Name in NoInfer<Field>]?: unknown },
-): unknown[] {
   const values: unknown[] = [];
-  for (const { field, isJson, mayBeNull } of encodings) {
-    const value = patch[field];
-    values.push(encoded(value, isJson));
-    if (mayBeNull) values.push(value === undefined ? null : true);
+  addPatch(values, ENCODINGS.agentPatch, agent);
+  values.push(encodedBy(encodeTime, agent.lastActivityAt), expectSignal ?? null, starts);
+  if (stepEnd !== undefined) {
+    addRow(values, ENCODINGS.stepEnd, stepEnd);
+    values.push(stepEnd.step);
   }
+  addAll(values, transitions, shape.transitions, addTransition);
+  addAll(values, messages, countOf(messages), (of, message) => addRow(of, ENCODINGS.message, message));
+  addAll(values, toolCalls, shape.toolCalls, (of, call) => addRow(of, ENCODINGS.toolCall, call));
+  if (stepStart !== undefined) addRow(values, ENCODINGS.step, stepStart);
+  addAll(values, knownFiles, shape.knownFiles ? "many" : "none", (of, file) => addRow(of, ENCODINGS.knownFile, file));
+  const written = transitions.length + messages.length + toolCalls.length + knownFiles.length;
+  values.push(written + Number(stepEnd !== undefined) + Number(stepStart !== undefined));
   return values;
 }
 
-/** A value as the driver sends it: in texts, what PostgreSQL cannot store is replaced. */
-function encoded(value: unknown, isJson: boolean): unknown {
-  if (value === undefined || value === null) return null;
-  if (isJson) return storableJson(value);
-  if (typeof value === "string") return storable(value);
-  return value instanceof Date ? value.toISOString() : value;
+/** Adds the values of rows: a value a parameter if there is one row, and an array of its values if there are many. */
+function addAll<Row>(values: unknown[], rows: readonly Row[], count: Count, add: (values: unknown[], row: Row) => void): void {
+  if (count !== "many") return rows.forEach((row) => add(values, row));
+  const all = rows.map((row) => {
+    const own: unknown[] = [];
+    add(own, row);
+    return own;
+  });
+  all[0]?.forEach((_value, index) => values.push(all.map((own) => own[index])));
+}
+
+function addTransition(values: unknown[], { id, from, audit, starts, set }: FinalTransition): void {
+  values.push(id, from, storableJson(audit), starts);
+  addPatch(values, ENCODINGS.toolCallPatch, set);
+}
+
+/** Adds the values of one row. */
+function addRow<Field extends string>(
+  values: unknown[],
+  encodings: readonly Encoding<Field>[],
+  row: { readonly [Name in NoInfer<Field>]?: unknown },
+): void {
+  for (const { field, encode } of encodings) values.push(encodedBy(encode, row[field]));
+}
+
+/** The same of a patch: behind the value of a column that may be null stands true if the patch sets it, and null if it does not. */
+function addPatch<Field extends string>(
+  values: unknown[],
+  encodings: readonly Encoding<Field>[],
+  patch: { readonly [Name in NoInfer<Field>]?: unknown },
+): void {
+  for (const { field, mayBeNull, encode } of encodings) {
+    const value = patch[field];
+    values.push(encodedBy(encode, value));
+    if (mayBeNull) values.push(value === undefined ? null : true);
+  }
+}
+
+function encodedBy(encode: (value: unknown) => unknown, value: unknown): unknown {
+  return value === undefined || value === null ? null : encode(value);
 }

@@ -27,19 +27,31 @@ export function encodePart({ agentId, createdBy, fence, events }: AgentEvents | 
 }
 
 /** The channels, kinds, payloads and times of events, as arrays of PostgreSQL. */
-export type EventColumns = [channels: string, kinds: string, payloads: readonly string[], times: string];
+export type EventColumns = [channels: string, kinds: string, payloads: string, times: string];
 
 /**
- * The events as the columns of a statement. Names and times need no quotes in an array's text (PostgreSQL, "Array Input and
- * Output Syntax"), and are written out here: the driver would look for quotes in each of them.
+ * The events as the columns of a statement, each the text of an array (PostgreSQL, "Array Input and Output Syntax"). Names
+ * and times need no quotes in it. Of a JSON text, which has no control characters, quotes and backslashes are escaped, as in
+ * a string of JSON. The driver would look for both in each element.
  */
 export function columns(encoded: readonly EncodedEvent[]): EventColumns {
   return [
     `{${encoded.map(({ channel }) => channel).join()}}`,
     `{${encoded.map(({ kind }) => kind).join()}}`,
-    encoded.map(({ payload }) => payload),
-    `{${encoded.map(({ at }) => at.toISOString()).join()}}`,
+    `{${encoded.map(({ payload }) => JSON.stringify(payload)).join()}}`,
+    `{${timesOf(encoded).join()}}`,
   ];
+}
+
+/** The events of one commit share one time, which is written out once. */
+function timesOf(encoded: readonly EncodedEvent[]): readonly string[] {
+  let last: Date | null = null;
+  let text = "";
+  return encoded.map(({ at }) => {
+    if (at !== last) text = at.toISOString();
+    last = at;
+    return text;
+  });
 }
 
 /** The event at its place in the log. */

@@ -30,7 +30,7 @@ export function storableJson(value: unknown): string {
 
 /** The same of a value that JSON.stringify has written already: the very text, unless something is replaced. */
 export function storableJsonText(text: string): string {
-  return text.includes("\\u0000") || /\\ud[89a-f]/.test(text)
+  return text.includes("\\u") && /\\u(0000|d[89a-f])/.test(text)
     ? JSON.stringify(mapStrings(JSON.parse(text) as Json, storable))
     : text;
 }

@@ -6,7 +6,7 @@ import { joinCommits, said, type Commit } from "../../src/agent/loop/commits/com
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { parked } from "../../src/agent/loop/commits/parked.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
-import { composeCommit } from "../../src/db/composed-commit.ts";
+import { composeCommit, type CommitPlace } from "../../src/db/composed-commit.ts";
 import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
 import type { Database } from "../../src/db/database.ts";
 import { encodeChange } from "../../src/db/change.ts";
@@ -65,15 +65,63 @@ function possible(view: AgentView, name: string): Commit {
   return found.make();
 }
 
-/** Takes the agent to a call that is PENDING. */
-async function withPendingCall(agent: Owned): Promise<Owned> {
+/** The start of all calls of the view, as one commit. */
+function starts(view: AgentView): Commit {
+  const each = possibleCommits(view).filter(({ name }) => name === "call started");
+  return joinCommits(...each.map(({ make }) => make()));
+}
+
+/** Makes commits by their names, one after the other. */
+async function committed(agent: Owned, names: readonly string[]): Promise<Owned> {
   let { view } = agent;
-  for (const name of ["turn started", "step started", "answered with 1 calls, tool_use"]) {
+  for (const name of names) {
     const done = await commit({ ...agent, view }, possible(view, name));
     expect(done.outcome, name).toBe("COMMITTED");
     view = done.view;
   }
   return { ...agent, view };
+}
+
+/** Takes the agent to a call that is PENDING. */
+function withPendingCall(agent: Owned): Promise<Owned> {
+  return committed(agent, ["turn started", "step started", "answered with 1 calls, tool_use"]);
+}
+
+/** Makes a commit by its statement alone: what that refuses goes to no function. */
+async function compose(sql: Sql, view: AgentView, made: Commit, writeId: string = randomUUID()): Promise<CommitPlace[]> {
+  const composed = composeCommit(made.change);
+  if (composed === null) throw new Error("the commit is not composed");
+  const { events } = encodePart(partOf(view, made));
+  return sql.query(composed.statement, [
+    view.tenant,
+    view.id,
+    OWNER,
+    view.leaseEpoch,
+    writeId,
+    ...columns(events),
+    ...composed.values,
+  ]);
+}
+
+/** Begins `work` while another transaction has the agent's row, and has written others of its rows; lets both end. */
+async function meanwhile<Result>(
+  { url, sql }: Database & { readonly url: string },
+  { id }: AgentView,
+  write: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query("BEGIN");
+  await other.query("SELECT FROM agent WHERE id = $1 FOR NO KEY UPDATE", [id]);
+  await other.query(`${write} WHERE agent_id = $1`, [id]);
+  const working = work();
+  const waits =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH held%' AND datname = current_database()";
+  while ((await sql.query({ name: "waits", text: waits }, [])).length === 0);
+  await other.query("COMMIT");
+  return working;
 }
 
 /** The rows of every table that commits write, in one order, without what no two writes share. */
@@ -239,49 +287,55 @@ describe("commits of owners by composed statements", () => {
   it("see what others committed while they waited for the agent's row (invariant 14)", async () => {
     const database = await testDatabase();
     const agent = await withPendingCall(await owned(database));
-    const other = new pg.Client({ connectionString: database.url });
-    await other.connect();
-    onTestFinished(() => other.end());
-    await other.query("BEGIN");
-    await other.query("SELECT FROM agent WHERE id = $1 FOR NO KEY UPDATE", [agent.view.id]);
-    await other.query("UPDATE tool_call SET cancel_requested = '{}' WHERE agent_id = $1", [agent.view.id]);
-    const starting = commit(agent, possible(agent.view, "call started"));
-    const waits =
-      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH held%' AND datname = current_database()";
-    while ((await agent.sql.query({ name: "waits", text: waits }, [])).length === 0);
-    await other.query("COMMIT");
-    expect(await starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });
+    const starting = await meanwhile(database, agent.view, "UPDATE tool_call SET cancel_requested = '{}'", () =>
+      commit(agent, possible(agent.view, "call started")),
+    );
+    expect(starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });
+  });
+
+  it.each([
+    ["the end of a step", "UPDATE step SET model = model", 0],
+    ["a call", "UPDATE tool_call SET name = name", 1],
+    ["several calls", "UPDATE tool_call SET name = name", 3],
+  ])("write the newest versions of rows that others wrote while they waited: %s (invariant 3)", async (_name, write, calls) => {
+    const database = await testDatabase();
+    const agent = await owned(database);
+    const names = ["turn started", "step started", ...(calls === 0 ? [] : [`answered with ${calls} calls, tool_use`])];
+    const { view } = await committed(agent, names);
+    const made = calls === 0 ? possible(view, "answered with 1 calls, tool_use") : starts(view);
+    const places = await meanwhile(database, view, write, () => compose(agent.sql, view, made));
+    expect(places).toHaveLength(1);
+    expect(await readView(agent.sql, view.id)).toMatchObject({
+      calls: Array.from({ length: Math.max(1, calls) }, () => ({ state: calls === 0 ? "PENDING" : "EXECUTING" })),
+    });
+  });
+
+  it("are refused if one row of several is not in the state that they start from", async () => {
+    const agent = await owned(await testDatabase());
+    const { sql, view } = await committed(agent, ["turn started", "step started", "answered with 3 calls, tool_use"]);
+    const cancel = "UPDATE tool_call SET cancel_requested = '{}' WHERE agent_id = $1 AND ordinal = 1";
+    await sql.query({ name: "cancel", text: cancel }, [view.id]);
+    await expect(compose(sql, view, starts(view))).rejects.toMatchObject({ code: "TP005" });
+    expect((await readView(sql, view.id)).calls.map(({ state }) => state)).toEqual(["PENDING", "PENDING", "PENDING"]);
   });
 
   it("that come after their own retry are stopped by the log (event_append)", async () => {
     const { sql, log, view } = await owned(await testDatabase());
     const made = said({ kind: "TEXT_CHUNK", step: 1, block: 0, delta: "x" });
     const part = encodePart(partOf(view, made));
-    const composed = composeCommit(made.change);
-    if (composed === null) throw new Error("events alone are composed");
     const writeId = randomUUID();
-    const [owner, epoch] = [OWNER, view.leaseEpoch];
     await sql.query({ name: "retry", text: "SELECT commit_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)" }, [
       view.tenant,
       writeId,
       true,
-      owner,
+      OWNER,
       view.id,
-      epoch,
+      view.leaseEpoch,
       encodeChange(made.change),
       ...columns(part.events),
     ]);
     const before = await readAll(log, everything("one"));
-    const late = sql.query(composed.statement, [
-      view.tenant,
-      view.id,
-      owner,
-      epoch,
-      writeId,
-      ...columns(part.events),
-      ...composed.values,
-    ]);
-    await expect(late).rejects.toMatchObject({ code: "23505", constraint: "event_append" });
+    await expect(compose(sql, view, made, writeId)).rejects.toMatchObject({ code: "23505", constraint: "event_append" });
     expect(await readAll(log, everything("one"))).toEqual(before);
   });
 

@@ -2,7 +2,7 @@
 -- A composed commit (src/db/composed-commit.ts) asks for it when its rows are written, with the agent's row locked.
 --
 -- p_seq:              the seq on the agent's row, which stands for events that were removed.
--- p_expected, p_rows: how many rows the commit was to write, and wrote; null if a part that writes one row wrote none.
+-- p_expected, p_rows: how many rows the commit was to write, and wrote.
 --
 -- Locks: an advisory lock that stands for the tenant's log, last, until after COMMIT, as append_events says.
 -- Every statement of a VOLATILE function has a snapshot of its own, while the parts of the statement that asks share an
@@ -14,15 +14,14 @@ LANGUAGE plpgsql VOLATILE
 AS $function$
 #variable_conflict use_column
 DECLARE
-  v_is_ready boolean;
+  v_is_locked boolean;
   v_lost timestamptz;
 BEGIN
-  IF p_rows IS DISTINCT FROM p_expected THEN
+  IF p_rows <> p_expected THEN
     RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
   END IF;
-  -- PL/pgSQL evaluates an assignment without a statement: PERFORM would be one.
-  v_is_ready := set_config('lock_timeout', '2s', true) IS NOT NULL;
-  v_is_ready := pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL;
+  -- PERFORM would be a statement of SQL. PL/pgSQL evaluates an assignment by itself.
+  v_is_locked := CASE WHEN set_config('lock_timeout', '2s', true) IS NOT NULL THEN pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL END;
   SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
          greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at
   INTO base_seq, base_position, v_lost
