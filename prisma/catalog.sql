@@ -14,7 +14,7 @@ DECLARE
   v_numbers int[];
   v_seqs int[];
 BEGIN
-  -- PERFORM would be a statement of SQL. PL/pgSQL evaluates an assignment by itself.
+  -- PERFORM would be a statement of SQL; PL/pgSQL evaluates an assignment by itself.
   v_is_locked := pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901)) IS NOT NULL;
 
   -- The usual case: one agent.
@@ -593,7 +593,7 @@ BEGIN
   IF p_rows <> p_expected THEN
     RAISE EXCEPTION 'agent % has other rows than its commit starts from', p_agent USING ERRCODE = 'TP005';
   END IF;
-  -- PERFORM would be a statement of SQL. PL/pgSQL evaluates an assignment by itself.
+  -- The timeout, then the lock. PERFORM would be a statement of SQL; PL/pgSQL evaluates an assignment by itself.
   v_is_locked := CASE WHEN set_config('lock_timeout', '2s', true) IS NOT NULL THEN pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900)) IS NOT NULL END;
   SELECT greatest(p_seq, (SELECT e.seq FROM event e WHERE e.agent_id = p_agent ORDER BY e.position DESC LIMIT 1)),
          greatest(l.floor, (SELECT e.position FROM event e WHERE e.tenant = p_tenant ORDER BY e.position DESC LIMIT 1)), l.lost_at

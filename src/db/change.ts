@@ -1,6 +1,7 @@
 import type { Prisma } from "./generated/client.ts";
 import { storableJson, type Json } from "../lib/json.ts";
 import { columnName } from "./column-name.ts";
+import type { DoneReason } from "./done-reason.ts";
 import type { ActorKind, ApprovalState, ToolCallState } from "./generated/enums.ts";
 
 /** The columns of an agent that a commit may set. */
@@ -20,9 +21,8 @@ export type AgentPatch = Patch<
     | "leaseUntil"
     | "runnableAt"
     | "needs"
-    | "doneReason"
   >
->;
+> & { readonly doneReason?: DoneReason | null };
 
 /** The columns of a tool call that a transition may set. */
 export type ToolCallPatch = { readonly state: ToolCallState; readonly updatedAt: Date } & Patch<

@@ -63,7 +63,7 @@ function encoderOf(column: Column): (value: unknown) => unknown {
       return storableJson;
     case "text":
     case "text?":
-      return (value) => storable(String(value));
+      return (value) => (typeof value === "string" ? storable(value) : value);
     case "timestamptz":
     case "timestamptz?":
       return encodeTime;

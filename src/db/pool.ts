@@ -24,8 +24,6 @@ export type Pools = {
   end(): Promise<void>;
 };
 
-/** The time after which TCP asks whether an idle connection lives, in ms: who stands between would forget it after some minutes. */
-const KEEP_ALIVE_MS = 60_000;
 /** Two, so that a sweep does not wait for a renewal. */
 const LEASE_CONNECTIONS = 2;
 /** The time that a statement of a reader may run, in ms. PostgreSQL ends it: a driver that gave up would leave it running. */
@@ -49,10 +47,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
       connectionString: url,
       max,
       connectionTimeoutMillis: 5_000,
-      // A connection that is idle is kept, with the statements that it has planned: an agent waits for its model for longer.
-      idleTimeoutMillis: 0,
       keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
       query_timeout: 10_000,
       options: `${EVERY_CONNECTION} ${options}`,

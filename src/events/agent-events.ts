@@ -43,7 +43,7 @@ export function columns(encoded: readonly EncodedEvent[]): EventColumns {
   ];
 }
 
-/** The events of one commit share one time, which is written out once. */
+/** Most events of one commit share one time, which is written out once. */
 function timesOf(encoded: readonly EncodedEvent[]): readonly string[] {
   let last: Date | null = null;
   let text = "";

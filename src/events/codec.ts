@@ -1,5 +1,6 @@
 import { mapStrings, storableJsonText, type Json, type JsonObject } from "../lib/json.ts";
 import { byteLength, marked } from "../lib/text.ts";
+import { DONE_REASONS } from "../db/done-reason.ts";
 import {
   ActorKind,
   AgentState,
@@ -11,7 +12,6 @@ import {
 } from "../db/generated/enums.ts";
 import {
   CHANNEL_OF,
-  DONE_REASONS,
   ERROR_PHASES,
   ERROR_SEVERITIES,
   type EventBody,

@@ -1,3 +1,4 @@
+import type { DoneReason } from "../db/done-reason.ts";
 import type { AgentState, ApprovalDecision, ApprovalState, Breakpoint } from "../db/generated/enums.ts";
 import type { Json } from "../lib/json.ts";
 import type { Channel } from "./channel.ts";
@@ -12,10 +13,6 @@ import type {
   ToolCallSnapshot,
 } from "./snapshots.ts";
 import type { TenantEventBody } from "./tenant-event.ts";
-
-/** The end of a turn. */
-export const DONE_REASONS = ["COMPLETED", "INTERRUPTED", "ERROR", "MAX_STEPS"] as const;
-export type DoneReason = (typeof DONE_REASONS)[number];
 
 /** The phase that an ERROR event is about, and how bad it is. */
 export const ERROR_PHASES = ["MODEL", "TOOL", "SYSTEM", "LIFECYCLE"] as const;

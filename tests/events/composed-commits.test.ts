@@ -87,20 +87,19 @@ function withPendingCall(agent: Owned): Promise<Owned> {
   return committed(agent, ["turn started", "step started", "answered with 1 calls, tool_use"]);
 }
 
-/** Makes a commit by its statement alone: what that refuses goes to no function. */
+/** Makes a commit by its statement alone: what that refuses goes to no function. Tries again while others have a row for long. */
 async function compose(sql: Sql, view: AgentView, made: Commit, writeId: string = randomUUID()): Promise<CommitPlace[]> {
   const composed = composeCommit(made.change);
   if (composed === null) throw new Error("the commit is not composed");
   const { events } = encodePart(partOf(view, made));
-  return sql.query(composed.statement, [
-    view.tenant,
-    view.id,
-    OWNER,
-    view.leaseEpoch,
-    writeId,
-    ...columns(events),
-    ...composed.values,
-  ]);
+  const values = [view.tenant, view.id, OWNER, view.leaseEpoch, writeId, ...columns(events), ...composed.values];
+  for (;;) {
+    try {
+      return await sql.query(composed.statement, values);
+    } catch (error) {
+      if (sqlState(error) !== "55P03") throw error;
+    }
+  }
 }
 
 /** Begins `work` while another transaction has the agent's row, and has written others of its rows; lets both end. */

@@ -68,7 +68,7 @@ it("is said by /readyz and by a typed error, and npm run restored refuses while 
   await expect.poll(async () => (await sql.query({ name: "bells", text: bells }, [])).length).toBeGreaterThan(0);
   const refused = runFile("scripts/restored.ts", [], { DATABASE_URL: url });
   expect(await refused.exited).toBe(1);
-  expect(refused.output()).toMatch(/servers are connected \(triplane \d+ \w+ from/);
+  expect(refused.output()).toMatch(/servers are connected \(triplane \d+ (bell|leases) from/);
   const forced = runFile("scripts/restored.ts", ["--force"], { DATABASE_URL: url });
   expect(await forced.exited, forced.output()).toBe(0);
   await client.createAgent();

@@ -2,7 +2,7 @@ import { columnName } from "../../src/db/column-name.ts";
 import { AGENT_PATCH, MESSAGE, STEP, STEP_END, TOOL_CALL, TOOL_CALL_PATCH, type Columns } from "../../src/db/columns.ts";
 import { mayBeNull, ownColumns, SHAPES, shapeName, type Count } from "../../src/db/commit-text.ts";
 import type { Statement } from "../../src/db/sql.ts";
-import type { SeenWrite } from "./seen-write.ts";
+import { namesIn, type SeenWrite } from "./seen-write.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -51,7 +51,7 @@ export function composedWriteOf(statement: Statement, values: readonly unknown[]
   return {
     agentIds: [String(agentId)],
     isFenced: true,
-    kinds: kinds as readonly string[],
+    kinds: namesIn(kinds),
     change: {
       agent,
       ...(signal === null ? {} : { expectSignal: Number(signal) }),

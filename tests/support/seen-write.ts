@@ -20,3 +20,9 @@ export type SeenWrite = {
   readonly change: SeenChange | null;
   readonly kinds: readonly string[];
 };
+
+/** The names in the text of an array of names (`columns` in src/events/agent-events.ts). */
+export function namesIn(text: unknown): readonly string[] {
+  const names = String(text).slice(1, -1);
+  return names === "" ? [] : names.split(",");
+}

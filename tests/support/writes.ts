@@ -1,6 +1,6 @@
 import type { Sql, Statement } from "../../src/db/sql.ts";
 import { composedWriteOf, isComposed } from "./composed-writes.ts";
-import type { SeenChange, SeenWrite } from "./seen-write.ts";
+import { namesIn, type SeenChange, type SeenWrite } from "./seen-write.ts";
 
 /** The place of each parameter that is looked at, of the functions that write. */
 const APPEND = { agents: 4, epochs: 5, kinds: 8 };
@@ -15,17 +15,17 @@ export function writeOf(statement: Statement, values: readonly unknown[]): SeenW
         agentIds: values[APPEND.agents] as readonly string[],
         isFenced: (values[APPEND.epochs] as readonly (number | null)[]).some((epoch) => epoch !== null),
         change: null,
-        kinds: values[APPEND.kinds] as readonly string[],
+        kinds: namesIn(values[APPEND.kinds]),
       };
     case "commit_change":
       return {
         agentIds: [String(values[COMMIT.agent])],
         isFenced: values[COMMIT.epoch] !== null,
         change: JSON.parse(String(values[COMMIT.change])) as SeenChange,
-        kinds: values[COMMIT.kinds] as readonly string[],
+        kinds: namesIn(values[COMMIT.kinds]),
       };
     case "commit_tenant_change":
-      return { agentIds: [], isFenced: false, change: null, kinds: values[TENANT.kinds] as readonly string[] };
+      return { agentIds: [], isFenced: false, change: null, kinds: namesIn(values[TENANT.kinds]) };
     default:
       return composedWriteOf(statement, values);
   }

@@ -1,4 +1,5 @@
-import type { DoneReason, AgentEventBody } from "../../events/event.ts";
+import type { DoneReason } from "../../db/done-reason.ts";
+import type { AgentEventBody } from "../../events/event.ts";
 import { turnSealed } from "./commits/turn-sealed.ts";
 import { turnStarted } from "./commits/turn-started.ts";
 import { readBrokenCall } from "./broken-call.ts";

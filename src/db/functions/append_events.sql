@@ -44,7 +44,7 @@ DECLARE
   v_numbers int[];
   v_seqs int[];
 BEGIN
-  -- PERFORM would be a statement of SQL. PL/pgSQL evaluates an assignment by itself.
+  -- PERFORM would be a statement of SQL; PL/pgSQL evaluates an assignment by itself.
   v_is_locked := pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901)) IS NOT NULL;
 
   -- The usual case: one agent.

@@ -1,10 +1,6 @@
+import type { DoneReason as Reason } from "../../db/done-reason.ts";
 import type { Channel as Plane } from "../../events/channel.ts";
-import type {
-  DoneReason as Reason,
-  ErrorPhase as Phase,
-  ErrorSeverity as Severity,
-  EventKind as Kind,
-} from "../../events/event.ts";
+import type { ErrorPhase as Phase, ErrorSeverity as Severity, EventKind as Kind } from "../../events/event.ts";
 import type { ConfigurationChange } from "../../events/tenant-event.ts";
 import { builder } from "../builder.ts";
 import { described } from "../described.ts";

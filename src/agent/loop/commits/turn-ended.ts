@@ -1,4 +1,4 @@
-import type { DoneReason } from "../../../events/event.ts";
+import type { DoneReason } from "../../../db/done-reason.ts";
 import type { AgentView } from "../view.ts";
 import { compose, interruptEnded, type Commit, move } from "./commit.ts";
 import { needsAfter } from "./hosts-asked.ts";

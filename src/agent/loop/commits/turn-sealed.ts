@@ -1,4 +1,5 @@
-import type { DoneReason, AgentEventBody } from "../../../events/event.ts";
+import type { DoneReason } from "../../../db/done-reason.ts";
+import type { AgentEventBody } from "../../../events/event.ts";
 import { closedEvent } from "../../approvals/closed-event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
