@@ -142,7 +142,7 @@ function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, sh
     values.push(stepEnd.step);
   }
   addAll(values, transitions, shape.transitions, addTransition);
-  addAll(values, messages, countOf(messages), (of, message) => addRow(of, ENCODINGS.message, message));
+  for (const message of messages) addRow(values, ENCODINGS.message, message);
   addAll(values, toolCalls, shape.toolCalls, (of, call) => addRow(of, ENCODINGS.toolCall, call));
   if (stepStart !== undefined) addRow(values, ENCODINGS.step, stepStart);
   addAll(values, knownFiles, shape.knownFiles ? "many" : "none", (of, file) => addRow(of, ENCODINGS.knownFile, file));
