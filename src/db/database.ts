@@ -85,9 +85,10 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
     await migrate(connection, migrations, run);
     await migrateFaster(connection, migrations, run);
     const { prisma, unknownRows } = reader(new PrismaPGlite(client));
+    const outages = new OutageWatch(() => client.query("SELECT 1"));
     const sql = watched(
       async <Row>({ text }: Statement, values: readonly unknown[]) => (await client.query<Row>(text, [...values])).rows,
-      { outages: new OutageWatch(() => client.query("SELECT 1")), keepsPrepared: false },
+      { outages, keepsPrepared: false },
     );
     return {
       config,
@@ -99,6 +100,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
       version: schemaVersion(migrations),
       makeFaster: async () => {},
       close: async () => {
+        outages.giveUp();
         await prisma.$disconnect();
         await client.close();
         await unlock();

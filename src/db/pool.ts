@@ -77,7 +77,11 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     leases: sqlOf(pools.leases),
     reads: sqlOf(pools.reads),
     readPool: pools.reads,
-    end: async () => void (await Promise.all(Object.values(pools).map((pool) => pool.end()))),
+    end: async () => {
+      // First: a connection that breaks while it ends is suspicious, and a database that is away is asked for as long as it is.
+      outages.giveUp();
+      await Promise.all(Object.values(pools).map((pool) => pool.end()));
+    },
   };
 }
 

@@ -9,14 +9,24 @@ export async function testDatabaseUrl(): Promise<string> {
 }
 
 async function createDatabase(template: string): Promise<string> {
-  const admin = inject("postgresUrl");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   // A copy of files takes a third of the time: this PostgreSQL has nothing to write out first.
-  await administer(admin, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  onTestFinished(() => administer(admin, `DROP DATABASE ${name} WITH (FORCE)`));
-  const url = new URL(admin);
+  await administration().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  onTestFinished(async () => void (await administration().query(`DROP DATABASE ${name} WITH (FORCE)`)));
+  const url = new URL(inject("postgresUrl"));
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** One for all tests of a process: PostgreSQL starts a process for each connection, which takes as long as the statement. */
+let administrators: pg.Pool | null = null;
+
+function administration(): pg.Pool {
+  if (administrators !== null) return administrators;
+  administrators = new pg.Pool({ connectionString: inject("postgresUrl"), idleTimeoutMillis: 0, allowExitOnIdle: true });
+  // PostgreSQL ends before what is idle does.
+  administrators.on("error", () => {});
+  return administrators;
 }
 
 /** The URL of a new database without any table, dropped when the test ends. */

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { openDatabase } from "../../src/db/database.ts";
+import { cuttingProxy } from "../support/cutting-proxy.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { embeddedFolder } from "../support/embedded.ts";
+
+const NOBODY = 1;
+
+describe("a database that is closed is not asked any more whether it is back", () => {
+  it("if it is away meanwhile", async () => {
+    const url = new URL(await testDatabaseUrl());
+    const proxy = await cuttingProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const { sql, close } = await openDatabase({ kind: "postgres", url: url.href, connections: 1 });
+    proxy.leadTo(NOBODY);
+    proxy.cutNow();
+    await expect.poll(() => sql.outages.isUnavailable).toBe(true);
+    await close();
+    await expect(sql.outages.over()).rejects.toThrow("did not come back");
+  });
+
+  it("if a statement comes too late, on the embedded database", async () => {
+    const { sql, close } = await openDatabase({ kind: "embedded", folder: await embeddedFolder() });
+    await close();
+    await expect(sql.query({ name: "late", text: "SELECT 1" }, [])).rejects.toThrow();
+    sql.outages.suspect();
+    await expect(sql.outages.over()).rejects.toThrow("did not come back");
+  });
+});
