@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { PGlite } from "@electric-sql/pglite";
 import { readMigrations } from "../src/db/migrate.ts";
 import { functionMark, newestText, readFunctions } from "./functions.ts";
 import { schemaDifference } from "./schema-engine.ts";
@@ -18,7 +19,10 @@ const changed = (await readFunctions()).filter((source) => newestText(source.nam
 const texts = changed.map((source) => `${functionMark(source.name)}\n${source.text}`);
 const head = isAgain
   ? (newest.sql.split(functionMark("").slice(0, 30), 1)[0] ?? "").trimEnd()
-  : ["-- Servers of the version before may run beside it.", await schemaDifference({ tag: "migrations", sql: migrations })]
+  : [
+      "-- Servers of the version before may run beside it.",
+      await schemaDifference({ tag: "migrations", sql: migrations }, await PGlite.create()),
+    ]
       .join("\n\n")
       .trimEnd();
 /** Later than the newest, whatever the clock says. */

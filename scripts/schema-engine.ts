@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import { bindMigrationAwareSqlAdapterFactory } from "@prisma/driver-adapter-utils";
 import * as bindings from "@prisma/schema-engine-wasm/schema_engine_bg";
 import { PrismaPGlite } from "pglite-prisma-adapter";
@@ -12,9 +12,9 @@ export type From =
 
 /**
  * The SQL that leads from `from` to prisma/schema.prisma, by Prisma's own schema engine (its WebAssembly build, over
- * an embedded database). An empty script means that there is no drift in what Prisma describes.
+ * `empty`, an embedded database without any table). An empty script means that there is no drift in what Prisma describes.
  */
-export async function schemaDifference(from: From): Promise<string> {
+export async function schemaDifference(from: From, empty: PGlite): Promise<string> {
   const wasm = await readFile(
     createRequire(import.meta.url)
       .resolve("@prisma/schema-engine-wasm/schema_engine_bg")
@@ -23,8 +23,7 @@ export async function schemaDifference(from: From): Promise<string> {
   const { instance } = await WebAssembly.instantiate(wasm, { "./schema_engine_bg.js": bindings });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports["__wbindgen_start"] as () => void)();
-  const client = await PGlite.create();
-  const factory = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(client));
+  const factory = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(empty));
   const schema = {
     path: "prisma/schema.prisma",
     content: await readFile(new URL("../prisma/schema.prisma", import.meta.url), "utf8"),
@@ -50,6 +49,5 @@ export async function schemaDifference(from: From): Promise<string> {
     exitCode: null,
     filters: { externalTables: [], externalEnums: [] },
   });
-  await client.close();
   return (stdout ?? "").replace("-- This is an empty migration.", "").trim();
 }

@@ -1,4 +1,3 @@
-import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newestText, readFunctions } from "../../scripts/functions.ts";
@@ -6,10 +5,10 @@ import { olderServers } from "../../src/db/connected-servers.ts";
 import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
 import type { MigrationConnection } from "../../src/db/migration-connection.ts";
 import { testDatabaseUrl } from "../support/database.ts";
+import { emptyEmbedded } from "../support/embedded.ts";
 
 async function embedded(): Promise<MigrationConnection> {
-  const client = await PGlite.create();
-  onTestFinished(() => client.close());
+  const client = await emptyEmbedded();
   return {
     script: async (sql) => void (await client.exec(sql)),
     query: async <Row>(sql: string, values: readonly unknown[] = []) => (await client.query<Row>(sql, [...values])).rows,

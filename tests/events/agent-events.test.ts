@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { PGlite } from "@electric-sql/pglite";
 import { expect, it } from "vitest";
 import { columns } from "../../src/events/agent-events.ts";
 import { encodeEvent } from "../../src/events/codec.ts";
 import type { EventDraft } from "../../src/events/event.ts";
 import { testDatabase } from "../support/database.ts";
+import { emptyEmbedded } from "../support/embedded.ts";
 
 const COLUMNS = "SELECT $1::text[] AS channels, $2::text[] AS kinds, $3::text[] AS payloads, $4::timestamptz[] AS times";
 /** Whatever an array's text, JSON or a driver might take for more than a character. */
@@ -17,7 +17,7 @@ const EVENTS = fc.array(
 
 it("events are read by both databases as they were encoded, whatever characters their texts have", async () => {
   const { sql } = await testDatabase();
-  const embedded = await PGlite.create();
+  const embedded = await emptyEmbedded();
   await fc.assert(
     fc.asyncProperty(EVENTS, async (said) => {
       const encoded = said.map(({ delta, at }) => {
@@ -35,5 +35,4 @@ it("events are read by both databases as they were encoded, whatever characters 
       expect((await embedded.query(COLUMNS, values)).rows).toEqual([expected]);
     }),
   );
-  await embedded.close();
 });
