@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DecideApprovalDocument, PollTimelineDocument, SendMessageDocument } from "../generated/documents.ts";
 import { globalId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
@@ -10,10 +10,9 @@ describe("a database that is away", () => {
     const app = await startTestApp();
     const client = connect(app.url);
     const agent = await client.createAgent();
-    const admin = new URL(inject("postgresUrl"));
     const name = new URL((app.database.config as { url: string }).url).pathname.slice(1);
-    await administer(admin.href, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
-    await administer(admin.href, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await administer(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
+    await administer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     const answers = await Promise.all([
       client.ask(SendMessageDocument, { input: { agentId: agent.id, text: "hi" } }),
       client.ask(PollTimelineDocument, {}),
@@ -22,7 +21,7 @@ describe("a database that is away", () => {
       }),
     ]);
     for (const answer of answers) expect(answer.errors).toMatchObject([{ extensions: { code: "STORAGE_UNAVAILABLE" } }]);
-    await administer(admin.href, `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
+    await administer(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
     // The server asks now and then, and refuses until then.
     await expect.poll(async () => (await fetch(app.url.replace("/graphql", "/readyz"))).status).toBe(200);
     expect(textOf(await client.turn(agent.id, "hello"))).toBe("Hello.");

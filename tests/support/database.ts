@@ -11,22 +11,11 @@ export async function testDatabaseUrl(): Promise<string> {
 async function createDatabase(template: string): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   // A copy of files takes a third of the time: this PostgreSQL has nothing to write out first.
-  await administration().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  onTestFinished(async () => void (await administration().query(`DROP DATABASE ${name} WITH (FORCE)`)));
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  onTestFinished(() => administer(`DROP DATABASE ${name} WITH (FORCE)`));
   const url = new URL(inject("postgresUrl"));
   url.pathname = `/${name}`;
   return url.href;
-}
-
-/** One for all tests of a process: PostgreSQL starts a process for each connection, which takes as long as the statement. */
-let administrators: pg.Pool | null = null;
-
-function administration(): pg.Pool {
-  if (administrators !== null) return administrators;
-  administrators = new pg.Pool({ connectionString: inject("postgresUrl"), idleTimeoutMillis: 0, allowExitOnIdle: true });
-  // PostgreSQL ends before what is idle does.
-  administrators.on("error", () => {});
-  return administrators;
 }
 
 /** The URL of a new database without any table, dropped when the test ends. */
@@ -42,13 +31,18 @@ export async function testDatabase(): Promise<Database & { readonly url: string 
   return { ...database, url };
 }
 
-/** Runs one statement on the database of the URL. */
-export async function administer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+/** One for all tests of a process: PostgreSQL starts a process for each connection, which takes as long as the statement. */
+let administrators: pg.Pool | null = null;
+
+/** Runs one statement about the databases of the tests, on none of them. */
+export async function administer(statement: string): Promise<void> {
+  administrators ??= openAdministrators();
+  await administrators.query(statement);
+}
+
+function openAdministrators(): pg.Pool {
+  const pool = new pg.Pool({ connectionString: inject("postgresUrl"), idleTimeoutMillis: 0, allowExitOnIdle: true });
+  // PostgreSQL ends before what is idle does.
+  pool.on("error", () => {});
+  return pool;
 }
