@@ -22,17 +22,18 @@ async function connected(url: string): Promise<pg.Client> {
 /** The lock is waited for two seconds: less means that statements were cancelled. */
 const SOON = { timeout: 1_500 };
 
+/** The readers' statements that wait for a lock: the server's own, such as those that fold the audit, wait for it too. */
+const WAITING = {
+  name: "waiting",
+  text: "SELECT pid, query FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%reads' AND wait_event_type = 'Lock'",
+};
+
 /** A server, how many of its readers' statements wait for a lock now, and the lock on a table that makes them wait. */
 async function lockable(options: TestAppOptions = {}) {
   const url = await testDatabaseUrl();
   const app = await startTestApp({ ...options, database: { kind: "postgres", url, connections: 6 } });
   const [other, looking] = [await connected(url), await connected(url)];
-  const waiting = async (): Promise<number> => {
-    const { rows } = await looking.query(
-      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%reads' AND wait_event_type = 'Lock'",
-    );
-    return rows[0].count;
-  };
+  const waiting = async (): Promise<number> => (await looking.query(WAITING)).rows.length;
   const lock = async (table: "event" | "tool_call" | "message" | "todo" | "decision"): Promise<void> => {
     await other.query("BEGIN");
     await other.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
@@ -40,11 +41,6 @@ async function lockable(options: TestAppOptions = {}) {
   return { app, waiting, lock, unlock: () => other.query("COMMIT") };
 }
 
-/** The connections whose statements wait for a lock. */
-const WAITING = {
-  name: "waiting",
-  text: "SELECT pid, query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-};
 
 /** Lets the server meet a row with a value that it does not know. */
 async function readUnknown({ database, url }: TestApp): Promise<void> {

@@ -16,23 +16,22 @@ BEGIN
     RETURN;
   END IF;
 
-  INSERT INTO image (tenant, digest, data)
-  SELECT DISTINCT ON (i.digest) v_message.tenant, i.digest, i.data
-  FROM (
-    SELECT encode(sha256(d.data), 'hex') AS digest, d.data
-    FROM json_array_elements(v_message.content) b, LATERAL (SELECT decode(b -> 'source' ->> 'data', 'base64') AS data) d
-    WHERE b ->> 'type' = 'image' AND b -> 'source' ->> 'type' = 'base64'
-  ) i
-  ORDER BY i.digest ON CONFLICT DO NOTHING;
-
-  SELECT coalesce(json_agg(CASE WHEN b ->> 'type' = 'image' AND b -> 'source' ->> 'type' = 'base64' THEN
-      json_build_object('type', 'image', 'source', json_build_object(
-        'type', 'kept',
-        'media_type', b -> 'source' ->> 'media_type',
-        'digest', encode(sha256(decode(b -> 'source' ->> 'data', 'base64')), 'hex'),
-        'bytes', octet_length(decode(b -> 'source' ->> 'data', 'base64'))))
-    ELSE b END ORDER BY place), '[]')
-  INTO v_content FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(b, place);
+  -- Each block is read once: to look into it again is to parse all of its image again.
+  WITH block AS MATERIALIZED (
+    SELECT e.place, e.block, s.media_type, d.data, encode(sha256(d.data), 'hex') AS digest
+    FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(block, place),
+      LATERAL json_to_record(e.block) AS b(type text, source json),
+      LATERAL json_to_record(CASE WHEN b.type = 'image' THEN b.source END) AS s(type text, media_type text, data text),
+      LATERAL (SELECT CASE WHEN s.type = 'base64' THEN decode(s.data, 'base64') END AS data OFFSET 0) d
+  ), moved AS (
+    INSERT INTO image (tenant, digest, data)
+    SELECT DISTINCT ON (digest) v_message.tenant, digest, data FROM block WHERE digest IS NOT NULL ORDER BY digest ON CONFLICT DO NOTHING
+  )
+  SELECT coalesce(json_agg(CASE WHEN digest IS NULL THEN block ELSE
+    json_build_object('type', 'image', 'source', json_build_object(
+      'type', 'kept', 'media_type', media_type, 'digest', digest, 'bytes', octet_length(data)))
+    END ORDER BY place), '[]')
+  INTO v_content FROM block;
 
   UPDATE message SET content = v_content, bytes = octet_length(v_content::text) WHERE id = p_message;
 END
