@@ -41,7 +41,6 @@ async function lockable(options: TestAppOptions = {}) {
   return { app, waiting, lock, unlock: () => other.query("COMMIT") };
 }
 
-
 /** Lets the server meet a row with a value that it does not know. */
 async function readUnknown({ database, url }: TestApp): Promise<void> {
   const { id } = await connect(url).createAgent();

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import WebSocket from "ws";
 import { createAgent, send, type TrialAgent } from "../agents.ts";
 import { measureLatency } from "../latency.ts";
 import { SERVER_READY } from "../run-server.ts";
@@ -15,7 +14,7 @@ import { median } from "../../tests/support/median.ts";
 /**
  * `npm run trial:neighbours`: 100 agents work without end on two servers, and beside them, one after the other, a chatty
  * tool, a reader with 20 statistics over many calls, one locked row, a database that stalls for 3 s, and a stranger with
- * documents of 4 MB. No agent is resumed, no call sealed, no ERROR written, and an event takes at most three times as long
+ * documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event takes at most three times as long
  * to a subscriber of the other server as it took alone, save in the stall. What it takes alone is measured before each of
  * them. A neighbour beside which it takes longer is measured in two more rounds, and the medians count. With --planted one
  * locked row is everybody's.
@@ -179,26 +178,11 @@ async function stall(proxy: Proxy, signal: AbortSignal): Promise<void> {
   await ended(signal);
 }
 
-/** Documents of 4 MB, each another one, of somebody without a token: over HTTP and over sockets that never say who they are. */
+/** Somebody without a token sends large documents to all servers. */
 async function sendDocuments(urls: readonly string[], signal: AbortSignal): Promise<void> {
-  const fields = "__typename ".repeat((4 * 1024 * 1024) / 11);
-  const post = async (url: string): Promise<void> => {
-    for (let index = 0; !signal.aborted; index += 1) {
-      const body = JSON.stringify({ query: `{ a${index}: ${fields} }` });
-      await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body }).then((answer) => answer.text());
-      await delay(250);
-    }
-  };
-  const connect = async (url: string): Promise<void> => {
-    while (!signal.aborted) {
-      const socket = new WebSocket(url.replace("http", "ws"), "graphql-transport-ws");
-      socket.on("error", () => {});
-      socket.on("open", () => socket.send(fields, () => {}));
-      await new Promise((resolve) => socket.once("close", resolve));
-      await delay(250);
-    }
-  };
-  await Promise.all(urls.flatMap((url) => [post(url), connect(url)]));
+  const stranger = await start("trials/neighbours/stranger.ts", /sends/, { TRIAL_URLS: urls.join(" ") });
+  await ended(signal);
+  await stranger.kill();
 }
 
 /** Resolves when the signal aborts. */
