@@ -90,7 +90,7 @@ describe("a locked row concerns its agent only (invariant 13)", () => {
     const send = (agent: typeof locked, tenant: string) => log.commit(tenant, { ...agent, events: [chunk("x")] }, { wake: true });
     const commands = Array.from({ length: 30 }, () => send(locked, "one").catch(() => null));
     const since = await waiting(database.reads);
-    for (let index = 0; index < 4; index += 1) expect(await send(other, "two")).toMatchObject({ outcome: "COMMITTED" });
+    expect(await send(other, "two")).toMatchObject({ outcome: "COMMITTED" });
     // Nothing had to be given up first.
     expect(await waiting(database.reads)).toBe(since);
     await letGo();
