@@ -1,0 +1,43 @@
+import { request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import WebSocket from "ws";
+
+/**
+ * The stranger of trial:neighbours: sends documents of 4 MB, each another one, to each server of TRIAL_URLS, until it is ended:
+ * over HTTP without a token, and over sockets that never say who they are. It has a process of its own, so that nobody who
+ * measures waits for it, and what it sends is made once: elsewhere it would take nothing of this machine.
+ */
+const FIELDS = Buffer.from("__typename ".repeat((4 * 1024 * 1024) / 11));
+/** The time from the end of one to the next, in ms. */
+const PAUSE_MS = 250;
+
+async function post(url: string): Promise<void> {
+  for (let index = 0; ; index += 1) {
+    const parts = [Buffer.from(`{"query":"{ a${index}: `), FIELDS, Buffer.from(`}"}`)];
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    await new Promise<void>((resolve) => {
+      const sent = request(url, { method: "POST", headers: { "content-type": "application/json", "content-length": length } });
+      sent.on("error", () => {});
+      sent.on("response", (answer) => answer.resume());
+      sent.on("close", resolve);
+      parts.forEach((part) => sent.write(part));
+      sent.end();
+    });
+    await delay(PAUSE_MS);
+  }
+}
+
+async function connect(url: string): Promise<void> {
+  for (;;) {
+    const socket = new WebSocket(url.replace("http", "ws"), "graphql-transport-ws", { generateMask: (mask) => mask.fill(0) });
+    socket.on("error", () => {});
+    socket.on("open", () => socket.send(FIELDS, { binary: false }, () => {}));
+    await new Promise((resolve) => socket.once("close", resolve));
+    await delay(PAUSE_MS);
+  }
+}
+
+const { TRIAL_URLS: urls = "" } = process.env;
+const sending = urls.split(" ").flatMap((url) => [post(url), connect(url)]);
+console.log("sends");
+await Promise.all(sending);
