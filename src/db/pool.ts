@@ -1,7 +1,8 @@
 import pg from "pg";
 import { connectionName, type ConnectionPurpose } from "./connected-servers.ts";
 import { OutageWatch } from "./outage.ts";
-import { boundReaders } from "./reader-limits.ts";
+import { queryPrepared } from "./prepared-query.ts";
+import { boundReaders, onConnection } from "./reader-limits.ts";
 import { writersInTurn } from "./writer-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
 
@@ -65,17 +66,23 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     reads: open("reads", connections, READERS),
   };
   boundReaders(pools.reads, pools.leases, tell);
-  const queryOf =
+  const write =
     (pool: pg.Pool): Sql["query"] =>
-    async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
-      (await pool.query({ name, text, values: [...values] })).rows as Row[];
-  const sqlOf = (pool: pg.Pool): Sql => watched(queryOf(pool), { outages, keepsPrepared: true });
+    (statement, values) =>
+      onConnection(
+        () => pool.connect(),
+        (client) => queryPrepared(client, statement, values),
+      );
+  // The statements of readers go through the pool's own `query`, which bounds them.
+  const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
+    (await pools.reads.query({ name, text, values: [...values] })).rows as Row[];
+  const sqlOf = (query: Sql["query"]): Sql => watched(query, { outages, keepsPrepared: true });
   const inTurn = writersInTurn(connections);
-  const commit = queryOf(pools.commits);
+  const commit = write(pools.commits);
   return {
-    commits: watched((statement, values) => inTurn(() => commit(statement, values)), { outages, keepsPrepared: true }),
-    leases: sqlOf(pools.leases),
-    reads: sqlOf(pools.reads),
+    commits: sqlOf((statement, values) => inTurn(() => commit(statement, values))),
+    leases: sqlOf(write(pools.leases)),
+    reads: sqlOf(read),
     readPool: pools.reads,
     end: async () => {
       // First: a connection that breaks while it ends is suspicious, and a database that is away is asked for as long as it is.

@@ -183,7 +183,8 @@ function bounded(
   return client;
 }
 
-async function onConnection<Result>(
+/** Does `work` by a connection of a pool. One on which it fails is not used again. */
+export async function onConnection<Result>(
   connect: () => Promise<pg.PoolClient>,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {

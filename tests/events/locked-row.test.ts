@@ -34,6 +34,13 @@ async function waiting(sql: Sql): Promise<string> {
   return (await since()) ?? "nothing waits";
 }
 
+/** How many statements wait for a lock now. */
+async function waitingStatements(sql: Sql): Promise<number> {
+  const text =
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  return (await sql.query<{ count: number }>({ name: "waiting_statements", text }, []))[0]?.count ?? 0;
+}
+
 describe("a locked row concerns its agent only (invariant 13)", () => {
   it("others of the same batch are committed at once, and the agent's own events once the row is free", async () => {
     const { sql, url } = await testDatabase();
@@ -89,10 +96,14 @@ describe("a locked row concerns its agent only (invariant 13)", () => {
     const letGo = await holdRow(url, locked.agentId);
     const send = (agent: typeof locked, tenant: string) => log.commit(tenant, { ...agent, events: [chunk("x")] }, { wake: true });
     const commands = Array.from({ length: 30 }, () => send(locked, "one").catch(() => null));
-    const since = await waiting(database.reads);
-    expect(await send(other, "two")).toMatchObject({ outcome: "COMMITTED" });
-    // Nothing had to be given up first.
-    expect(await waiting(database.reads)).toBe(since);
+    await waiting(database.reads);
+    const waits: number[] = [];
+    for (let look = 0; look < 10; look += 1) {
+      expect(await send(other, "two")).toMatchObject({ outcome: "COMMITTED" });
+      waits.push(await waitingStatements(database.reads));
+    }
+    // Of six connections. Those that give up are followed by others.
+    expect(Math.max(...waits)).toBeLessThanOrEqual(4);
     await letGo();
     await Promise.all(commands);
   });
