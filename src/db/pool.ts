@@ -54,9 +54,10 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
       options: `${EVERY_CONNECTION} ${options}`,
       application_name: connectionName(version, purpose),
     });
-    // A connection that breaks while idle is replaced by the pool. The one that replaces it may lead to another database:
-    // one that was promoted meanwhile, and that answers as if nothing had happened.
-    pool.on("error", () => outages.suspect());
+    // A connection that breaks is told to its statement if it has one, and is replaced by the pool. The one that replaces it may
+    // lead to another database: one that was promoted meanwhile, and that answers as if nothing had happened.
+    pool.on("connect", (client) => client.on("error", () => outages.suspect()));
+    pool.on("error", () => {});
     return pool;
   };
   const outages = new OutageWatch(() => probe(url, connectionName(version, "probe")));

@@ -183,18 +183,14 @@ function bounded(
   return client;
 }
 
-/** Does `work` by a connection of a pool. One on which it fails is not used again. */
+/** Does `work` by a connection of a pool whose connections have a listener of errors. One on which it fails is not used again. */
 export async function onConnection<Result>(
   connect: () => Promise<pg.PoolClient>,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await connect();
-  // A connection that breaks is told to its statement; without a listener it would end the process.
-  const ignore = (): void => {};
-  client.on("error", ignore);
   try {
     const result = await work(client);
-    client.off("error", ignore);
     client.release();
     return result;
   } catch (error) {

@@ -225,6 +225,8 @@ describe("commits of owners by composed statements", () => {
   it("have a bounded number of shapes: each is a plan that a connection keeps", () => {
     expect(new Set(SHAPES.map(shapeName)).size).toBe(SHAPES.length);
     expect(SHAPES.length).toBeLessThanOrEqual(40);
+    // PostgreSQL cuts longer names, and would take two of one beginning for one statement.
+    for (const shape of SHAPES) expect(shapeName(shape).length).toBeLessThan(64);
   });
 
   it("are refused if the lease is another's, or the agent was signalled, interrupted or its call cancelled, and change nothing", async () => {

@@ -188,6 +188,7 @@ describe("a cancelling", () => {
     const [pool, closed] = [new pg.Pool({ connectionString }), new pg.Pool({ connectionString })];
     // A pool does not wait for its connections to end: the database may go first.
     pool.on("error", () => {});
+    pool.on("connect", (client) => client.on("error", () => {}));
     onTestFinished(() => pool.end());
     await closed.end();
     const told: string[] = [];

@@ -14,10 +14,10 @@ import { median } from "../../tests/support/median.ts";
 /**
  * `npm run trial:neighbours`: 100 agents work without end on two servers, and beside them, one after the other, a chatty
  * tool, a reader with 20 statistics over many calls, one locked row, a database that stalls for 3 s, and a stranger with
- * documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event takes at most three times as long
- * to a subscriber of the other server as it took alone, save in the stall. What it takes alone is measured before each of
- * them. A neighbour beside which it takes longer is measured in two more rounds, and the medians count. With --planted one
- * locked row is everybody's.
+ * documents of 4 MB (stranger.ts). No agent is resumed, no call sealed, no ERROR written, and an event takes at most three
+ * times as long to a subscriber of the other server as it took alone, save in the stall. What it takes alone is measured
+ * before each of them. A neighbour beside which it takes longer is measured in two more rounds, and the medians count. With
+ * --planted one locked row is everybody's.
  */
 const AGENTS = 100;
 
@@ -180,9 +180,15 @@ async function stall(proxy: Proxy, signal: AbortSignal): Promise<void> {
 
 /** Somebody without a token sends large documents to all servers. */
 async function sendDocuments(urls: readonly string[], signal: AbortSignal): Promise<void> {
-  const stranger = await start("trials/neighbours/stranger.ts", /sends/, { TRIAL_URLS: urls.join(" ") });
+  let refused = 0;
+  let closed = 0;
+  const stranger = await start("trials/neighbours/stranger.ts", /sends/, { TRIAL_URLS: urls.join(" ") }, (line) => {
+    if (line === "refused with 401") refused += 1;
+    else if (line === "its socket was closed") closed += 1;
+  });
   await ended(signal);
   await stranger.kill();
+  if (refused === 0 || closed === 0) throw new Error(`the stranger was refused ${refused} times, and cut ${closed} times`);
 }
 
 /** Resolves when the signal aborts. */

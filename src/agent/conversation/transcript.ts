@@ -12,6 +12,12 @@ const WINDOW_BYTES = 8 * 1024 * 1024;
 const REMEMBERED_BYTES = 256 * 1024 * 1024;
 const MESSAGE_BYTES = 500;
 
+/**
+ * The most messages of before whose images are moved by one statement. A message has 5 MB of images at most, which take 0.7 s
+ * on a slow machine, and a statement is given up after 10 s.
+ */
+const MOVED = 4;
+
 /** A message of the transcript; `bytes` of its content, without images. */
 export type TranscriptMessage = {
   readonly ordinal: number;
@@ -27,14 +33,11 @@ type ReadMessage = { readonly kind: MessageKind; readonly content: readonly Cont
 const RANGE =
   "range AS (SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AS first)";
 
-/**
- * The images of the first message of before go into rows of their own, so that a window can be read without them. One message
- * a statement: a message has up to 5 MB of images, which take a second, and a statement has ten.
- */
+/** Images of messages of before go into rows of their own, so that a window can be read without them. */
 const MOVE: Statement<object, [agentId: string, earliest: number, length: number]> = {
   name: "move_images",
   text: `WITH ${RANGE} SELECT move_images(m.id) FROM (
-      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT 1
+      SELECT id FROM message WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3 AND bytes IS NULL ORDER BY ordinal LIMIT ${MOVED}
     ) m`,
 };
 
@@ -166,9 +169,8 @@ export class Transcript {
   async #load(length: number, size: number): Promise<readonly TranscriptMessage[]> {
     const { sql, agentId } = this.#of;
     const earliest = earliestCut(length, size);
-    let moved: readonly object[];
-    do moved = await sql.query(MOVE, [agentId, earliest, length]);
-    while (moved.length > 0);
+    let moved = MOVED;
+    while (moved === MOVED) moved = (await sql.query(MOVE, [agentId, earliest, length])).length;
     return sql.query(LOAD, [agentId, earliest, length, WINDOW_BYTES]);
   }
 

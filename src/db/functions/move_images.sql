@@ -20,8 +20,8 @@ BEGIN
   WITH block AS MATERIALIZED (
     SELECT e.place, e.block, s.media_type, d.data, encode(sha256(d.data), 'hex') AS digest
     FROM json_array_elements(v_message.content) WITH ORDINALITY AS e(block, place),
-      LATERAL json_to_record(e.block) AS b(type text, source json),
-      LATERAL json_to_record(CASE WHEN b.type = 'image' THEN b.source END) AS s(type text, media_type text, data text),
+      LATERAL json_to_record(CASE WHEN json_typeof(e.block) = 'object' THEN e.block END) AS b(type text, source json),
+      LATERAL json_to_record(CASE WHEN b.type = 'image' AND json_typeof(b.source) = 'object' THEN b.source END) AS s(type text, media_type text, data text),
       LATERAL (SELECT CASE WHEN s.type = 'base64' THEN decode(s.data, 'base64') END AS data OFFSET 0) d
   ), moved AS (
     INSERT INTO image (tenant, digest, data)
