@@ -163,14 +163,13 @@ async function checkNeeds(
   fail: TrialRun["fail"],
 ): Promise<number> {
   const before = await Promise.all(agents.map(async (agent) => (await turnOf(ours.said, agent)).turn));
-  await Promise.all(agents.map((agent) => send(theirs.said, agent, "go")));
+  await Promise.all(agents.map((agent) => send(theirs.said, agent, "long")));
+  const needing = "SELECT id FROM agent WHERE needs > 2 AND state = 'WORKING'";
+  await until("the next version works for an agent", async () => (await query(url, needing)).length > 0, 20_000);
   await theirs.kill();
   // Twice the time of a lease: whoever may take them has done so by then.
   await delay(3_000);
-  const rows = (await query(
-    url,
-    "SELECT id, lease_owner AS owner FROM agent WHERE needs > 2 AND state = 'WORKING' AND lease_until < clock_timestamp()",
-  )) as readonly { id: string }[];
+  const rows = await query(url, `${needing} AND lease_until < clock_timestamp()`);
   if (rows.length === 0) fail("no agent was left that needs more than this version knows");
   const another = await startAnother();
   for (const [index, agent] of agents.entries())
