@@ -57,6 +57,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     // A connection that breaks is told to its statement if it has one, and is replaced by the pool. The one that replaces it may
     // lead to another database: one that was promoted meanwhile, and that answers as if nothing had happened.
     pool.on("connect", (client) => client.on("error", () => outages.suspect()));
+    // The pool says once more what an idle connection said.
     pool.on("error", () => {});
     return pool;
   };

@@ -7,6 +7,7 @@ import WebSocket from "ws";
  * token, each another one, and over sockets that never say who they are. It says a line for each that a server refused. It
  * has a process of its own, since who measures would wait for it.
  */
+const { TRIAL_URLS: urls = "" } = process.env;
 const FIELDS = Buffer.from("__typename ".repeat((4 * 1024 * 1024) / 11));
 /** The time from the end of one to the next, in ms. */
 const PAUSE_MS = 250;
@@ -42,7 +43,6 @@ async function connect(url: string): Promise<void> {
   }
 }
 
-const { TRIAL_URLS: urls = "" } = process.env;
 const sending = urls.split(" ").flatMap((url) => [post(url), connect(url)]);
 console.log("sends");
 await Promise.all(sending);
