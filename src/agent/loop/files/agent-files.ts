@@ -70,7 +70,7 @@ export class AgentFiles {
     }
     if (knownFiles.length === 0) return;
     rememberedFiles.keep(this, files);
-    this.#watch?.add(knownFiles.map(({ path }) => path));
+    this.#watchMore(knownFiles.map(({ path }) => path));
   }
 
   /** Looks at all files that the agent knows, when none of its calls runs: what has changed, and what the model is to be told of. */
@@ -105,15 +105,20 @@ export class AgentFiles {
     return { changes, untold: files.filter((file) => file.change !== null && !file.isTold && !changed.has(file)) };
   }
 
-  /** Watches the files, and looks at them once more: what changed before the watch began gave no hint. */
+  /** Watches the files that are known by now. */
   async #startWatch(): Promise<void> {
     const root = this.#root;
     if (this.#isClosed || root === null) return;
     const files = await this.#files();
     if (this.#isClosed) return;
     this.#watch = this.#services.fileWatches.open(root, (name) => this.#hint(name));
-    this.#watch.add(files.keys());
-    for (const name of this.#watch.names) this.#hint(name);
+    this.#watchMore(files.keys());
+  }
+
+  /** Watches more files, and looks at them once more: one that was removed before its watch began gives no hint. */
+  #watchMore(names: Iterable<string>): void {
+    if (this.#watch === null) return;
+    for (const name of this.#watch.add(names)) this.#hint(name);
   }
 
   #hint(name: string): void {

@@ -75,22 +75,21 @@ export class FileWatch {
     this.#share = share;
   }
 
-  /** The names of the files that are watched. */
-  get names(): readonly string[] {
-    return [...this.#names.values()];
-  }
-
-  /** Watches more files, as far as there is room for them. */
-  add(names: Iterable<string>): void {
-    const added: string[] = [];
+  /**
+   * Watches more files, as far as there is room for them. Returns the names of those that were not watched before. Each that is
+   * there gives a hint once it is watched.
+   */
+  add(names: Iterable<string>): readonly string[] {
+    const added = new Map<string, string>();
     for (const name of names) {
       const place = join(this.#root, name);
       if (this.#names.has(place)) continue;
       if (this.#names.size >= MOST_WATCHED.agent || !this.#share.take()) break;
       this.#names.set(place, name);
-      added.push(place);
+      added.set(place, name);
     }
-    if (added.length > 0) (this.#watcher ??= this.#start()).add(added);
+    if (added.size > 0) (this.#watcher ??= this.#start()).add([...added.keys()]);
+    return [...added.values()];
   }
 
   /** Watches nothing any more. */
@@ -104,7 +103,6 @@ export class FileWatch {
   #start(): FSWatcher {
     // The folder of a file that is not there would be watched in its place: it is ignored.
     const watcher = watch([], {
-      ignoreInitial: true,
       followSymlinks: false,
       depth: 0,
       ignored: (path) => !this.#names.has(path),

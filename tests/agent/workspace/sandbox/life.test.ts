@@ -76,9 +76,8 @@ describe.skipIf(hasNoBox)("a program of a box", () => {
   it("is killed with all that left its group, and has ended only when nothing runs", async () => {
     const mark = newMark();
     const { start, groups } = await testBox();
-    const program = await start(`${leaves(mark)}; echo up; sleep 100`);
-    await once(program.process.stdout, "data");
-    expect(marked(mark)).not.toEqual([]);
+    const program = await start(`${leaves(mark)}; sleep 100`);
+    await expect.poll(() => sleeping(mark)).toHaveLength(2);
     program.end();
     await program.ended;
     expect(marked(mark)).toEqual([]);
