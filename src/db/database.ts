@@ -10,7 +10,15 @@ import { copyInitialised, EMBEDDED_SETTINGS, initialisedFolder } from "./initial
 import { lockFolder } from "./lock-file.ts";
 import { isUnknownValue, onlyKnown } from "./known-values.ts";
 import { connectionName } from "./connected-servers.ts";
-import { migrate, migrateFaster, MIGRATION_TIMES, readMigrations, schemaVersion, type MigrationRun } from "./migrate.ts";
+import {
+  isMigratedFaster,
+  migrate,
+  migrateFaster,
+  MIGRATION_TIMES,
+  readMigrations,
+  schemaVersion,
+  type MigrationRun,
+} from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
 import { openPools, READ_STATEMENT_MS } from "./pool.ts";
@@ -162,11 +170,13 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   const closing = new AbortController();
   const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
   const { commits, leases, reads, readPool, end } = openPools({ ...config, version }, tell);
+  let isFast: boolean;
   try {
-    await withConnection(config.url, version, closing.signal, async (connection) => {
+    isFast = await withConnection(config.url, version, closing.signal, async (connection) => {
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
       await commits.query({ name: "connected", text: "SELECT 1" }, []);
+      return isMigratedFaster(connection, migrations);
     });
   } catch (error) {
     await end();
@@ -183,6 +193,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     unknownRows,
     version,
     makeFaster: (told) => {
+      if (isFast) return faster;
       faster = withConnection(config.url, version, closing.signal, (connection) =>
         migrateFaster(connection, migrations, run(told)),
       ).catch((error: unknown) => {
@@ -200,12 +211,12 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
 }
 
 /** Does `work` with a connection of its own, which breaks off when `signal` aborts. */
-async function withConnection(
+async function withConnection<Result>(
   url: string,
   version: string,
   signal: AbortSignal,
-  work: (connection: MigrationConnection) => Promise<void>,
-): Promise<void> {
+  work: (connection: MigrationConnection) => Promise<Result>,
+): Promise<Result> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
@@ -222,7 +233,7 @@ async function withConnection(
   const breakOff = (): void => void client.end();
   signal.addEventListener("abort", breakOff, { once: true });
   try {
-    await work({
+    return await work({
       script: async (text) => void (await client.query(text)),
       query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[],
     });

@@ -81,13 +81,8 @@ export async function migrate(
   migrations: readonly Migration[],
   run: MigrationRun,
 ): Promise<void> {
-  await applyMissing(
-    connection,
-    migrations,
-    migrations.filter((migration) => !kindOf(migration).onlyMakesFaster),
-    LOCKS.first,
-    run,
-  );
+  const first = migrations.filter((migration) => !onlyMakesFaster(migration));
+  await applyMissing(connection, migrations, first, LOCKS.first, run);
 }
 
 /** Applies what is missing of the migrations that only make things faster: one server at a time, while all serve. */
@@ -96,13 +91,16 @@ export async function migrateFaster(
   migrations: readonly Migration[],
   run: MigrationRun,
 ): Promise<void> {
-  await applyMissing(
-    connection,
-    migrations,
-    migrations.filter((migration) => kindOf(migration).onlyMakesFaster),
-    LOCKS.faster,
-    run,
-  );
+  await applyMissing(connection, migrations, migrations.filter(onlyMakesFaster), LOCKS.faster, run);
+}
+
+/** True if no migration is missing that only makes things faster. */
+export async function isMigratedFaster(connection: MigrationConnection, migrations: readonly Migration[]): Promise<boolean> {
+  return (await missingOf(connection, migrations, migrations.filter(onlyMakesFaster))).length === 0;
+}
+
+function onlyMakesFaster(migration: Migration): boolean {
+  return kindOf(migration).onlyMakesFaster;
 }
 
 async function applyMissing(

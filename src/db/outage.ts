@@ -38,8 +38,9 @@ export class OutageWatch {
     return this.#isUnavailable;
   }
 
-  /** A statement met a database that does not answer. Looks whether that is an outage. */
+  /** A statement met a database that does not answer. Looks whether that is an outage, unless the watch has given up. */
   suspect(): void {
+    if (this.#givingUp.signal.aborted) return;
     this.#watching ??= this.#watch().finally(() => {
       this.#watching = null;
     });

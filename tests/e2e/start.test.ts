@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryFolder } from "../support/app.ts";
+import { testDatabaseUrl } from "../support/database.ts";
 import { hasNoBox } from "../support/box.ts";
 import { runFile } from "../support/process.ts";
 import { embeddedFolder } from "../support/embedded.ts";
@@ -14,7 +15,7 @@ async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
     PORT: "0",
     ANTHROPIC_API_KEY: "",
     DATABASE_URL: "",
-    TRIPLANE_DATA_DIR: await embeddedFolder(),
+    TRIPLANE_DATA_DIR: await temporaryFolder(),
     ...env,
   });
   expect(await server.exited, server.output()).toBe(1);
@@ -49,7 +50,8 @@ describe("a start that cannot work says what to do", () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void taken.close());
-    expect(await refusal({ PORT: String((taken.address() as AddressInfo).port) })).toMatch(/port \d+ is in use: .*set PORT/);
+    const env = { PORT: String((taken.address() as AddressInfo).port), DATABASE_URL: await testDatabaseUrl() };
+    expect(await refusal(env)).toMatch(/port \d+ is in use: .*set PORT/);
   });
 });
 

@@ -5,7 +5,8 @@ import { onTestFinished } from "vitest";
 /** What stands between clients and servers, and fails as networks do. */
 export type CuttingProxy = {
   readonly port: number;
-  /** Connections that were cut so far. */
+  /** Connections that came so far, and those that were cut. */
+  readonly connections: number;
   readonly cuts: number;
   /** Where new connections go. */
   leadTo(port: number): void;
@@ -22,10 +23,12 @@ export type CuttingProxy = {
 /** A TCP proxy on a free port. It closes when the test ends. */
 export async function cuttingProxy(target: number): Promise<CuttingProxy> {
   let leadsTo = target;
+  let connections = 0;
   let cuts = 0;
   let heldBack: { readonly text: string; readonly sends: (() => void)[] } | null = null;
   const pairs = new Map<Socket, { readonly server: Socket; left: number; isSilent: boolean; isHeld: boolean }>();
   const proxy = createServer((client) => {
+    connections += 1;
     const server = connect(leadsTo, "127.0.0.1");
     const pair = { server, left: Infinity, isSilent: false, isHeld: false };
     pairs.set(client, pair);
@@ -60,6 +63,9 @@ export async function cuttingProxy(target: number): Promise<CuttingProxy> {
   });
   return {
     port: (proxy.address() as AddressInfo).port,
+    get connections() {
+      return connections;
+    },
     get cuts() {
       return cuts;
     },

@@ -206,7 +206,7 @@ export const OBEDIENT: Model = {
     const texts = messages.map(({ role, content }) =>
       role === "user" ? content.find(({ type }) => type === "text") : undefined,
     );
-    const asked = texts.findLastIndex((block) => block?.type === "text" && block.text.startsWith("["));
+    const asked = texts.findLastIndex((block) => block?.type === "text" && block.text.startsWith("[["));
     const block = texts[asked];
     const steps = block?.type === "text" ? (JSON.parse(block.text) as (readonly AskedCall[])[]) : [];
     const made = messages
