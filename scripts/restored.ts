@@ -9,7 +9,7 @@ import { command } from "./command.ts";
 /**
  * `npm run restored`: gives every log a new epoch, after a backup was restored or commits were lost in a failover, so that
  * cursors of before are refused, and takes the mark of lost commits away. Refuses while a server is connected; `--force`
- * does it all the same, where a pooler keeps connections of servers that have gone. Ends with 1 where the database has no
+ * does it all the same, if PostgreSQL still has connections of servers that have gone. Ends with 1 where the database has no
  * log.
  */
 await command(async () => {
@@ -23,7 +23,7 @@ await command(async () => {
     const servers = config.kind === "embedded" ? [] : (await connectedServers({ query })).filter(isServer);
     if (servers.length > 0 && !process.argv.includes("--force")) {
       console.error(
-        `${place}: servers are connected (${servers.map(({ name, address }) => `${name} from ${address}`).join("; ")}), and nothing was done: stop them first, or give --force where a pooler keeps their connections`,
+        `${place}: servers are connected (${servers.map(({ name, address }) => `${name} from ${address}`).join("; ")}), and nothing was done: stop them first, or give --force if they have gone, and only their connections are left`,
       );
       process.exitCode = 1;
       return;

@@ -21,9 +21,10 @@ import {
 } from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
-import { openPools, READ_STATEMENT_MS } from "./pool.ts";
+import { HAS_SETTINGS, openPools, READ_STATEMENT_MS } from "./pool.ts";
 import { isEndOfOthers } from "./reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
+import { sqlState } from "./storage-error.ts";
 
 /** The place of the data: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
@@ -175,7 +176,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     isFast = await withConnection(config.url, version, closing.signal, async (connection) => {
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
-      await commits.query({ name: "connected", text: "SELECT 1" }, []);
+      await checkSettings(commits);
       return isMigratedFaster(connection, migrations);
     });
   } catch (error) {
@@ -209,6 +210,22 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     },
   };
 }
+
+/** Throws if connections do not have the settings that promises rest on: bounds of readers, locks that are not waited for long. */
+async function checkSettings(sql: Sql): Promise<void> {
+  const asked = sql.query(HAS_SETTINGS, []).catch((error: unknown) => {
+    if (sqlState(error) === PROTOCOL_VIOLATION) return [];
+    throw error;
+  });
+  const [row] = await asked;
+  if (row?.hasSettings === true) return;
+  throw new DatabaseUnavailable(
+    "the PostgreSQL of DATABASE_URL does not get the settings that a connection begins with: if DATABASE_URL has `options`, leave them out; if it leads to a pooler such as PgBouncer, name PostgreSQL itself",
+  );
+}
+
+/** A pooler says so if it takes no settings at the beginning of a connection. */
+const PROTOCOL_VIOLATION = "08P01";
 
 /** Does `work` with a connection of its own, which breaks off when `signal` aborts. */
 async function withConnection<Result>(

@@ -33,6 +33,11 @@ export const READ_STATEMENT_MS = 8_000;
 /** Positions are read behind the lock of a log, which only this isolation allows. */
 const EVERY_CONNECTION =
   "-c default_transaction_isolation=read\\ committed -c lock_timeout=2s -c idle_in_transaction_session_timeout=5s";
+/** Asks whether a connection has the settings of every connection: a pooler may leave them out, and a URL replace them. */
+export const HAS_SETTINGS: Statement<{ hasSettings: boolean }> = {
+  name: "has_settings",
+  text: `SELECT current_setting('lock_timeout') = '2s' AS "hasSettings"`,
+};
 /**
  * A commit, and who works for agents, finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
  * the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
