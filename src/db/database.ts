@@ -21,10 +21,9 @@ import {
 } from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
-import { HAS_SETTINGS, openPools, READ_STATEMENT_MS } from "./pool.ts";
+import { openPools, READ_STATEMENT_MS, type Pools } from "./pool.ts";
 import { isEndOfOthers } from "./reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
-import { sqlState } from "./storage-error.ts";
 
 /** The place of the data: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
@@ -109,7 +108,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
       version: schemaVersion(migrations),
       makeFaster: async () => {},
       close: async () => {
-        outages.giveUp();
+        outages.end();
         await prisma.$disconnect();
         await client.close();
         await unlock();
@@ -170,14 +169,17 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   const version = schemaVersion(migrations);
   const closing = new AbortController();
   const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
-  const { commits, leases, reads, readPool, end } = openPools({ ...config, version }, tell);
+  const pools = openPools({ ...config, version }, tell);
+  const { commits, leases, reads, readPool, end } = pools;
   let isFast: boolean;
   try {
     isFast = await withConnection(config.url, version, closing.signal, async (connection) => {
+      await checkSettings(pools);
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
-      await checkSettings(commits);
-      return isMigratedFaster(connection, migrations);
+      await commits.query({ name: "connected", text: "SELECT 1" }, []);
+      // What is wrong with those is told when they are applied.
+      return isMigratedFaster(connection, migrations).catch(() => false);
     });
   } catch (error) {
     await end();
@@ -212,20 +214,17 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
 }
 
 /** Throws if connections do not have the settings that promises rest on: bounds of readers, locks that are not waited for long. */
-async function checkSettings(sql: Sql): Promise<void> {
-  const asked = sql.query(HAS_SETTINGS, []).catch((error: unknown) => {
-    if (sqlState(error) === PROTOCOL_VIOLATION) return [];
-    throw error;
+async function checkSettings({ lostSettings }: Pools): Promise<void> {
+  const refused = (problem: string, cause?: unknown): Error =>
+    new DatabaseUnavailable(
+      `connections to the PostgreSQL of DATABASE_URL do not have the settings that Triplane needs (${problem}): if DATABASE_URL has \`options\` or settings such as \`statement_timeout\`, remove them; if it leads to a pooler such as PgBouncer, give PostgreSQL's own host and port`,
+      { cause },
+    );
+  const lost = await lostSettings().catch((error: unknown) => {
+    throw refused(messageOf(error), error);
   });
-  const [row] = await asked;
-  if (row?.hasSettings === true) return;
-  throw new DatabaseUnavailable(
-    "the PostgreSQL of DATABASE_URL does not get the settings that a connection begins with: if DATABASE_URL has `options`, leave them out; if it leads to a pooler such as PgBouncer, name PostgreSQL itself",
-  );
+  if (lost.length > 0) throw refused(lost.join(", "));
 }
-
-/** A pooler says so if it takes no settings at the beginning of a connection. */
-const PROTOCOL_VIOLATION = "08P01";
 
 /** Does `work` with a connection of its own, which breaks off when `signal` aborts. */
 async function withConnection<Result>(

@@ -22,6 +22,7 @@ export class OutageWatch {
   #isUnavailable = false;
   #watching: Promise<void> | null = null;
   readonly #givingUp = new AbortController();
+  #hasEnded = false;
 
   /** `probe` asks the database for anything, and rejects if it does not answer. */
   constructor(probe: () => Promise<unknown>) {
@@ -38,9 +39,9 @@ export class OutageWatch {
     return this.#isUnavailable;
   }
 
-  /** A statement met a database that does not answer. Looks whether that is an outage, unless the watch has given up. */
+  /** A statement met a database that does not answer. Looks whether that is an outage, unless the watch has ended. */
   suspect(): void {
-    if (this.#givingUp.signal.aborted) return;
+    if (this.#hasEnded) return;
     this.#watching ??= this.#watch().finally(() => {
       this.#watching = null;
     });
@@ -82,6 +83,12 @@ export class OutageWatch {
   /** The server closes: nobody waits for the database from now on. */
   giveUp(): void {
     this.#givingUp.abort();
+  }
+
+  /** The connections end: nobody waits for the database from now on, and one that breaks says nothing of it. */
+  end(): void {
+    this.#hasEnded = true;
+    this.giveUp();
   }
 
   async #watch(): Promise<void> {

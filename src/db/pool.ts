@@ -22,6 +22,8 @@ export type Pools = {
   readonly reads: Sql;
   /** The connections of `reads`, for Prisma. */
   readonly readPool: pg.Pool;
+  /** The settings that do not reach PostgreSQL as they should. Rejects if no connection can be made with them. */
+  lostSettings(): Promise<readonly string[]>;
   end(): Promise<void>;
 };
 
@@ -30,25 +32,46 @@ const LEASE_CONNECTIONS = 2;
 /** The time that a statement of a reader may run, in ms. PostgreSQL ends it: a driver that gave up would leave it running. */
 export const READ_STATEMENT_MS = 8_000;
 
+/** Settings of PostgreSQL that a connection begins with, by their names, with the values as `current_setting` says them. */
+type Settings = Readonly<Record<string, string>>;
+
 /** Positions are read behind the lock of a log, which only this isolation allows. */
-const EVERY_CONNECTION =
-  "-c default_transaction_isolation=read\\ committed -c lock_timeout=2s -c idle_in_transaction_session_timeout=5s";
-/** Asks whether a connection has the settings of every connection: a pooler may leave them out, and a URL replace them. */
-export const HAS_SETTINGS: Statement<{ hasSettings: boolean }> = {
-  name: "has_settings",
-  text: `SELECT current_setting('lock_timeout') = '2s' AS "hasSettings"`,
+const EVERY_CONNECTION: Settings = {
+  default_transaction_isolation: "read committed",
+  lock_timeout: "2s",
+  idle_in_transaction_session_timeout: "5s",
 };
 /**
  * A commit, and who works for agents, finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
  * the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
  */
-const WRITERS = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off";
+const WRITERS: Settings = { ...EVERY_CONNECTION, plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
 /** One reader uses one process of the database. */
-const READERS = `-c statement_timeout=${READ_STATEMENT_MS} -c max_parallel_workers_per_gather=0`;
+const READERS: Settings = {
+  ...EVERY_CONNECTION,
+  statement_timeout: `${READ_STATEMENT_MS / 1_000}s`,
+  max_parallel_workers_per_gather: "0",
+};
+
+/** The settings, as the parameter `options` of a connection's beginning. */
+function optionsOf(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(" ", "\\ ")}`)
+    .join(" ");
+}
+
+/** The settings that a connection has otherwise than the pool gave them: something has dropped or replaced them. */
+async function lostSettings(pool: pg.Pool, settings: Settings): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    "SELECT name FROM unnest($1::text[], $2::text[]) AS given(name, value) WHERE current_setting(name) <> value",
+    [Object.keys(settings), Object.values(settings)],
+  );
+  return rows.map(({ name }) => name);
+}
 
 /** The connections of one server, and single statements by them; `tell` hears what went wrong for nobody in particular. */
 export function openPools({ url, connections, version }: PoolConfig, tell: (message: string) => void = () => {}): Pools {
-  const open = (purpose: ConnectionPurpose, max: number, options = ""): pg.Pool => {
+  const open = (purpose: ConnectionPurpose, max: number, settings: Settings): pg.Pool => {
     const pool = new pg.Pool({
       connectionString: url,
       max,
@@ -56,7 +79,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
       keepAlive: true,
       // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
       query_timeout: 10_000,
-      options: `${EVERY_CONNECTION} ${options}`,
+      options: optionsOf(settings),
       application_name: connectionName(version, purpose),
     });
     // A connection that breaks is told to its statement if it has one, and is replaced by the pool. The one that replaces it may
@@ -91,9 +114,12 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     leases: sqlOf(write(pools.leases)),
     reads: sqlOf(read),
     readPool: pools.reads,
+    lostSettings: async () => [
+      ...new Set([...(await lostSettings(pools.commits, WRITERS)), ...(await lostSettings(pools.reads, READERS))]),
+    ],
     end: async () => {
       // First: a connection that breaks while it ends is suspicious, and a database that is away is asked for as long as it is.
-      outages.giveUp();
+      outages.end();
       await Promise.all(Object.values(pools).map((pool) => pool.end()));
     },
   };

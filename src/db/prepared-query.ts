@@ -108,7 +108,7 @@ class PreparedQuery implements pg.Submittable {
   }
 }
 
-/** Something in between may have prepared the statement anew: throws if it has more columns by then, or fewer. */
+/** A proxy before PostgreSQL may have prepared the statement anew: throws if it has more columns by then, or fewer. */
 function rowOf(columns: readonly Column[], texts: readonly (string | null)[]): object {
   if (texts.length !== columns.length)
     throw new Error(`the statement answers ${texts.length} columns, and ${columns.length} when it was described`);

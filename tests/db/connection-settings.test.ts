@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
+import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
-import { testDatabaseUrl } from "../support/database.ts";
+import { emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
 
-/** The value of a startup message's parameter (PostgreSQL, "Message Formats"), and all others. */
+/** The `options` of a startup message (PostgreSQL, "Message Formats"), and the message without them. */
 function withoutOptions(startup: Buffer): { readonly options: string | null; readonly rest: Buffer } {
   const words = startup.subarray(8, -1).toString().split("\0").slice(0, -1);
   const at = words.findIndex((word, index) => index % 2 === 0 && word === "options");
@@ -23,9 +24,9 @@ function refusal(message: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-/** The URL of a pooler before a new database, which does so with the settings that a connection begins with, as PgBouncer does. */
-async function behindPooler(does: "refuses them" | "leaves them out"): Promise<string> {
-  const url = new URL(await testDatabaseUrl());
+/** The URL of a new database without any table, and that of a pooler before it, which treats settings as PgBouncer does. */
+async function pooledDatabase(does: "refuses them" | "drops them"): Promise<{ readonly url: string; readonly pooled: string }> {
+  const url = new URL(await emptyDatabaseUrl());
   const target = Number(url.port);
   const pooler = createServer((client) => {
     const server = connect(target, "127.0.0.1");
@@ -43,18 +44,44 @@ async function behindPooler(does: "refuses them" | "leaves them out"): Promise<s
   pooler.listen(0, "127.0.0.1");
   await once(pooler, "listening");
   onTestFinished(() => void pooler.close());
-  url.port = String((pooler.address() as AddressInfo).port);
-  return url.href;
+  const pooled = new URL(url);
+  pooled.port = String((pooler.address() as AddressInfo).port);
+  return { url: url.href, pooled: pooled.href };
+}
+
+const opened = (url: string): Promise<unknown> => openDatabase({ kind: "postgres", url, connections: 1 });
+
+async function administered(url: string, statement: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<object>(statement);
+  await client.end();
+  return rows;
 }
 
 describe("a database that would not have the settings of the server's connections is refused, with what to do", () => {
-  it.each(["refuses them", "leaves them out"] as const)("a pooler that %s", async (does) => {
-    const url = await behindPooler(does);
-    await expect(openDatabase({ kind: "postgres", url, connections: 1 })).rejects.toThrow(/settings.*name PostgreSQL itself/);
+  it.each([
+    ["refuses them", "unsupported startup parameter: options"],
+    ["drops them", "lock_timeout, .*enable_seqscan, statement_timeout"],
+  ] as const)("a pooler that %s, and nothing is migrated", async (does, problem) => {
+    const { url, pooled } = await pooledDatabase(does);
+    await expect(opened(pooled)).rejects.toThrow(new RegExp(`${problem}.*give PostgreSQL's own host and port`));
+    expect(await administered(url, "SELECT to_regclass('_prisma_migrations')::text AS migrations")).toEqual([
+      { migrations: null },
+    ]);
   });
 
-  it("a URL with options of its own", async () => {
-    const url = `${await testDatabaseUrl()}?options=-c%20work_mem%3D8MB`;
-    await expect(openDatabase({ kind: "postgres", url, connections: 1 })).rejects.toThrow(/settings.*leave them out/);
+  it("a pooler that drops them, though the database has some of them by itself", async () => {
+    const { url, pooled } = await pooledDatabase("drops them");
+    await administered(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET lock_timeout = '2s'`);
+    await expect(opened(pooled)).rejects.toThrow(/\(idle_in_transaction_session_timeout, .*give PostgreSQL's own host/);
+  });
+
+  it.each([
+    ["options", "-c work_mem=8MB", "lock_timeout"],
+    ["statement_timeout", "60000", "statement_timeout"],
+  ])("a URL with %s of its own", async (name, value, lost) => {
+    const url = `${await testDatabaseUrl()}?${name}=${encodeURIComponent(value)}`;
+    await expect(opened(url)).rejects.toThrow(new RegExp(`\\(.*${lost}.*remove them`));
   });
 });

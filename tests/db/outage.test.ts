@@ -1,5 +1,7 @@
+import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
+import { kindOf, readMigrations } from "../../src/db/migrate.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { embeddedFolder } from "../support/embedded.ts";
@@ -19,7 +21,7 @@ describe("a database that is closed is not asked any more whether it is back", (
     await expect(sql.outages.over()).rejects.toThrow("did not come back");
   });
 
-  it("if it is suspected afterwards, nor probed", async () => {
+  it("nor by a probe, if it is suspected afterwards", async () => {
     const url = new URL(await testDatabaseUrl());
     const proxy = await cuttingProxy(Number(url.port));
     url.port = String(proxy.port);
@@ -50,5 +52,21 @@ describe("a database to which every migration was applied", () => {
     const { connections } = proxy;
     await makeFaster((problem) => expect.fail(problem));
     expect(proxy.connections).toBe(connections);
+  });
+
+  it("opens though one of those that only make it faster is half done, and says so later", async () => {
+    const url = await testDatabaseUrl();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const text = "UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1";
+    expect(
+      (await client.query(text, [(await readMigrations()).findLast((one) => kindOf(one).onlyMakesFaster)?.name])).rowCount,
+    ).toBe(1);
+    await client.end();
+    const { makeFaster, close } = await openDatabase({ kind: "postgres", url, connections: 1 });
+    onTestFinished(close);
+    const told: string[] = [];
+    await makeFaster((problem) => told.push(problem));
+    expect(told).toEqual([expect.stringContaining("what only makes things faster could not be done")]);
   });
 });

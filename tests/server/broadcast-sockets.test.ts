@@ -18,7 +18,7 @@ it(
   "subscribers over sockets that stop reading until the kernel's buffers are full, beside others that read, leave, and come, get every event once, in order (invariants 2 and 10)",
   { timeout: 60_000 },
   async () => {
-    // A slow machine fills the buffers for longer than a reader may stop.
+    // No reader is closed for having stopped: a slow machine takes longer to fill the buffers than readers may stop.
     const app = await startTestApp({ overrides: { readerTimes: { stallMs: 60_000, graceMs: 4_000 } } });
     const agent = await insertAgent(app.services.log, "local", "local");
     let appended = 0;

@@ -30,6 +30,7 @@ export type TestApp = App & { readonly url: string; readonly workspace: string }
 /** Starts a server of the test's own. It closes when the test ends. The default template is `assistant`. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const workspace = await temporaryFolder();
+  // PostgreSQL starts a process for each connection, which costs more than most tests: those of many at once give it more.
   const database = options.database ?? { kind: "postgres", url: await testDatabaseUrl(), connections: 3 };
   const script = options.script ?? { replies: [{ when: {}, say: ["Hello."] }] };
   const config: TriplaneConfig = {

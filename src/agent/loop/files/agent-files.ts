@@ -115,7 +115,7 @@ export class AgentFiles {
     this.#watchMore(files.keys());
   }
 
-  /** Watches more files, and looks at them once more: one that was removed before its watch began gives no hint. */
+  /** Watches more files, and looks at them once more by itself: one that was removed before its watch began gives no hint. */
   #watchMore(names: Iterable<string>): void {
     if (this.#watch === null) return;
     for (const name of this.#watch.add(names)) this.#hint(name);

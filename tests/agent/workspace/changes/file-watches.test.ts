@@ -15,10 +15,12 @@ describe("a file watch", () => {
     const watch = new FileWatches(silentLogger).open(root, (name) => hints.add(name));
     onTestFinished(() => watch.close());
     for (const name of ["a.txt", "b.txt"]) {
-      watch.add([name]);
+      expect(watch.add([name])).toEqual([name]);
       // Before the system was asked to watch it.
       writeFileSync(join(root, name), "two");
+      expect(hints).not.toContain(name);
       await expect.poll(() => hints).toContain(name);
     }
+    expect(watch.add(["a.txt", "b.txt"])).toEqual([]);
   });
 });
