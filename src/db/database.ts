@@ -215,16 +215,20 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
 
 /** Throws if connections do not have the settings that promises rest on: bounds of readers, locks that are not waited for long. */
 async function checkSettings({ lostSettings }: Pools): Promise<void> {
-  const refused = (problem: string, cause?: unknown): Error =>
-    new DatabaseUnavailable(
-      `connections to the PostgreSQL of DATABASE_URL do not have the settings that Triplane needs (${problem}): if DATABASE_URL has \`options\` or settings such as \`statement_timeout\`, remove them; if it leads to a pooler such as PgBouncer, give PostgreSQL's own host and port`,
-      { cause },
-    );
   const lost = await lostSettings().catch((error: unknown) => {
-    throw refused(messageOf(error), error);
+    throw new DatabaseUnavailable(
+      `no connection to the PostgreSQL of DATABASE_URL can be opened with the settings that Triplane needs (${messageOf(error)}): ${SETTINGS_ADVICE}`,
+      { cause: error },
+    );
   });
-  if (lost.length > 0) throw refused(lost.join(", "));
+  if (lost.length === 0) return;
+  throw new DatabaseUnavailable(
+    `connections to the PostgreSQL of DATABASE_URL do not have the settings that Triplane needs (${lost.join(", ")}): ${SETTINGS_ADVICE}`,
+  );
 }
+
+const SETTINGS_ADVICE =
+  "if DATABASE_URL has `options` or settings such as `statement_timeout`, remove them; if it leads to a pooler such as PgBouncer, give PostgreSQL's own host and port";
 
 /** Does `work` with a connection of its own, which breaks off when `signal` aborts. */
 async function withConnection<Result>(
