@@ -5,15 +5,15 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
 import { emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
 
-/** The `options` of a startup message (PostgreSQL, "Message Formats"), and the message without them. */
-function withoutOptions(startup: Buffer): { readonly options: string | null; readonly rest: Buffer } {
+/** A startup message (PostgreSQL, "Message Formats") without its `options`, and whether it had any. */
+function withoutOptions(startup: Buffer): { readonly hadOptions: boolean; readonly rest: Buffer } {
   const words = startup.subarray(8, -1).toString().split("\0").slice(0, -1);
   const at = words.findIndex((word, index) => index % 2 === 0 && word === "options");
-  if (at < 0) return { options: null, rest: startup };
+  if (at < 0) return { hadOptions: false, rest: startup };
   const body = Buffer.from([...words.slice(0, at), ...words.slice(at + 2), ""].map((word) => `${word}\0`).join(""));
   const length = Buffer.alloc(4);
   length.writeInt32BE(8 + body.length);
-  return { options: words[at + 1] ?? "", rest: Buffer.concat([length, startup.subarray(4, 8), body]) };
+  return { hadOptions: true, rest: Buffer.concat([length, startup.subarray(4, 8), body]) };
 }
 
 /** PostgreSQL's answer to who may not connect as they ask. */
@@ -32,8 +32,8 @@ async function pooledDatabase(does: "refuses them" | "drops them"): Promise<{ re
     const server = connect(target, "127.0.0.1");
     for (const socket of [client, server]) socket.on("error", () => {});
     client.once("data", (startup) => {
-      const { options, rest } = withoutOptions(startup);
-      if (options !== null && does === "refuses them") {
+      const { hadOptions, rest } = withoutOptions(startup);
+      if (hadOptions && does === "refuses them") {
         server.destroy();
         return void client.end(refusal("unsupported startup parameter: options"));
       }

@@ -10,8 +10,8 @@ import { Tails } from "../../src/events/following/tails.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { openDatabase } from "../../src/db/database.ts";
-import { cuttingProxy } from "../support/cutting-proxy.ts";
-import { testDatabase, testDatabaseUrl } from "../support/database.ts";
+import { testDatabase } from "../support/database.ts";
+import { proxiedDatabase } from "../support/proxied-database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { runFile } from "../support/process.ts";
 import { chunk, everything, insertAgent, readAll } from "../support/log.ts";
@@ -127,10 +127,8 @@ it("a poll that own commits overtake does not take the log for a shorter one", a
 });
 
 it("connections that break while nobody uses them are reason enough to compare: another database may answer by now", async () => {
-  const url = new URL(await testDatabaseUrl());
-  const proxy = await cuttingProxy(Number(url.port));
-  url.port = String(proxy.port);
-  const database = await openDatabase({ kind: "postgres", url: url.href, connections: 2 });
+  const { proxied: url, proxy } = await proxiedDatabase();
+  const database = await openDatabase({ kind: "postgres", url, connections: 2 });
   onTestFinished(() => database.close());
   let comparisons = 0;
   database.sql.outages.onReconnect(async () => void (comparisons += 1));

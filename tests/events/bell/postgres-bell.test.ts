@@ -2,8 +2,8 @@ import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import type { Bell } from "../../../src/events/bell/bell.ts";
 import { PostgresBell, type BellTimes } from "../../../src/events/bell/postgres-bell.ts";
-import { cuttingProxy } from "../../support/cutting-proxy.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
+import { proxiedDatabase } from "../../support/proxied-database.ts";
 import { silentLogger } from "../../support/silent-logger.ts";
 
 /** The bell of a server, which ends with the test. */
@@ -23,14 +23,11 @@ async function untilHeard(ringing: Bell, heard: readonly string[]): Promise<void
 }
 
 it("a connection of which nothing comes does not count as heard: it is made anew, and rings are heard again", async () => {
-  const url = new URL(await testDatabaseUrl());
-  const proxy = await cuttingProxy(Number(url.port));
-  const behind = new URL(url);
-  behind.port = String(proxy.port);
+  const { url, proxied, proxy } = await proxiedDatabase();
   const heard: string[] = [];
-  const listening = bellOf(behind.href, "listening", { heartbeatMs: 20, answerMs: 100 });
+  const listening = bellOf(proxied, "listening", { heartbeatMs: 20, answerMs: 100 });
   listening.listen((rings) => heard.push(...(rings.length === 0 ? ["any"] : rings.map(({ tenant }) => tenant))));
-  const ringing = bellOf(url.href, "ringing");
+  const ringing = bellOf(url, "ringing");
   await expect.poll(() => heard).toContain("any");
   await expect.poll(() => ringing.isConnected()).toBe(true);
 
@@ -42,15 +39,12 @@ it("a connection of which nothing comes does not count as heard: it is made anew
 });
 
 it("a NOTIFY that is never answered holds the rings back no longer than its time", async () => {
-  const url = new URL(await testDatabaseUrl());
-  const proxy = await cuttingProxy(Number(url.port));
-  const behind = new URL(url);
-  behind.port = String(proxy.port);
+  const { url, proxied, proxy } = await proxiedDatabase();
   const heard: string[] = [];
-  const listening = bellOf(url.href, "listening");
+  const listening = bellOf(url, "listening");
   listening.listen((rings) => heard.push(...rings.map(({ tenant }) => tenant)));
   await expect.poll(() => listening.isConnected()).toBe(true);
-  const ringing = bellOf(behind.href, "ringing", { heartbeatMs: 1_000_000, answerMs: 100 });
+  const ringing = bellOf(proxied, "ringing", { heartbeatMs: 1_000_000, answerMs: 100 });
   await expect.poll(() => ringing.isConnected()).toBe(true);
   proxy.silence();
   ringing.ring({ tenant: "lost", isSignal: true });

@@ -1,0 +1,31 @@
+import pg from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDatabase } from "../../src/db/database.ts";
+import { kindOf, readMigrations } from "../../src/db/migrate.ts";
+import { testDatabaseUrl } from "../support/database.ts";
+import { proxiedDatabase } from "../support/proxied-database.ts";
+
+describe("migrations that only make a database faster", () => {
+  it("cost no connection if none is missing", async () => {
+    const { proxied: url, proxy } = await proxiedDatabase();
+    const { makeFaster, close } = await openDatabase({ kind: "postgres", url, connections: 1 });
+    onTestFinished(close);
+    const { connections } = proxy;
+    await makeFaster((problem) => expect.fail(problem));
+    expect(proxy.connections).toBe(connections);
+  });
+
+  it("keep no server from starting if one is half done: it says so while it serves", async () => {
+    const url = await testDatabaseUrl();
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    onTestFinished(() => admin.end());
+    const { name } = (await readMigrations()).findLast((migration) => kindOf(migration).onlyMakesFaster) ?? {};
+    await admin.query("UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1", [name]);
+    const { makeFaster, close } = await openDatabase({ kind: "postgres", url, connections: 1 });
+    onTestFinished(close);
+    const told: string[] = [];
+    await makeFaster((problem) => told.push(problem));
+    expect(told).toEqual([expect.stringContaining("what only makes things faster could not be done")]);
+  });
+});
