@@ -174,6 +174,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   let isFast: boolean;
   try {
     isFast = await withConnection(config.url, version, closing.signal, async (connection) => {
+      await refuseOldPostgres(connection);
       await checkSettings(pools);
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
@@ -211,6 +212,20 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
       await end();
     },
   };
+}
+
+/** The oldest major version of PostgreSQL that Triplane is tested with. */
+const OLDEST_POSTGRES = 15;
+
+/** Throws if the PostgreSQL is older than those that Triplane is tested with. */
+async function refuseOldPostgres(connection: MigrationConnection): Promise<void> {
+  const [server] = await connection.query<{ number: number; version: string }>(
+    "SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version",
+  );
+  if (server === undefined || server.number >= OLDEST_POSTGRES * 10_000) return;
+  throw new DatabaseUnavailable(
+    `the PostgreSQL of DATABASE_URL is version ${server.version}, and Triplane needs ${OLDEST_POSTGRES} or newer: upgrade it, or give the URL of a newer one`,
+  );
 }
 
 /** Throws if connections do not have the settings that promises rest on: bounds of readers, locks that are not waited for long. */

@@ -35,9 +35,13 @@ export const READ_STATEMENT_MS = 8_000;
 /** Settings of PostgreSQL that a connection begins with, by their names, with the values as `current_setting` says them. */
 type Settings = Readonly<Record<string, string>>;
 
-/** Positions are read behind the lock of a log, which only this isolation allows. */
+/**
+ * Positions are read behind the lock of a log, which only this isolation allows. Nothing is compiled: PostgreSQL does so each time that
+ * it runs a statement whose plan seems expensive, and takes some hundred ms for it, more than any statement here takes.
+ */
 const EVERY_CONNECTION: Settings = {
   default_transaction_isolation: "read committed",
+  jit: "off",
   lock_timeout: "2s",
   idle_in_transaction_session_timeout: "5s",
 };

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from "node:net";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
-import { emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
+import { emptyDatabaseUrl, testDatabase, testDatabaseUrl } from "../support/database.ts";
 
 /** A startup message (PostgreSQL, "Message Formats") without its `options`, and whether it had any. */
 function withoutOptions(startup: Buffer): { readonly hadOptions: boolean; readonly rest: Buffer } {
@@ -74,7 +74,7 @@ describe("a database that would not have the settings of the server's connection
   it("a pooler that drops them, though the database has some of them by itself", async () => {
     const { url, pooled } = await pooledDatabase("drops them");
     await administered(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET lock_timeout = '2s'`);
-    await expect(opened(pooled)).rejects.toThrow(/\(idle_in_transaction_session_timeout, .*give PostgreSQL's own host/);
+    await expect(opened(pooled)).rejects.toThrow(/\(jit, idle_in_transaction_session_timeout, .*give PostgreSQL's own host/);
   });
 
   it.each([
@@ -83,5 +83,14 @@ describe("a database that would not have the settings of the server's connection
   ])("a URL with %s of its own", async (name, value, lost) => {
     const url = `${await testDatabaseUrl()}?${name}=${encodeURIComponent(value)}`;
     await expect(opened(url)).rejects.toThrow(new RegExp(`\\(.*${lost}.*remove them`));
+  });
+});
+
+describe("the connections of a server", () => {
+  it.each(["sql", "leases", "reads"] as const)("compile no statement, which takes longer than any of them: %s", async (of) => {
+    const database = await testDatabase();
+    expect(await database[of].query({ name: "compiles", text: "SELECT current_setting('jit') AS jit" }, [])).toEqual([
+      { jit: "off" },
+    ]);
   });
 });

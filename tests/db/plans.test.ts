@@ -10,6 +10,9 @@ import { runFile } from "../support/process.ts";
 const OF_READERS =
   /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged).*)|count_fork_points|block_text|open_blocks)$/;
 
+/** The state of the calls of agent `a`: one in fifty has failed. */
+const STATE = "CASE WHEN a % 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END::tool_call_state";
+
 /** Agents with a history, one in ten with an approval, and what an audit has of them. */
 const HISTORY = (agents: number): readonly string[] => [
   `INSERT INTO tenant_log (tenant, epoch) VALUES ('one', 'e')`,
@@ -23,9 +26,9 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT gen_random_uuid(), 'one', 'agent-' || a, CASE WHEN m = 1 THEN 'USER' ELSE 'ASSISTANT' END::message_kind, '[]', 2, CASE WHEN m = 1 THEN 1 END, m - 1, 1, m, now() FROM generate_series(1, ${agents}) a, generate_series(1, 4) m`,
   `INSERT INTO step (agent_id, step, tenant, turn, state, model, started_at) SELECT 'agent-' || a, s, 'one', 1, 'COMPLETED', 'm', now() FROM generate_series(1, ${agents}) a, generate_series(1, 3) s`,
   `INSERT INTO tool_call (id, tenant, agent_id, turn, step, ordinal, provider_id, name, state, attempt, is_error, stages, audit_trail, created_at, updated_at)
-    SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, 1, s, 0, 'p', 'tool-' || a % 9, 'COMPLETED', 1, false, '[]', '[]', now(), now() FROM generate_series(1, ${agents}) a, generate_series(1, 2) s`,
+    SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, 1, s, 0, 'p', 'tool-' || a % 9, ${STATE}, 1, false, '[]', '[]', now(), now() FROM generate_series(1, ${agents}) a, generate_series(1, 2) s`,
   `INSERT INTO audit_call (id, tenant, agent_id, step, name, state, has_run, created_at, template_id, created_by)
-    SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, s, 'tool-' || a % 9, 'COMPLETED', true, now(), 'assistant', 'person-' || a % 100 FROM generate_series(1, ${agents}) a, generate_series(1, 2) s`,
+    SELECT 'call-' || a || '-' || s, 'one', 'agent-' || a, s, 'tool-' || a % 9, ${STATE}, true, now(), 'assistant', 'person-' || a % 100 FROM generate_series(1, ${agents}) a, generate_series(1, 2) s`,
   `INSERT INTO approval (id, tenant, agent_id, tool_call_id, kind, state, reason, risk, requested_at)
     SELECT 'approval-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'TOOL_CALL', CASE WHEN a % 100 = 0 THEN 'PENDING' ELSE 'ALLOWED' END::approval_state, 'r', 'r', now() FROM generate_series(1, ${agents}) a`,
   `INSERT INTO decision (approval_id, actor_id, actor_kind, tenant, decision, decided_at)
@@ -51,11 +54,18 @@ async function collect(): Promise<readonly Statement[]> {
   return JSON.parse(collecting.output()) as Statement[];
 }
 
+/** The plan of a statement for any values, which a connection of writers keeps. */
 async function planOf(client: pg.Client, { name, text }: Statement): Promise<Plan> {
   try {
-    const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
-      `EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`,
+    await client.query(`PREPARE planned AS ${text}`);
+    const { rows: prepared } = await client.query<{ parameters: number }>(
+      "SELECT cardinality(parameter_types) AS parameters FROM pg_prepared_statements WHERE name = 'planned'",
     );
+    const values = Array.from({ length: prepared[0]?.parameters ?? 0 }, () => "NULL");
+    const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
+      `EXPLAIN (FORMAT JSON) EXECUTE planned ${values.length === 0 ? "" : `(${values.join(", ")})`}`,
+    );
+    await client.query("DEALLOCATE planned");
     const [explained] = rows[0]?.["QUERY PLAN"] ?? [];
     if (explained === undefined) throw new Error("no plan");
     return explained.Plan;
@@ -68,6 +78,7 @@ async function databaseOf(agents: number): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: await testDatabaseUrl() });
   await client.connect();
   onTestFinished(() => client.end());
+  await client.query("SET plan_cache_mode = force_generic_plan");
   for (const table of GROWING) await client.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`);
   for (const text of HISTORY(agents)) await client.query(text);
   return client;
@@ -120,6 +131,7 @@ describe("the plans of statements", () => {
     await client.query(`INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
       SELECT 'one', 10 + e, 'agent-1', 10 + e, 'PROGRESS', 'TEXT_CHUNK', json_build_object('step', 1, 'block', 0, 'delta',
         (SELECT string_agg(md5((e * 1000 + h)::text), '') FROM generate_series(1, 940) h)), now() FROM generate_series(1, 400) e`);
+    await client.query("RESET plan_cache_mode");
     const all = await statements();
     for (const { name, values } of [
       { name: "read_agent", values: "('one', 'agent-1', 10)" },
