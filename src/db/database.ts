@@ -171,22 +171,23 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   const run = (told: (message: string) => void): MigrationRun => ({ times: MIGRATION_TIMES, tell: told, signal: closing.signal });
   const pools = openPools({ ...config, version }, tell);
   const { commits, leases, reads, readPool, end } = pools;
-  let isFast: boolean;
+  let opened: { readonly isFast: boolean; readonly schema: string };
   try {
-    isFast = await withConnection(config.url, version, closing.signal, async (connection) => {
+    opened = await withConnection(config.url, version, closing.signal, async (connection) => {
       await refuseOldPostgres(connection);
       await checkSettings(pools);
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
       await commits.query({ name: "connected", text: "SELECT 1" }, []);
       // What is wrong with those is told when they are applied.
-      return isMigratedFaster(connection, migrations).catch(() => false);
+      const isFast = await isMigratedFaster(connection, migrations).catch(() => false);
+      return { isFast, schema: await schemaOf(connection) };
     });
   } catch (error) {
     await end();
     throw error;
   }
-  const { prisma, unknownRows } = reader(new PrismaPg(readPool));
+  const { prisma, unknownRows } = reader(new PrismaPg(readPool, { schema: opened.schema }));
   let faster = Promise.resolve();
   return {
     config,
@@ -197,7 +198,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
     unknownRows,
     version,
     makeFaster: (told) => {
-      if (isFast) return faster;
+      if (opened.isFast) return faster;
       faster = withConnection(config.url, version, closing.signal, (connection) =>
         migrateFaster(connection, migrations, run(told)),
       ).catch((error: unknown) => {
@@ -214,10 +215,10 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   };
 }
 
-/** The oldest major version of PostgreSQL that Triplane is tested with. */
+/** The oldest major version of PostgreSQL that its own project maintains, and on which Triplane was tried (docs/adr/0033). */
 const OLDEST_POSTGRES = 15;
 
-/** Throws if the PostgreSQL is older than those that Triplane is tested with. */
+/** Throws if the PostgreSQL is older than that. */
 async function refuseOldPostgres(connection: MigrationConnection): Promise<void> {
   const [server] = await connection.query<{ number: number; version: string }>(
     "SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version",
@@ -226,6 +227,12 @@ async function refuseOldPostgres(connection: MigrationConnection): Promise<void>
   throw new DatabaseUnavailable(
     `the PostgreSQL of DATABASE_URL is version ${server.version}, and Triplane needs ${OLDEST_POSTGRES} or newer: upgrade it, or give the URL of a newer one`,
   );
+}
+
+/** The schema in which the tables lie: Prisma writes its name before each table, and all other statements leave it out. */
+async function schemaOf(connection: MigrationConnection): Promise<string> {
+  const [row] = await connection.query<{ schema: string | null }>("SELECT current_schema() AS schema");
+  return row?.schema ?? "public";
 }
 
 /** Throws if connections do not have the settings that promises rest on: bounds of readers, locks that are not waited for long. */

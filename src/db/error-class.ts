@@ -20,8 +20,9 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   "57014": "contention",
   // Read-only: a standby, or a primary that was demoted.
   "25006": "outage",
-  // The server ended a connection that was idle in a transaction.
+  // The server ended a connection that was idle in a transaction, or whose transaction took too long.
   "25P03": "outage",
+  "25P04": "outage",
   // Who connects is not known, or no longer: a password that was changed.
   "28": "outage",
   // The database is not there: it is restored, or renamed.

@@ -111,6 +111,7 @@ async function applyMissing(
   run: MigrationRun,
 ): Promise<void> {
   if ((await missingOf(connection, known, wanted)).length === 0) return;
+  await connection.query(UNBOUNDED);
   await locked(connection, lock, run, async () => {
     for (const migration of await missingOf(connection, known, wanted)) {
       await refuseOlderServers(connection, migration);
@@ -140,6 +141,10 @@ async function locked(
     await connection.query("SELECT pg_advisory_unlock($1)", [lock]);
   }
 }
+
+/** Some migrations take long, and wait for locks as they say themselves: bounds of the database or the role do not hold for them. */
+const UNBOUNDED = `SELECT set_config(name, '0', false) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout')`;
 
 const TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" varchar(36) PRIMARY KEY NOT NULL, "checksum" varchar(64) NOT NULL, "finished_at" timestamptz,

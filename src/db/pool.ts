@@ -35,13 +35,15 @@ export const READ_STATEMENT_MS = 8_000;
 /** Settings of PostgreSQL that a connection begins with, by their names, with the values as `current_setting` says them. */
 type Settings = Readonly<Record<string, string>>;
 
-/**
- * Positions are read behind the lock of a log, which only this isolation allows. Nothing is compiled: PostgreSQL does so each time that
- * it runs a statement whose plan seems expensive, and takes some hundred ms for it, more than any statement here takes.
- */
+/** What holds for every connection, whatever the database or the role says. */
 const EVERY_CONNECTION: Settings = {
+  // Positions are read behind the lock of a log, which only this isolation allows.
   default_transaction_isolation: "read committed",
+  // To compile a statement takes PostgreSQL some hundred ms, each time that it runs one whose plan seems expensive.
   jit: "off",
+  // Prisma's adapter takes every time for one of UTC, and the driver reads times in the form of ISO 8601 alone.
+  TimeZone: "UTC",
+  DateStyle: "ISO, MDY",
   lock_timeout: "2s",
   idle_in_transaction_session_timeout: "5s",
 };
@@ -49,7 +51,13 @@ const EVERY_CONNECTION: Settings = {
  * A commit, and who works for agents, finds every row by an index, whatever its values are: it is planned once a connection. A plan that was made while
  * the tables were small would otherwise read whole tables until PostgreSQL's statistics follow.
  */
-const WRITERS: Settings = { ...EVERY_CONNECTION, plan_cache_mode: "force_generic_plan", enable_seqscan: "off" };
+const WRITERS: Settings = {
+  ...EVERY_CONNECTION,
+  // A write that PostgreSQL ended would be tried again, and ended again.
+  statement_timeout: "0",
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+};
 /** One reader uses one process of the database. */
 const READERS: Settings = {
   ...EVERY_CONNECTION,

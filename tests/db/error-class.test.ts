@@ -12,6 +12,7 @@ describe("what an error means", () => {
     ["a server that starts up", sql("57P03"), "outage"],
     ["a primary that was demoted", sql("25006"), "outage"],
     ["a connection that was idle in a transaction", sql("25P03"), "outage"],
+    ["a transaction that took too long", sql("25P04"), "outage"],
     ["a password that was changed", sql("28P01"), "outage"],
     ["a role that may not connect any more", sql("28000"), "outage"],
     ["a database that is not there", sql("3D000"), "outage"],

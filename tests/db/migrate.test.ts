@@ -4,7 +4,7 @@ import { newestText, readFunctions } from "../../scripts/functions.ts";
 import { olderServers } from "../../src/db/connected-servers.ts";
 import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
 import type { MigrationConnection } from "../../src/db/migration-connection.ts";
-import { testDatabaseUrl } from "../support/database.ts";
+import { administer, testDatabaseUrl } from "../support/database.ts";
 import { emptyEmbedded } from "../support/embedded.ts";
 
 async function embedded(): Promise<MigrationConnection> {
@@ -106,6 +106,15 @@ describe("migrate", () => {
     await migrating;
     expect(told[0]).toContain("20991231000000_column waits for a lock");
     expect(await reader.query("SELECT more FROM agent")).toEqual([]);
+  });
+
+  it("takes as long as it takes, whatever bounds the database has", async () => {
+    const url = await testDatabaseUrl();
+    await administer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '50ms'`);
+    const connection = await connected(url, "triplane migration");
+    const slow = { name: "9_slow", sql: `${BESIDE}SELECT pg_sleep(0.1)` };
+    await migrate(connection, [...(await readMigrations()), slow], RUN);
+    expect(await connection.query("SELECT current_setting('lock_timeout') AS bound")).toEqual([{ bound: "0" }]);
   });
 
   it("builds an index beside everything else, and anew if it was begun and is not valid", async () => {

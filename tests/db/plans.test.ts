@@ -10,7 +10,7 @@ import { runFile } from "../support/process.ts";
 const OF_READERS =
   /^(read_((tenant|control|agent)(_past)?|(open|head|place|calls|usage|standstills|fork|judged).*)|count_fork_points|block_text|open_blocks)$/;
 
-/** The state of the calls of agent `a`: one in fifty has failed. */
+/** The state of the calls of agent `a`: those of one agent in fifty have failed. */
 const STATE = "CASE WHEN a % 50 = 0 THEN 'FAILED' ELSE 'COMPLETED' END::tool_call_state";
 
 /** Agents with a history, one in ten with an approval, and what an audit has of them. */
@@ -54,7 +54,7 @@ async function collect(): Promise<readonly Statement[]> {
   return JSON.parse(collecting.output()) as Statement[];
 }
 
-/** The plan of a statement for any values, which a connection of writers keeps. */
+/** The plan that a connection of writers keeps of a statement, whatever the values are. */
 async function planOf(client: pg.Client, { name, text }: Statement): Promise<Plan> {
   try {
     await client.query(`PREPARE planned AS ${text}`);

@@ -1,0 +1,78 @@
+import pg from "pg";
+import { describe, expect, it } from "vitest";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect, type TestClient } from "../support/client.ts";
+import { administer, emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
+import { calls, playedModel, says } from "../support/models.ts";
+import { ownTool } from "../support/tools.ts";
+
+const NOON = "2031-01-01T12:00:00.000Z";
+const BEFORE = "2031-01-01T11:59:00.000Z";
+const AFTER = "2031-01-01T12:01:00.000Z";
+
+/** Sets something on the database for whoever connects, as an operator may. */
+async function setUp(url: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  for (const [setting, value] of Object.entries(settings)) await administer(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
+}
+
+/** A server by whose clock it is always noon, and an agent that has called a tool. */
+async function called(url: string): Promise<TestApp & { readonly client: TestClient; readonly agentId: string }> {
+  const app = await startTestApp({
+    database: { kind: "postgres", url, connections: 3 },
+    model: playedModel(
+      () => calls("look"),
+      () => says("Done."),
+    ),
+    config: { tools: [ownTool("look", () => ({ output: "seen", details: null }), true)] },
+    overrides: { clock: { now: () => new Date(NOON) } },
+  });
+  const client = connect(app.url);
+  const { id: agentId } = await client.createAgent();
+  const told = await client.turn(agentId, "go");
+  expect(new Set(told.map(({ timestamp }) => timestamp))).toEqual(new Set([NOON]));
+  return { ...app, client, agentId };
+}
+
+const READ = (agentId: string): string => `{
+  agent(id: ${JSON.stringify(agentId)}) { createdAt lastActivityAt }
+  idle: agents(filter: { idleSince: "${NOON}", states: [READY] }) { totalCount }
+  busy: agents(filter: { idleSince: "${BEFORE}" }) { totalCount }
+  calls: toolCalls(filter: { created: { from: "${NOON}", to: "${AFTER}" }, states: [COMPLETED] }) { nodes { createdAt } }
+  earlier: toolCalls(filter: { created: { from: "${BEFORE}", to: "${NOON}" } }) { totalCount }
+}`;
+
+const IS_READ = {
+  agent: { createdAt: NOON, lastActivityAt: NOON },
+  idle: { totalCount: 1 },
+  busy: { totalCount: 0 },
+  calls: { nodes: [{ createdAt: NOON }] },
+  earlier: { totalCount: 0 },
+};
+
+describe("settings of the database change nothing of what people read", () => {
+  it.each([
+    ["another time zone", { TimeZone: "'Asia/Tokyo'" }],
+    ["another form of times", { DateStyle: "'German, DMY'", TimeZone: "'America/St_Johns'" }],
+  ])("%s", async (_name, settings) => {
+    const url = await testDatabaseUrl();
+    await setUp(url, settings);
+    const { client, agentId } = await called(url);
+    expect((await client.post({ query: READ(agentId) })).data).toEqual(IS_READ);
+  });
+
+  it("another schema, in which everything lies", async () => {
+    const url = await emptyDatabaseUrl();
+    await setUp(url, { search_path: "triplane" });
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    await admin.query("CREATE SCHEMA triplane");
+    const { client, agentId } = await called(url);
+    expect((await client.post({ query: READ(agentId) })).data).toEqual(IS_READ);
+    const { rows } = await admin.query(
+      "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('agent', 'event', 'tool_call')",
+    );
+    expect(rows).toEqual([{ schemaname: "triplane" }]);
+    await admin.end();
+  });
+});
