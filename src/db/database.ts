@@ -17,6 +17,7 @@ import {
   MIGRATION_TIMES,
   readMigrations,
   schemaVersion,
+  TABLES_PLACE,
   type MigrationRun,
 } from "./migrate.ts";
 import type { MigrationConnection } from "./migration-connection.ts";
@@ -178,10 +179,10 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
       await checkSettings(pools);
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
-      await commits.query({ name: "connected", text: "SELECT 1" }, []);
+      const schema = await schemaOf(commits);
       // What is wrong with those is told when they are applied.
       const isFast = await isMigratedFaster(connection, migrations).catch(() => false);
-      return { isFast, schema: await schemaOf(connection) };
+      return { isFast, schema };
     });
   } catch (error) {
     await end();
@@ -230,9 +231,12 @@ async function refuseOldPostgres(connection: MigrationConnection): Promise<void>
 }
 
 /** The schema in which the tables lie: Prisma writes its name before each table, and all other statements leave it out. */
-async function schemaOf(connection: MigrationConnection): Promise<string> {
-  const [row] = await connection.query<{ schema: string | null }>("SELECT current_schema() AS schema");
-  return row?.schema ?? "public";
+async function schemaOf(commits: Sql): Promise<string> {
+  const [place] = await commits.query<{ schema: string }, []>({ name: "connected", text: TABLES_PLACE }, []);
+  if (place !== undefined) return place.schema;
+  throw new DatabaseUnavailable(
+    "the server's connections do not find the tables that were just migrated: remove PGOPTIONS from the environment, and set the search_path of the role in its place",
+  );
 }
 
 /** Throws if connections do not have the settings that promises rest on: bounds of readers, locks that are not waited for long. */

@@ -112,6 +112,7 @@ async function applyMissing(
 ): Promise<void> {
   if ((await missingOf(connection, known, wanted)).length === 0) return;
   await connection.query(UNBOUNDED);
+  await refuseOtherSchema(connection);
   await locked(connection, lock, run, async () => {
     for (const migration of await missingOf(connection, known, wanted)) {
       await refuseOlderServers(connection, migration);
@@ -142,7 +143,20 @@ async function locked(
   }
 }
 
-/** Some migrations take long, and wait for locks as they say themselves: bounds of the database or the role do not hold for them. */
+/** The schema in which the tables lie, and that in which PostgreSQL would make new ones. No row if there are no tables yet. */
+export const TABLES_PLACE = `SELECT n.nspname AS schema, current_schema() AS current FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.oid = to_regclass('_prisma_migrations')`;
+
+/** A schema that comes first in the search path, and came later than the tables, would get what is new. */
+async function refuseOtherSchema(connection: MigrationConnection): Promise<void> {
+  const [place] = await connection.query<{ schema: string; current: string | null }>(TABLES_PLACE);
+  if (place === undefined || place.schema === place.current) return;
+  throw new MigrationError(
+    `the tables lie in the schema ${place.schema}, and PostgreSQL would make new ones in ${place.current}: set the role's search_path so that ${place.schema} comes first`,
+  );
+}
+
+/** Some migrations take long: bounds of the database or the role do not hold for them. `applyAtOnce` bounds how long they wait for locks. */
 const UNBOUNDED = `SELECT set_config(name, '0', false) FROM pg_settings
   WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_session_timeout')`;
 

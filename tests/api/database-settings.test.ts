@@ -1,5 +1,5 @@
 import pg from "pg";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
 import { administer, emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
@@ -14,6 +14,13 @@ const AFTER = "2031-01-01T12:01:00.000Z";
 async function setUp(url: string, settings: Readonly<Record<string, string>>): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   for (const [setting, value] of Object.entries(settings)) await administer(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
+}
+
+async function administrator(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
 }
 
 /** A server by whose clock it is always noon, and an agent that has called a tool. */
@@ -64,8 +71,7 @@ describe("settings of the database change nothing of what people read", () => {
   it("another schema, in which everything lies", async () => {
     const url = await emptyDatabaseUrl();
     await setUp(url, { search_path: "triplane" });
-    const admin = new pg.Client({ connectionString: url });
-    await admin.connect();
+    const admin = await administrator(url);
     await admin.query("CREATE SCHEMA triplane");
     const { client, agentId } = await called(url);
     expect((await client.post({ query: READ(agentId) })).data).toEqual(IS_READ);
@@ -73,6 +79,13 @@ describe("settings of the database change nothing of what people read", () => {
       "SELECT DISTINCT schemaname FROM pg_tables WHERE tablename IN ('agent', 'event', 'tool_call')",
     );
     expect(rows).toEqual([{ schemaname: "triplane" }]);
-    await admin.end();
+  });
+
+  it("a schema that came later than the tables, and comes before theirs", async () => {
+    const url = await testDatabaseUrl();
+    await (await administrator(url)).query("CREATE SCHEMA later");
+    await setUp(url, { search_path: "later, public" });
+    const { client, agentId } = await called(url);
+    expect((await client.post({ query: READ(agentId) })).data).toEqual(IS_READ);
   });
 });

@@ -110,11 +110,25 @@ describe("migrate", () => {
 
   it("takes as long as it takes, whatever bounds the database has", async () => {
     const url = await testDatabaseUrl();
-    await administer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET statement_timeout = '50ms'`);
+    for (const bound of ["statement_timeout", "lock_timeout"])
+      await administer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${bound} = '500ms'`);
     const connection = await connected(url, "triplane migration");
-    const slow = { name: "9_slow", sql: `${BESIDE}SELECT pg_sleep(0.1)` };
+    const slow = { name: "9_slow", sql: `${BESIDE}SELECT pg_sleep(0.6)` };
     await migrate(connection, [...(await readMigrations()), slow], RUN);
     expect(await connection.query("SELECT current_setting('lock_timeout') AS bound")).toEqual([{ bound: "0" }]);
+  });
+
+  it("refuses to make tables in another schema than where they are", async () => {
+    const url = await testDatabaseUrl();
+    const connection = await connected(url, "triplane migration");
+    await connection.script("CREATE SCHEMA later; SET search_path = later, public");
+    const next = { name: "9_next", sql: `${BESIDE}CREATE TABLE next (id int)` };
+    const all = await readMigrations();
+    await migrate(connection, all, RUN);
+    await expect(migrate(connection, [...all, next], RUN)).rejects.toThrow(
+      /lie in the schema public, and PostgreSQL would make new ones in later: .* so that public comes first/,
+    );
+    expect(await connection.query("SELECT tablename FROM pg_tables WHERE schemaname = 'later'")).toEqual([]);
   });
 
   it("builds an index beside everything else, and anew if it was begun and is not valid", async () => {

@@ -54,7 +54,7 @@ async function collect(): Promise<readonly Statement[]> {
   return JSON.parse(collecting.output()) as Statement[];
 }
 
-/** The plan that a connection of writers keeps of a statement, whatever the values are. */
+/** The plan that a connection keeps of a statement, whatever the values are. */
 async function planOf(client: pg.Client, { name, text }: Statement): Promise<Plan> {
   try {
     await client.query(`PREPARE planned AS ${text}`);
