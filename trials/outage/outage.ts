@@ -46,7 +46,8 @@ async function runOutages({ isShort, isPlanted, fail }: TrialRun, folder: string
   const times = isShort ? 3 : 20;
   let counts: Record<string, number> = {};
   for (let round = 1; round <= times; round += 1) {
-    for (const [index, agent] of agents.entries()) await send(index % 2 === 0 ? one : two, agent, "go");
+    // All at once: the last tool must run before the first one has ended.
+    await Promise.all(agents.map((agent, index) => send(index % 2 === 0 ? one : two, agent, "go")));
     await until("all tools run", async () => (await countRuns(folder)).runs === TOOLS * round, 15_000);
     const told = watchers.outages;
     const leases = LEASES[round % LEASES.length] ?? 1;
