@@ -35,7 +35,7 @@ export const READ_STATEMENT_MS = 8_000;
 /** Settings of PostgreSQL that a connection begins with, by their names, with the values as `current_setting` says them. */
 type Settings = Readonly<Record<string, string>>;
 
-/** What holds for every connection, whatever the database or the role says. */
+/** Holds for every connection of a pool, whatever the database or the role says. */
 const EVERY_CONNECTION: Settings = {
   // Positions are read behind the lock of a log, which only this isolation allows.
   default_transaction_isolation: "read committed",
