@@ -1,27 +1,13 @@
-import pg from "pg";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect, type TestClient } from "../support/client.ts";
-import { administer, emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
+import { administrator, emptyDatabaseUrl, setOnDatabase, testDatabaseUrl } from "../support/database.ts";
 import { calls, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
 
 const NOON = "2031-01-01T12:00:00.000Z";
 const BEFORE = "2031-01-01T11:59:00.000Z";
 const AFTER = "2031-01-01T12:01:00.000Z";
-
-/** Sets something on the database for whoever connects, as an operator may. */
-async function setUp(url: string, settings: Readonly<Record<string, string>>): Promise<void> {
-  const name = new URL(url).pathname.slice(1);
-  for (const [setting, value] of Object.entries(settings)) await administer(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
-}
-
-async function administrator(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  onTestFinished(() => client.end());
-  return client;
-}
 
 /** A server by whose clock it is always noon, and an agent that has called a tool. */
 async function called(url: string): Promise<TestApp & { readonly client: TestClient; readonly agentId: string }> {
@@ -63,14 +49,14 @@ describe("settings of the database change nothing of what people read", () => {
     ["another form of times", { DateStyle: "'German, DMY'", TimeZone: "'America/St_Johns'" }],
   ])("%s", async (_name, settings) => {
     const url = await testDatabaseUrl();
-    await setUp(url, settings);
+    await setOnDatabase(url, settings);
     const { client, agentId } = await called(url);
     expect((await client.post({ query: READ(agentId) })).data).toEqual(IS_READ);
   });
 
   it("another schema, in which everything lies", async () => {
     const url = await emptyDatabaseUrl();
-    await setUp(url, { search_path: "triplane" });
+    await setOnDatabase(url, { search_path: "triplane" });
     const admin = await administrator(url);
     await admin.query("CREATE SCHEMA triplane");
     const { client, agentId } = await called(url);
@@ -84,7 +70,7 @@ describe("settings of the database change nothing of what people read", () => {
   it("a schema that came later than the tables, and comes before theirs", async () => {
     const url = await testDatabaseUrl();
     await (await administrator(url)).query("CREATE SCHEMA later");
-    await setUp(url, { search_path: "later, public" });
+    await setOnDatabase(url, { search_path: "later, public" });
     const { client, agentId } = await called(url);
     expect((await client.post({ query: READ(agentId) })).data).toEqual(IS_READ);
   });

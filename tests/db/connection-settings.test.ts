@@ -1,9 +1,8 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo } from "node:net";
-import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase, type Database } from "../../src/db/database.ts";
-import { emptyDatabaseUrl, testDatabaseUrl } from "../support/database.ts";
+import { administrator, emptyDatabaseUrl, setOnDatabase, testDatabaseUrl } from "../support/database.ts";
 
 /** A startup message (PostgreSQL, "Message Formats") without its `options`, and whether it had any. */
 function withoutOptions(startup: Buffer): { readonly hadOptions: boolean; readonly rest: Buffer } {
@@ -51,14 +50,6 @@ async function pooledDatabase(does: "refuses them" | "drops them"): Promise<{ re
 
 const opened = (url: string): Promise<unknown> => openDatabase({ kind: "postgres", url, connections: 1 });
 
-async function administered(url: string, statement: string): Promise<readonly unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<object>(statement);
-  await client.end();
-  return rows;
-}
-
 describe("a database that would not have the settings of the server's connections is refused, with what to do", () => {
   it.each([
     ["refuses them", "unsupported startup parameter: options"],
@@ -66,14 +57,13 @@ describe("a database that would not have the settings of the server's connection
   ] as const)("a pooler that %s, and nothing is migrated", async (does, problem) => {
     const { url, pooled } = await pooledDatabase(does);
     await expect(opened(pooled)).rejects.toThrow(new RegExp(`${problem}.*give PostgreSQL's own host and port`));
-    expect(await administered(url, "SELECT to_regclass('_prisma_migrations')::text AS migrations")).toEqual([
-      { migrations: null },
-    ]);
+    const { rows } = await (await administrator(url)).query("SELECT to_regclass('_prisma_migrations')::text AS migrations");
+    expect(rows).toEqual([{ migrations: null }]);
   });
 
   it("a pooler that drops them, though the database has some of them by itself", async () => {
     const { url, pooled } = await pooledDatabase("drops them");
-    await administered(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET lock_timeout = '2s'`);
+    await setOnDatabase(url, { lock_timeout: "'2s'" });
     await expect(opened(pooled)).rejects.toThrow(
       /\((?!.*lock_timeout).*idle_in_transaction_session_timeout, .*give PostgreSQL's own host/,
     );
@@ -89,22 +79,22 @@ describe("a database that would not have the settings of the server's connection
 });
 
 describe("the connections of a server have settings of their own, whatever the database says", () => {
-  const openedWith = async (setting: string, value: string): Promise<Database> => {
+  const openedWith = async (settings: Readonly<Record<string, string>>): Promise<Database> => {
     const url = await testDatabaseUrl();
-    await administered(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${setting} = '${value}'`);
+    await setOnDatabase(url, settings);
     const database = await openDatabase({ kind: "postgres", url, connections: 1 });
     onTestFinished(() => database.close());
     return database;
   };
 
   it.each(["sql", "leases", "reads"] as const)("compile no statement: %s", async (of) => {
-    const database = await openedWith("jit", "on");
+    const database = await openedWith({ jit: "on" });
     const compiles = { name: "compiles", text: "SELECT current_setting('jit') AS jit" };
     expect(await database[of].query(compiles, [])).toEqual([{ jit: "off" }]);
   });
 
   it.each(["sql", "leases"] as const)("that write have no bound, which would end each try: %s", async (of) => {
-    const database = await openedWith("statement_timeout", "60s");
+    const database = await openedWith({ statement_timeout: "'60s'" });
     const bound = { name: "bound", text: "SELECT current_setting('statement_timeout') AS bound" };
     expect(await database[of].query(bound, [])).toEqual([{ bound: "0" }]);
   });

@@ -1,8 +1,7 @@
-import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
 import { kindOf, readMigrations } from "../../src/db/migrate.ts";
-import { testDatabaseUrl } from "../support/database.ts";
+import { administrator, testDatabaseUrl } from "../support/database.ts";
 import { proxiedDatabase } from "../support/proxied-database.ts";
 
 describe("migrations that only make a database faster", () => {
@@ -17,10 +16,8 @@ describe("migrations that only make a database faster", () => {
 
   it("keep no server from starting if one is half done: it says so while it serves", async () => {
     const url = await testDatabaseUrl();
-    const admin = new pg.Client({ connectionString: url });
-    await admin.connect();
-    onTestFinished(() => admin.end());
     const { name } = (await readMigrations()).findLast((migration) => kindOf(migration).onlyMakesFaster) ?? {};
+    const admin = await administrator(url);
     await admin.query("UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = $1", [name]);
     const { makeFaster, close } = await openDatabase({ kind: "postgres", url, connections: 1 });
     onTestFinished(close);

@@ -4,7 +4,7 @@ import { newestText, readFunctions } from "../../scripts/functions.ts";
 import { olderServers } from "../../src/db/connected-servers.ts";
 import { kindOf, migrate, migrateFaster, readMigrations, type MigrationRun } from "../../src/db/migrate.ts";
 import type { MigrationConnection } from "../../src/db/migration-connection.ts";
-import { administer, testDatabaseUrl } from "../support/database.ts";
+import { setOnDatabase, testDatabaseUrl } from "../support/database.ts";
 import { emptyEmbedded } from "../support/embedded.ts";
 
 async function embedded(): Promise<MigrationConnection> {
@@ -110,8 +110,7 @@ describe("migrate", () => {
 
   it("takes as long as it takes, whatever bounds the database has", async () => {
     const url = await testDatabaseUrl();
-    for (const bound of ["statement_timeout", "lock_timeout"])
-      await administer(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${bound} = '500ms'`);
+    await setOnDatabase(url, { statement_timeout: "'500ms'", lock_timeout: "'500ms'" });
     const connection = await connected(url, "triplane migration");
     const slow = { name: "9_slow", sql: `${BESIDE}SELECT pg_sleep(0.6)` };
     await migrate(connection, [...(await readMigrations()), slow], RUN);

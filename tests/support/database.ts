@@ -31,6 +31,20 @@ export async function testDatabase(): Promise<Database & { readonly url: string 
   return { ...database, url };
 }
 
+/** Sets something on the database for whoever connects from now on, as an operator may: values as SQL has them. */
+export async function setOnDatabase(url: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  for (const [setting, value] of Object.entries(settings)) await administer(`ALTER DATABASE ${name} SET ${setting} = ${value}`);
+}
+
+/** A connection to the database beside those of a server. It ends with the test. */
+export async function administrator(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
 /** One for all tests of a process: PostgreSQL starts a process for each connection, which takes as long as the statement. */
 let administrators: pg.Pool | null = null;
 
