@@ -1,9 +1,9 @@
 import { ScriptError } from "./agent/models/script.ts";
 import { ControlGroupsRefused } from "./agent/workspace/sandbox/control-groups.ts";
 import { ToolDefinitionError } from "./agent/tools/tool.ts";
-import { DatabaseUnavailable } from "./db/database.ts";
 import { DataFolderInUse, DataFolderUnusable } from "./db/lock-file.ts";
 import { MigrationError } from "./db/migrate.ts";
+import { DatabaseUnavailable } from "./db/storage-error.ts";
 import { ConfigurationError } from "./config/environment.ts";
 import { ListenError } from "./server/server.ts";
 

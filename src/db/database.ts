@@ -23,8 +23,10 @@ import {
 import type { MigrationConnection } from "./migration-connection.ts";
 import { OutageWatch } from "./outage.ts";
 import { openPools, READ_STATEMENT_MS, type Pools } from "./pool.ts";
+import { checkPostgres } from "./postgres-server.ts";
 import { isEndOfOthers } from "./reader-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
+import { DatabaseUnavailable } from "./storage-error.ts";
 
 /** The place of the data: in a folder of this machine (one process), or in a PostgreSQL (many). */
 export type DatabaseConfig =
@@ -58,11 +60,6 @@ export type Database = {
   makeFaster(tell: (message: string) => void): Promise<void>;
   close(): Promise<void>;
 };
-
-/** The database could not be opened; the message says what to do. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = "DatabaseUnavailable";
-}
 
 /** Opens the database and brings its schema up to date; `tell` hears what that waits for, and what goes wrong later for nobody in particular. */
 export async function openDatabase(config: DatabaseConfig, tell: (message: string) => void = () => {}): Promise<Database> {
@@ -175,7 +172,7 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
   let opened: { readonly isFast: boolean; readonly schema: string };
   try {
     opened = await withConnection(config.url, version, closing.signal, async (connection) => {
-      await refuseOldPostgres(connection);
+      await checkPostgres(connection, tell);
       await checkSettings(pools);
       await migrate(connection, migrations, run(tell));
       // From now on a migration that this version must not run beside finds it connected.
@@ -214,20 +211,6 @@ async function openPostgres(config: DatabaseConfig & { kind: "postgres" }, tell:
       await end();
     },
   };
-}
-
-/** The oldest major version of PostgreSQL that its own project maintains, and on which Triplane was tried (docs/adr/0033). */
-const OLDEST_POSTGRES = 15;
-
-/** Throws if the PostgreSQL is older than that. */
-async function refuseOldPostgres(connection: MigrationConnection): Promise<void> {
-  const [server] = await connection.query<{ number: number; version: string }>(
-    "SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version",
-  );
-  if (server === undefined || server.number >= OLDEST_POSTGRES * 10_000) return;
-  throw new DatabaseUnavailable(
-    `the PostgreSQL of DATABASE_URL is version ${server.version}, and Triplane needs ${OLDEST_POSTGRES} or newer: upgrade it, or give the URL of a newer one`,
-  );
 }
 
 /** The schema in which the tables lie: Prisma writes its name before each table, and all other statements leave it out. */

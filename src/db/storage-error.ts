@@ -1,5 +1,10 @@
 import { errorClass, shownProblem, sqlState as stateOf } from "./error-class.ts";
 
+/** The database could not be opened; the message says what to do. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = "DatabaseUnavailable";
+}
+
 /** The database does not answer, or not now. Whether what was asked of it was done is unknown. */
 export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";

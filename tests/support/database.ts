@@ -8,10 +8,10 @@ export async function testDatabaseUrl(): Promise<string> {
   return createDatabase("triplane_template");
 }
 
-async function createDatabase(template: string): Promise<string> {
+async function createDatabase(template: string, options = ""): Promise<string> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   // A copy of files takes a third of the time: this PostgreSQL has nothing to write out first.
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY ${options}`);
   onTestFinished(() => administer(`DROP DATABASE ${name} WITH (FORCE)`));
   const url = new URL(inject("postgresUrl"));
   url.pathname = `/${name}`;
@@ -21,6 +21,11 @@ async function createDatabase(template: string): Promise<string> {
 /** The URL of a new database without any table, dropped when the test ends. */
 export async function emptyDatabaseUrl(): Promise<string> {
   return createDatabase("template0");
+}
+
+/** The same with another encoding than PostgreSQL's own, as PostgreSQL names it. */
+export async function encodedDatabaseUrl(encoding: string): Promise<string> {
+  return createDatabase("template0", `ENCODING ${encoding} LOCALE_PROVIDER libc LOCALE 'C'`);
 }
 
 /** A new database, open, closed when the test ends. */

@@ -34,6 +34,8 @@ function postgresOf(name: string, port: number): Running {
     password: "postgres",
     persistent: true,
     createPostgresUser: isRoot,
+    // Whatever the locale of who runs the tests is, and whether the system has that locale or not.
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
     postgresFlags: ["-c", "max_connections=300"],
     onLog: () => {},
     onError: () => {},
