@@ -3,12 +3,23 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { connectedServers, type ConnectedServer } from "../src/db/connected-servers.ts";
 import { openDatabase } from "../src/db/database.ts";
+import type { Statement } from "../src/db/sql.ts";
+import { POSITION } from "../src/events/log-page.ts";
 import { readEnvironment } from "../src/config/environment.ts";
 import { command } from "./command.ts";
 
+/** A server may have said how far a delivery is when commits that it delivered were lost already: new ones come to stand there. */
+const RESTORE: Statement<{ tenant: string; epoch: string }, [id: string]> = {
+  name: "restored",
+  text: `WITH log AS MATERIALIZED (SELECT l.tenant, ${POSITION} AS position FROM tenant_log l),
+      beyond AS (UPDATE consumer c SET position = log.position FROM log WHERE c.tenant = log.tenant AND c.position > log.position)
+    UPDATE tenant_log SET epoch = left(md5(epoch || $1), 8), lost_at = NULL RETURNING tenant, epoch`,
+};
+
 /**
  * `npm run restored`: gives every log a new epoch, after a backup was restored or commits were lost in a failover, so that
- * cursors of before are refused, and takes the mark of lost commits away. Refuses while a server is connected; `--force`
+ * cursors of before are refused, takes the mark of lost commits away, and sets back what deliveries remember beyond the end
+ * of their log. Refuses while a server is connected; `--force`
  * does it all the same, if PostgreSQL still has connections of servers that have gone. Ends with 1 where the database has no
  * log.
  */
@@ -28,13 +39,7 @@ await command(async () => {
       process.exitCode = 1;
       return;
     }
-    const logs = await database.sql.query<{ tenant: string; epoch: string }>(
-      {
-        name: "restored",
-        text: "UPDATE tenant_log SET epoch = left(md5(epoch || $1), 8), lost_at = NULL RETURNING tenant, epoch",
-      },
-      [randomUUID()],
-    );
+    const logs = await database.sql.query(RESTORE, [randomUUID()]);
     for (const { tenant, epoch } of logs) console.log(`the log of tenant ${tenant} begins epoch ${epoch}`);
     if (logs.length > 0)
       console.log(`${place}: ${logs.length} logs, of which cursors of before are refused with CURSOR_RESTORED`);

@@ -27,7 +27,7 @@ import { Appender } from "./events/appender.ts";
 import { silentBell } from "./events/bell/bell.ts";
 import { PostgresBell } from "./events/bell/postgres-bell.ts";
 import { forNobody } from "./db/reader-limits.ts";
-import { Consumers } from "./deliveries/consumers.ts";
+import { Consumers, registerConsumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
@@ -188,6 +188,11 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   };
   const services: ServerServices = { ...shared, of: servicesByTenant(shared, settings.tenants, overrides.models) };
 
+  // Who is told of the log besides: before this server says anything in it.
+  const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));
+  const readers = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
+  await registerConsumers(services, readers);
+
   // What changed in rights since a server was last started.
   await sayConfigurationChanges(services, settings.partsOf);
   if (settings.authentication.kind === "tokens") await services.actorNames.remember(settings.authentication.actors);
@@ -221,12 +226,10 @@ export async function startApp(settings: Settings, overrides: Overrides = {}): P
   }
   const runner = new Runner(services);
   starting.defer(() => runner.close());
-  const wake = (agentId: string): void => void forNobody(() => runner.wake(agentId));
   shells.onEnded(wake);
 
-  // Who is told of the log besides, and what is removed from it.
-  const readers = [...listenerConsumers(settings.listeners, services, wake), ...settings.webhooks.map(webhookConsumer)];
-  const consumers = await Consumers.start(services, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
+  // What delivers to them, and what is removed from the log.
+  const consumers = new Consumers(services, readers, overrides.consumerTimes ?? CONSUMER_TIMES);
   starting.defer(() => consumers.close());
   const retention = new RetentionSweep(services, settings.retention, readers, overrides.retentionSweepMs ?? RETENTION_SWEEP_MS);
   starting.defer(() => retention.close());

@@ -23,6 +23,7 @@ function flat({ request, ...fields }: JsonObject): JsonObject {
 
 /** The fields that hold the ids of rows, and what those are. */
 const IDS: Readonly<Record<string, NodeType>> = {
+  agentId: "Agent",
   messageId: "Message",
   messageIds: "Message",
   approvalId: "Approval",

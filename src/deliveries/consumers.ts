@@ -2,7 +2,7 @@ import type { Sql } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
 import { every } from "../lib/every.ts";
 import { withCause } from "../lib/text.ts";
-import { ConsumerOffsets } from "./offsets.ts";
+import { ConsumerOffsets, registerConsumer } from "./offsets.ts";
 import type { Consumer } from "./consumer.ts";
 import { concerns } from "../events/scope.ts";
 import { FailedTries } from "./failed-tries.ts";
@@ -22,6 +22,18 @@ export type ConsumerServices = {
 };
 
 /**
+ * Makes consumers known before this server writes anything: a log that went on while they were away, by what others wrote, is
+ * one in which they begin anew. What this server says at its start is not.
+ */
+export async function registerConsumers(services: ConsumerServices, consumers: readonly Consumer[]): Promise<void> {
+  for (const { name } of consumers)
+    for (const { tenant, seenAt } of await registerConsumer(services.sql, name))
+      services.logger.warn(
+        `${name} was not configured since ${seenAt.toISOString()}: of tenant ${tenant} it gets what comes from now on, and not what it missed`,
+      );
+}
+
+/**
  * Delivers committed events to consumers, at least once each, on whatever server has the lease of a consumer and a
  * tenant. How far each has come is a row: what a server did not deliver before it ended, another delivers. Nothing waits
  * for a delivery.
@@ -38,8 +50,11 @@ export class Consumers {
   /** When the rows last said that the consumers are configured, on the clock of performance.now(). */
   #seenAt = performance.now();
 
-  private constructor(services: DeliveryServices, consumers: readonly Consumer[], times: ConsumerTimes) {
-    this.#services = services;
+  /** Begins to deliver to consumers that are registered. */
+  constructor(services: ConsumerServices, consumers: readonly Consumer[], times: ConsumerTimes) {
+    const { serverId, sql, log, logger } = services;
+    const offsets = new ConsumerOffsets(sql, serverId, times.leaseMs);
+    this.#services = { offsets, log, logger, failedTries: new FailedTries(logger) };
     this.#times = times;
     this.#consumers = new Map(consumers.map((consumer) => [consumer.name, consumer]));
     services.log.onCommitted((tenant, events) => this.#wake(tenant, events));
@@ -51,18 +66,6 @@ export class Consumers {
         services.logger.warn(`deliveries could not be looked for (${withCause(error)}); trying again`),
     };
     this.#sweeping = consumers.length === 0 ? Promise.resolve() : every(rhythm, this.#closing.signal);
-  }
-
-  /** Registers the consumers and begins to deliver. */
-  static async start(services: ConsumerServices, consumers: readonly Consumer[], times: ConsumerTimes): Promise<Consumers> {
-    const { serverId, sql, log, logger } = services;
-    const offsets = new ConsumerOffsets(sql, serverId, times.leaseMs);
-    for (const { name } of consumers)
-      for (const { tenant, seenAt } of await offsets.register(name))
-        logger.warn(
-          `${name} was not configured since ${seenAt.toISOString()}: of tenant ${tenant} it gets what comes from now on, and not what it missed`,
-        );
-    return new Consumers({ offsets, log, logger, failedTries: new FailedTries(logger) }, consumers, times);
   }
 
   /** The number of tries that have delivered nothing since the server began. */

@@ -116,6 +116,14 @@ export type ConsumerOffset = { readonly name: string; readonly tenant: string; r
 /** A log in which a consumer that came back after long begins anew. */
 export type ReturnedConsumer = { readonly tenant: string; readonly seenAt: Date };
 
+/** Makes a consumer known. Answers the logs in which it begins anew, since it was away for too long. */
+export async function registerConsumer(sql: Sql, name: string): Promise<readonly ReturnedConsumer[]> {
+  await sql.query(REGISTER, [name]);
+  const returned = await sql.query(RETURN, [name]);
+  await sql.query(SEEN, [[name]]);
+  return returned;
+}
+
 /** The offsets that consumers have come to, and the servers that deliver to them now, as the rows of the table `consumer` say. */
 export class ConsumerOffsets {
   readonly #sql: Sql;
@@ -126,14 +134,6 @@ export class ConsumerOffsets {
     this.#sql = sql;
     this.#serverId = serverId;
     this.#leaseMs = leaseMs;
-  }
-
-  /** Makes a consumer known. Answers the logs in which it begins anew, since it was away for too long. */
-  async register(name: string): Promise<readonly ReturnedConsumer[]> {
-    await this.#sql.query(REGISTER, [name]);
-    const returned = await this.#sql.query(RETURN, [name]);
-    await this.seen([name]);
-    return returned;
   }
 
   /** These consumers are configured now. */

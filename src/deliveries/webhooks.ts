@@ -47,9 +47,13 @@ export function webhookConsumer(webhook: Webhook): Consumer {
   };
 }
 
-/** The same id at every try, so that receivers can tell repeats. */
-function idOf({ name }: Webhook, { tenant, position }: TimelineEvent): string {
-  return `msg_${createHash("sha256").update(`${name}\n${tenant}\n${position}`).digest("hex").slice(0, 32)}`;
+/**
+ * The same id at every try, so that receivers can tell repeats. After a backup was restored, another event may come to stand at
+ * the same position: its time tells it apart.
+ */
+function idOf({ name }: Webhook, { tenant, position, at }: TimelineEvent): string {
+  const id = createHash("sha256").update([name, tenant, position, at.toISOString()].join("\n"));
+  return `msg_${id.digest("hex").slice(0, 32)}`;
 }
 
 /** The headers of Standard Webhooks (standardwebhooks.com). */

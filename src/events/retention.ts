@@ -23,20 +23,21 @@ export type Removal = {
 
 /** Positions that are looked at, or removed, at once. */
 const CHUNK = 5_000;
+const DELTAS: ReadonlySet<string> = new Set(["TEXT_CHUNK", "THINK_CHUNK"]);
 
 const LOGS: Statement<Log, []> = {
   name: "retention_logs",
   text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted FROM tenant_log ORDER BY tenant",
 };
 /**
- * The next positions: up to which all are older, and whether there is none among them that is not. An event whose time lies in
- * the future, since a clock was wrong, counts as neither: it goes with what comes after it.
+ * The next positions: the end of them, up to which all are older (null if none is), and whether there is none among them that is
+ * not. An event whose time lies in the future, since a clock was wrong, counts as neither: it goes with what comes after it.
  */
 const NEXT: Statement<Next, [tenant: string, after: number, before: Date, now: Date]> = {
   name: "retention_next",
   text: `WITH next AS (SELECT position, at FROM event WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT ${CHUNK}),
       young AS (SELECT min(position) AS first FROM next WHERE at >= $3 AND at < $4::timestamptz + interval '1 hour')
-    SELECT max(n.position)::float8 AS last, (SELECT first IS NULL FROM young) AS "isWhole"
+    SELECT (SELECT max(position) FROM next)::float8 AS end, max(n.position)::float8 AS last, (SELECT first IS NULL FROM young) AS "isWhole"
     FROM next n WHERE n.at < $3 AND n.position < coalesce((SELECT first FROM young), n.position + 1)`,
 };
 /** The first event up to $3 that a consumer wants and has not been delivered yet. */
@@ -100,7 +101,7 @@ const COMPACT: Statement<object, [tenant: string, after: number, last: number]> 
 };
 
 type Log = { readonly tenant: string; readonly floor: number; readonly compacted: number };
-type Next = { readonly last: number | null; readonly isWhole: boolean };
+type Next = { readonly end: number | null; readonly last: number | null; readonly isWhole: boolean };
 
 /** A consumer that must have been delivered its events before they go: its name, and what it is delivered. */
 export type KnownConsumer = { readonly name: string; readonly kinds: readonly string[]; readonly tenant: string | null };
@@ -174,12 +175,9 @@ const NEVER = new AbortController().signal;
 async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers, now }: RetentionRun): Promise<number> {
   const chunks: (readonly [number, number])[] = [];
   for await (const chunk of oldChunks(sql, tenant, floor, policy.eventsMs, now)) chunks.push(chunk);
-  let end = chunks.at(-1)?.[1] ?? floor;
-  if (end === floor) return floor;
-  for (const { name, kinds } of consumers.filter((consumer) => concerns(consumer, tenant))) {
-    const [first] = await sql.query(UNDELIVERED, [tenant, name, end, kinds]);
-    if (first !== undefined) end = Math.min(end, first.position - 1);
-  }
+  const old = chunks.at(-1)?.[1] ?? floor;
+  if (old === floor) return floor;
+  const end = await deliveredUpTo(sql, tenant, old, consumers);
   // The first block that would be split is in the first chunk that has one.
   for (const [after, last] of chunks) {
     const [split] = await sql.query(SPLIT_BLOCK, [tenant, after, Math.min(last, end), end]);
@@ -188,9 +186,29 @@ async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers, no
   return Math.max(floor, end);
 }
 
-/** The chunks of the log in which deltas are old, and were not looked at before. */
-function deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, { policy, now }: RetentionRun): Chunks {
-  return oldChunks(sql, tenant, Math.max(newFloor, compacted), policy.deltasMs, now);
+/** The chunks of the log in which deltas are old and delivered, and were not looked at before. */
+async function* deltaChunks(sql: Sql, { tenant, compacted }: Log, newFloor: number, run: RetentionRun): Chunks {
+  const from = Math.max(newFloor, compacted);
+  for await (const [after, last] of oldChunks(sql, tenant, from, run.policy.deltasMs, run.now)) {
+    const delivered = await deliveredUpTo(sql, tenant, last, deltasOnly(run.consumers));
+    if (delivered > after) yield [after, delivered];
+    if (delivered < last) return;
+  }
+}
+
+/** The consumers, as far as they are delivered deltas. */
+function deltasOnly(consumers: RetentionRun["consumers"]): RetentionRun["consumers"] {
+  return consumers.map((consumer) => ({ ...consumer, kinds: consumer.kinds.filter((kind) => DELTAS.has(kind)) }));
+}
+
+/** The last position up to `end` before which nothing waits for one of the consumers. */
+async function deliveredUpTo(sql: Sql, tenant: string, end: number, consumers: RetentionRun["consumers"]): Promise<number> {
+  let delivered = end;
+  for (const { name, kinds } of consumers.filter((consumer) => consumer.kinds.length > 0 && concerns(consumer, tenant))) {
+    const [first] = await sql.query(UNDELIVERED, [tenant, name, delivered, kinds]);
+    if (first !== undefined) delivered = Math.min(delivered, first.position - 1);
+  }
+  return delivered;
 }
 
 /** Pieces of a log: after which position, and up to which. */
@@ -200,11 +218,16 @@ type Chunks = AsyncGenerator<readonly [number, number]>;
 async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null, now: Date): Chunks {
   if (keptMs === null) return;
   const before = new Date(now.getTime() - keptMs);
-  for (let after = from; ;) {
-    const [next] = await sql.query(NEXT, [tenant, after, before, now]);
-    if (next === undefined || next.last === null) return;
-    yield [after, next.last];
+  let after = from;
+  for (let looked = from; ;) {
+    const [next] = await sql.query(NEXT, [tenant, looked, before, now]);
+    if (next === undefined || next.end === null) return;
+    if (next.last !== null) {
+      yield [after, next.last];
+      after = next.last;
+    }
     if (!next.isWhole) return;
-    after = next.last;
+    // Where all lie in the future, what comes after them decides.
+    looked = next.last ?? next.end;
   }
 }

@@ -32,4 +32,18 @@ it("names rows and actors as the API does, and leaves JSON of tools, hooks and m
       withdrawnBy: { id: actorGlobalId({ id: "7", kind: "USER" }), kind: "USER", actorId: "7" },
     },
   });
+  const changedBy = { id: "7", kind: "USER" } as const;
+  const rule = {
+    allowRuleId: "r",
+    rule: "fs_write",
+    templateId: "t",
+    agentId: "of one agent",
+    approvalId: "p",
+    note: null,
+    createdBy: changedBy,
+    createdAt: "",
+  };
+  expect(announced({ kind: "ALLOW_RULE_STORED", rule, changedBy })).toMatchObject({
+    data: { rule: { allowRuleId: globalId("AllowRule", "r"), agentId: globalId("Agent", "of one agent") } },
+  });
 });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GiveUp, type Consumer } from "../../src/deliveries/consumer.ts";
 import { ConsumerOffsets } from "../../src/deliveries/offsets.ts";
-import { Consumers } from "../../src/deliveries/consumers.ts";
+import { Consumers, registerConsumers } from "../../src/deliveries/consumers.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";
 import { EventLog } from "../../src/events/log.ts";
@@ -65,11 +65,9 @@ async function world() {
         ...options,
       };
       // Each server has a log of its own, as processes have: it hears of its own commits only.
-      const consumers = await Consumers.start(
-        { serverId: `server ${servers}`, sql: by, log: servers === 1 ? log : new EventLog(sql), logger },
-        [consumer],
-        times,
-      );
+      const services = { serverId: `server ${servers}`, sql: by, log: servers === 1 ? log : new EventLog(sql), logger };
+      await registerConsumers(services, [consumer]);
+      const consumers = new Consumers(services, [consumer], times);
       onTestFinished(() => consumers.close());
       return consumers;
     },

@@ -27,7 +27,7 @@ async function old() {
   const events = Array.from({ length: 7 }, () => ({ ...chunk("x"), at: new Date("2020-01-01T00:00:00Z") }));
   await log.append("one", [{ ...agent, events: [...events, chunk("new")] }]);
   const env = { DATABASE_URL: url, TRIPLANE_CONFIG: config, TRIPLANE_DATA_DIR: folder };
-  return { log, env };
+  return { sql, log, env };
 }
 
 it("npm run retention says what would go, a line a tenant, and removes nothing", async () => {
@@ -49,6 +49,19 @@ it("npm run restored refuses cursors of before, and says so", async () => {
   expect(await command.exited, command.output()).toBe(0);
   expect(command.output()).toContain("the log of tenant one begins epoch");
   expect(before.ok && resolveCursor(before.value, await log.head("one"))).toMatchObject({ refusal: { code: "CURSOR_RESTORED" } });
+});
+
+it("npm run restored sets a delivery back that was beyond the end of its log, and leaves others where they are", async () => {
+  const { sql, env } = await old();
+  const insert = "INSERT INTO consumer (name, tenant, position) VALUES ('beyond', 'one', 20), ('behind', 'one', 3)";
+  await sql.query({ name: "consumers", text: insert }, []);
+  const command = runFile("scripts/restored.ts", [], env);
+  expect(await command.exited, command.output()).toBe(0);
+  const places = "SELECT name, position::int AS position FROM consumer ORDER BY name";
+  expect(await sql.query({ name: "places", text: places }, [])).toEqual([
+    { name: "behind", position: 3 },
+    { name: "beyond", position: 8 },
+  ]);
 });
 
 it("npm run restored on a database without a log does nothing, says so, and ends with 1", async () => {

@@ -69,6 +69,18 @@ describe("retention", () => {
     expect(await planRetention(sql, { policy, consumers: [], now: later })).toMatchObject([{ newFloor: 5, events: 5 }]);
   });
 
+  it("is not stopped by more events from the future than it looks at once", async () => {
+    const { sql, say } = await oldLog();
+    await say(40, delta("old"));
+    for (let index = 0; index < 6; index += 1) await say(-365, ...Array.from({ length: 1_000 }, () => delta("from the future")));
+    await say(35, delta("old"), end("old"));
+    await say(1, delta("new"));
+    const run = { policy: { ...NONE, eventsMs: 30 * DAY }, consumers: [], now: NOW };
+    expect(await planRetention(sql, run)).toMatchObject([{ newFloor: 6_003, events: 6_003 }]);
+    const compacting = { ...run, policy: { ...NONE, deltasMs: 30 * DAY } };
+    expect(await planRetention(sql, compacting)).toMatchObject([{ deltas: 6_002 }]);
+  });
+
   it("leaves the deltas of complete texts to their end, and keeps those of texts that have no other place", async () => {
     const { sql, log, say } = await oldLog();
     await say(10, delta("Hel"), delta("lo."), end("Hello."), delta("long", 1), end(null, 1), delta("broken off", 2));
@@ -102,6 +114,22 @@ describe("retention", () => {
     await sql.query({ name: "d", text: "UPDATE consumer SET position = 1" }, []);
     expect(await applyRetention(sql, { ...run, consumers }, GOING)).toMatchObject([{ newFloor: 1, events: 1 }]);
     expect((await log.head("one")).floor).toBe(1);
+  });
+
+  it("keeps the deltas that were not delivered yet, and leaves those of before to their end", async () => {
+    const { sql, log, say } = await oldLog();
+    await say(40, delta("a"), end("a"), delta("b", 1), end("b", 1));
+    const insert = "INSERT INTO consumer (name, tenant, position) VALUES ('webhook.slow', 'one', 2), ('webhook.other', 'one', 0)";
+    await sql.query({ name: "c", text: insert }, []);
+    const consumers = [
+      { name: "webhook.slow", kinds: ["TEXT_CHUNK", "DONE"], tenant: null },
+      { name: "webhook.other", kinds: ["TEXT_CHUNK_END"], tenant: null },
+    ];
+    const run = { policy: { ...NONE, deltasMs: 30 * DAY }, consumers, now: NOW };
+    expect(await applyRetention(sql, run, GOING)).toMatchObject([{ deltas: 1 }]);
+    expect(deltas(await readAll(log, everything("one")))).toEqual(["b"]);
+    await sql.query({ name: "d", text: "UPDATE consumer SET position = 4 WHERE name = 'webhook.slow'" }, []);
+    expect(await applyRetention(sql, run, GOING)).toMatchObject([{ deltas: 1 }]);
   });
 
   it("keeps the whole of a text whose end comes many events of others later", async () => {

@@ -12,6 +12,7 @@ import type { TimelineEvent } from "../../src/events/event.ts";
 import { isPrivateAddress } from "../../src/lib/private-address.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
+import { administrator, testDatabaseUrl } from "../support/database.ts";
 import { playedModel, says } from "../support/models.ts";
 
 const TIMES: ConsumerTimes = { leaseMs: 5_000, sweepMs: 100, firstRetryMs: 10, lastRetryMs: 50 };
@@ -89,6 +90,39 @@ describe("outgoing webhooks", () => {
         .digest("base64");
       expect(headers["webhook-signature"]).toBe(`v1,${signature}`);
     }
+  });
+
+  it("has one id for all tries of an event, and another for one that stands in its place after a backup was restored", async () => {
+    const { received, port } = await target(() => 204);
+    const url = new URL(`http://127.0.0.1:${port}/x`);
+    const consumer = webhookConsumer({ name: "inbox", secret: SECRET, kinds: [], tenant: null, url, allowsPrivate: true });
+    const before = { ...CLOSED, at: new Date(1_000) };
+    for (const event of [before, before, { ...before, at: new Date(2_000) }])
+      await consumer.deliver(event, new AbortController().signal);
+    const ids = received.map(({ headers }) => headers["webhook-id"]);
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  it("what waited while all servers were away for weeks is announced, though the next start itself says something in the log", async () => {
+    let isUp = false;
+    const { received, port } = await target(() => (isUp ? 204 : 500));
+    const url = await testDatabaseUrl();
+    const config = { webhooks: { inbox: { ...hook(port), kinds: ["MESSAGE_RECEIVED" as const] } } };
+    const database = { kind: "postgres", url, connections: 3 } as const;
+    const { app, client, agent } = await appWith(config, { database, script: { replies: [{ when: {}, say: ["Hello."] }] } });
+    await client.turn(agent.id, "hi");
+    await expect.poll(() => received.length).toBeGreaterThan(0);
+    await app.close();
+    const operator = await administrator(url);
+    await operator.query("UPDATE event SET at = at - interval '30 days'");
+    await operator.query("UPDATE consumer SET seen_at = seen_at - interval '30 days' WHERE tenant = ''");
+    const tried = received.length;
+    isUp = true;
+    await appWith({ ...config, retention: { eventsDays: 90 } }, { database });
+    await expect.poll(() => received.length).toBe(tried + 1);
+    const { rows } = await operator.query("SELECT count(*)::int AS said FROM event WHERE kind = 'CONFIGURATION_CHANGED'");
+    expect(rows).toEqual([{ said: 1 }]);
   });
 
   it("name messages and agents by the ids that the API takes", async () => {
@@ -260,6 +294,8 @@ it("what a command of a reader began goes on when the reader has left", async ()
     config: { on: { DONE: () => heard.resolve() } },
     overrides: { logger: { warn: (message) => void warnings.push(message), error: (message) => void warnings.push(message) } },
   });
+  // What the start said of the tests' PostgreSQL.
+  warnings.length = 0;
   const client = connect(app.url);
   const agent = await client.createAgent();
   const socket = createClient({ url: app.url.replace(/^http/, "ws"), webSocketImpl: WebSocket, retryAttempts: 0 });
