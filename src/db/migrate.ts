@@ -114,10 +114,7 @@ async function applyMissing(
   await connection.query(UNBOUNDED);
   await refuseOtherSchema(connection);
   await locked(connection, lock, run, async () => {
-    for (const migration of await missingOf(connection, known, wanted)) {
-      await refuseOlderServers(connection, migration);
-      await apply(connection, migration, run);
-    }
+    for (const migration of await missingOf(connection, known, wanted)) await apply(connection, migration, run);
   });
 }
 
@@ -217,6 +214,8 @@ async function apply(connection: MigrationConnection, migration: Migration, run:
   const { times, signal } = run;
   const tell = rarely(run);
   for (;;) {
+    // One may have come while a lock was waited for.
+    await refuseOlderServers(connection, migration);
     try {
       await connection.script(TABLE);
       await (isConcurrent(migration) ? applyConcurrently(connection, migration) : applyAtOnce(connection, migration, times));
@@ -247,16 +246,19 @@ function isConcurrent({ sql }: Migration): boolean {
   return CONCURRENT_INDEX.test(sql);
 }
 
-/** One index, built or dropped beside everything else, outside of a transaction. One that was begun before and is not valid is built again. */
+/**
+ * One index, built or dropped beside everything else, outside of a transaction. One that was begun before and is not valid is
+ * built again; one that was dropped before, by a server that ended before it could note that, is gone.
+ */
 async function applyConcurrently(connection: MigrationConnection, migration: Migration): Promise<void> {
   const [, verb, index = ""] = CONCURRENT_INDEX.exec(migration.sql) ?? [];
   const [found] = await connection.query<{ valid: boolean }>(
     "SELECT i.indisvalid AS valid FROM pg_index i WHERE i.indexrelid = to_regclass($1)",
     [`"${index}"`],
   );
-  const isBuilt = verb !== "DROP" && found?.valid === true;
+  const isDone = verb === "DROP" ? found === undefined : found?.valid === true;
   if (verb !== "DROP" && found?.valid === false) await connection.script(`DROP INDEX CONCURRENTLY "${index}"`);
-  if (!isBuilt) await connection.script(migration.sql);
+  if (!isDone) await connection.script(migration.sql);
   await connection.script(record(migration));
 }
 

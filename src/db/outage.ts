@@ -21,6 +21,8 @@ export class OutageWatch {
   #current: Outage | null = null;
   #isUnavailable = false;
   #watching: Promise<void> | null = null;
+  /** True if a connection has broken since the checks began. */
+  #isSuspectedAgain = false;
   readonly #givingUp = new AbortController();
   #hasEnded = false;
 
@@ -42,6 +44,7 @@ export class OutageWatch {
   /** A statement met a database that does not answer. Looks whether that is an outage, unless the watch has ended. */
   suspect(): void {
     if (this.#hasEnded) return;
+    this.#isSuspectedAgain = true;
     this.#watching ??= this.#watch().finally(() => {
       this.#watching = null;
     });
@@ -69,9 +72,15 @@ export class OutageWatch {
     this.#checks.add(task);
   }
 
-  /** A check's finding concerns the check itself: the database never counts as away because of it. */
-  async #check(): Promise<void> {
-    await Promise.allSettled([...this.#checks].map((task) => task()));
+  /**
+   * True if every check was made, and no connection has broken meanwhile: one that is left may still lead to the database of
+   * before. A check's finding concerns the check itself: the database never counts as away because of it.
+   */
+  async #check(): Promise<boolean> {
+    this.#isSuspectedAgain = false;
+    const made = await Promise.allSettled([...this.#checks].map((task) => task()));
+    const isCut = made.some((check) => check.status === "rejected" && check.reason instanceof StorageUnavailable);
+    return !isCut && !this.#isSuspectedAgain;
   }
 
   /** Calls the listener when an outage begins and when it is over. Returns the end of that. */
@@ -93,9 +102,18 @@ export class OutageWatch {
 
   async #watch(): Promise<void> {
     const { signal } = this.#givingUp;
-    const problem = await this.#problem();
-    if (problem === null) return this.#check();
-    this.#set({ since: new Date(), problem: shownProblem(problem.error), detail: messageOf(problem.error) });
+    for (;;) {
+      const problem = await this.#problem();
+      if (problem !== null) return this.#sitOut(problem.error);
+      if ((await this.#check()) || signal.aborted) return;
+      await delay(PROBE_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Says that there is an outage, until it is over. */
+  async #sitOut(error: unknown): Promise<void> {
+    const { signal } = this.#givingUp;
+    this.#set({ since: new Date(), problem: shownProblem(error), detail: messageOf(error) });
     while (!signal.aborted && !(await this.#isBack())) {
       this.#isUnavailable = true;
       await delay(PROBE_MS, undefined, { signal }).catch(() => {});
@@ -107,7 +125,7 @@ export class OutageWatch {
   async #isBack(): Promise<boolean> {
     if ((await this.#problem()) !== null) return false;
     this.#isUnavailable = false;
-    await this.#check();
+    if (!(await this.#check())) return false;
     const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
     return done.every(({ status }) => status === "fulfilled");
   }

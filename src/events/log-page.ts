@@ -218,9 +218,9 @@ function isControlAlone({ channels }: Scope): boolean {
 export async function readOpenPage(sql: Sql, scope: Scope, after: number, moment: number | null): Promise<FoundPage> {
   const rows = await sql.query(READ_OPEN, [scope.tenant, scope.agentIds, scope.createdBy, after, moment]);
   const head = headOf(scope.tenant, rows);
-  const found = decoded(scope.tenant, rows.filter(isEventRow));
-  const covered = found.events.length < OPEN_ROWS ? (moment ?? head.position) : (found.events.at(-1)?.position ?? after);
-  return { head, ...found, covered };
+  const found = rows.filter(isEventRow);
+  const covered = found.length < OPEN_ROWS ? (moment ?? head.position) : Number(found.at(-1)?.position ?? after);
+  return { head, ...decoded(scope.tenant, found), covered };
 }
 
 /** The end of the tenant's log now. */

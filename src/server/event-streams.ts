@@ -49,10 +49,15 @@ class EventStream implements Line {
   readonly #body = new Readable({
     highWaterMark: 0,
     read: () => {
+      this.#pinging ??= setInterval(() => {
+        if (this.#isDrained()) this.#add(PING);
+      }, PING_MS).unref();
       this.#isAsked = true;
       this.#give();
     },
   });
+  /** From the first time on that the body asks: that of a client who has left before never does. */
+  #pinging: NodeJS.Timeout | null = null;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
   /** True if the body has nothing, and wants something. */
@@ -88,9 +93,6 @@ class EventStream implements Line {
   }
 
   async #sendAll(answers: AsyncIterator<ExecutionResult>): Promise<void> {
-    const pinging = setInterval(() => {
-      if (this.#isDrained()) this.#add(PING);
-    }, PING_MS).unref();
     const { signal } = new AbortController();
     try {
       for (let next = await answers.next(); next.done !== true; next = await answers.next()) {
@@ -105,7 +107,7 @@ class EventStream implements Line {
       // Answers tell of their errors as answers: what breaks here is the stream, which ends without `complete`.
       this.#body.destroy();
     } finally {
-      clearInterval(pinging);
+      clearInterval(this.#pinging ?? undefined);
     }
   }
 

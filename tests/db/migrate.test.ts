@@ -108,6 +108,22 @@ describe("migrate", () => {
     expect(await reader.query("SELECT more FROM agent")).toEqual([]);
   });
 
+  it("refuses a server of the version before that comes while a lock is waited for", async () => {
+    const url = await testDatabaseUrl();
+    const alone = { name: "20991231000000_alone", sql: `${ALONE}ALTER TABLE agent ADD COLUMN more int` };
+    const dump = await connected(url, "pg_dump");
+    await dump.script("BEGIN; SELECT 1 FROM agent");
+    const waits = Promise.withResolvers<void>();
+    const run = { ...RUN, tell: () => waits.resolve() };
+    const connection = await connected(url, "triplane 20991231000000 migration");
+    const migrating = migrate(connection, [...(await readMigrations()), alone], run);
+    migrating.catch(() => {});
+    await waits.promise;
+    await connected(url, "triplane 20261126000003 commits");
+    await expect(migrating).rejects.toThrow(/servers of the version before are connected \(triplane 20261126000003 commits from/);
+    await dump.script("COMMIT");
+  });
+
   it("takes as long as it takes, whatever bounds the database has", async () => {
     const url = await testDatabaseUrl();
     await setOnDatabase(url, { statement_timeout: "'500ms'", lock_timeout: "'500ms'" });
@@ -145,6 +161,18 @@ describe("migrate", () => {
     expect(await connection.query(valid)).toEqual([{ valid: false, of: "broken" }]);
     await migrateFaster(connection, all, RUN);
     expect(await connection.query(valid)).toEqual([{ valid: true, of: "agent" }]);
+  });
+
+  it("takes an index for dropped that is gone: who dropped it may have ended before that was noted", async () => {
+    const url = await testDatabaseUrl();
+    const gone = { name: "20991231000000_gone", sql: `${BESIDE}DROP INDEX CONCURRENTLY "event_control";\n` };
+    const all = [...(await readMigrations()), gone];
+    const connection = await connected(url, "migration");
+    await connection.query('DROP INDEX "event_control"');
+    await migrate(connection, all, RUN);
+    expect(await connection.query("SELECT migration_name AS name FROM _prisma_migrations WHERE migration_name > '2099'")).toEqual(
+      [{ name: gone.name }],
+    );
   });
 });
 

@@ -66,6 +66,32 @@ describe("follow", () => {
     await Promise.all(readers.map((pages) => pages.return()));
   });
 
+  it("delivers all events of several agents that come at once, in order (invariant 2)", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = eventServer(sql);
+    const [first, second, stranger] = [
+      await insertAgent(log, "one"),
+      await insertAgent(log, "one"),
+      await insertAgent(log, "one"),
+    ];
+    const both = [first.agentId, second.agentId];
+    const readers = [both, both.toReversed()].map((agentIds) =>
+      follow(tails, { scope: { ...everything("one"), agentIds }, after: 0, until: null }),
+    );
+    for (const pages of readers) await pages.next();
+    for (let round = 0; round < 3; round += 1) {
+      const waiting = readers.map((pages) => take(pages, 4));
+      await macrotask();
+      await log.append("one", [
+        { ...first, events: [chunk("a1"), chunk("a2")] },
+        { ...stranger, events: [chunk("x")] },
+        { ...second, events: [chunk("b1"), chunk("b2")] },
+      ]);
+      for (const events of await Promise.all(waiting)) expect(deltas(events)).toEqual(["a1", "a2", "b1", "b2"]);
+    }
+    await Promise.all(readers.map((pages) => pages.return()));
+  });
+
   it("ends at once when it is returned while it waits", async () => {
     const { sql } = await testDatabase();
     const { tails } = eventServer(sql);

@@ -98,6 +98,28 @@ describe("what a page costs (docs/performance.md, replay)", () => {
   });
 });
 
+describe("the requests that are open (docs/approvals.md)", () => {
+  it("are all read, in pages, though a newer version has asked in a way that this one does not know", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const { agentId } = await insertAgent(log, "one");
+    const set = (text: string): Promise<unknown> => sql.query({ name: text.slice(0, 30), text }, [agentId]);
+    await set(`INSERT INTO approval (id, tenant, agent_id, kind, state, reason, risk, requested_at)
+      SELECT 'asked ' || n, 'one', $1, 'TOOL_CALL', 'PENDING', '', 'LOW', now() FROM generate_series(1, 30) n`);
+    await set(`INSERT INTO event (tenant, position, agent_id, seq, channel, kind, payload, at)
+      SELECT 'one', n, $1, n, 'CONTROL', 'PERMISSION_REQUIRED',
+        json_build_object('request', json_build_object('approvalId', 'asked ' || n, 'kind', CASE n WHEN 7 THEN 'OF_LATER' ELSE 'TOOL_CALL' END)), now()
+      FROM generate_series(1, 30) n`);
+    const open: number[] = [];
+    for (let after = 0; after < 30;) {
+      const page = await log.readOpen(everything("one"), after, 30);
+      open.push(...page.events.map(({ position }) => position));
+      after = page.covered;
+    }
+    expect(open).toEqual(Array.from({ length: 30 }, (_, index) => index + 1).filter((position) => position !== 7));
+  });
+});
+
 describe("append", () => {
   it("gives gap-free positions per tenant and gap-free seqs per agent (invariant 2)", async () => {
     const { sql } = await testDatabase();

@@ -273,7 +273,8 @@ export class Owner implements CallOwner, ConversationOwner {
   async mayStart(): Promise<boolean> {
     while (!this.lost.aborted && !this.lease.allowsStart) {
       if (!(await this.flush())) return false;
-      await this.lease.extended;
+      // It may have been renewed meanwhile.
+      if (!this.lease.allowsStart) await this.lease.extended;
     }
     return !this.lost.aborted;
   }

@@ -124,12 +124,14 @@ export class Tail {
 
   #join(scope: Scope, waiter: Waiter): void {
     const key = scopeKey(scope);
-    for (const whose of whosesOf(scope)) {
+    const owners = whosesOf(scope);
+    // One group, whomever it waits for: what comes of several agents at once is one page.
+    const group = this.#waiters.get(owners[0] ?? "")?.get(key) ?? { scope, waiters: new Set() };
+    group.waiters.add(waiter);
+    for (const whose of owners) {
       const groups = this.#waiters.get(whose) ?? new Map<string, Group>();
-      if (groups.size === 0) this.#waiters.set(whose, groups);
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, { scope, waiters: new Set([waiter]) });
-      else group.waiters.add(waiter);
+      groups.set(key, group);
+      this.#waiters.set(whose, groups);
     }
   }
 
