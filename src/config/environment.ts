@@ -45,15 +45,22 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
 
 function anthropicOf(read: Read): Environment["anthropic"] {
   const baseUrl = urlOf("ANTHROPIC_BASE_URL", read("ANTHROPIC_BASE_URL"));
-  const apiKey = read("ANTHROPIC_API_KEY");
+  const apiKey = keyOf("ANTHROPIC_API_KEY", read("ANTHROPIC_API_KEY"));
   return apiKey === null ? null : { apiKey, baseUrl };
 }
 
 /** Servers of one's own mostly ask for no key. */
 function openAiOf(read: Read): Environment["openai"] {
   const baseUrl = urlOf("OPENAI_BASE_URL", read("OPENAI_BASE_URL"));
-  const apiKey = read("OPENAI_API_KEY");
+  const apiKey = keyOf("OPENAI_API_KEY", read("OPENAI_API_KEY"));
   return apiKey === null && baseUrl === null ? null : { apiKey, baseUrl };
+}
+
+/** The key is not repeated in the error. One that no header can hold would be in what the header's error says (invariant 11). */
+function keyOf(name: string, key: string | null): string | null {
+  if (key !== null && !/^[\x21-\x7e]+$/.test(key))
+    throw new ConfigurationError(`${name} has a line break, a space or another character that no key has: give the key alone`);
+  return key;
 }
 
 function portOf(text: string): number {

@@ -31,6 +31,8 @@ describe("settings that cannot work say what to do", () => {
       { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "nowhere" },
       /ANTHROPIC_BASE_URL must be an http or https URL/,
     ],
+    ["ANTHROPIC_API_KEY", { ANTHROPIC_API_KEY: "sk-a\n# b" }, /^ANTHROPIC_API_KEY has a line break, [^#]*: give the key alone$/],
+    ["OPENAI_API_KEY", { OPENAI_API_KEY: "sk-ä" }, /^OPENAI_API_KEY has a line break, a space or another character/],
     [
       "TRIPLANE_CONFIG",
       { TRIPLANE_CONFIG: "/nowhere/config.ts" },

@@ -211,6 +211,8 @@ describe("WebSocket", () => {
     const warnings: string[] = [];
     const logger = { warn: (message: string) => void warnings.push(message), error: () => {} };
     const { url } = await startTestApp({ overrides: { logger } });
+    // What the start said of the tests' PostgreSQL.
+    warnings.length = 0;
     expect(await closeCode(url, [{ type: "connection_init" }, "x".repeat(9 * 1024 * 1024)])).toBe(1009);
     expect(warnings).toEqual([expect.stringMatching(/^a WebSocket client broke the protocol \(.*\)$/)]);
     expect(printed).not.toHaveBeenCalled();

@@ -1,4 +1,4 @@
-import { toJson, type Json } from "../../lib/json.ts";
+import { mapStrings, toJson, type Json } from "../../lib/json.ts";
 import { storable } from "../../lib/text.ts";
 import { parseArguments } from "../calls/arguments.ts";
 import type { StoredBlock, StoredImage, SentImage } from "./images.ts";
@@ -51,7 +51,9 @@ export class AnswerBuilder {
 
   addCall(block: number, id: string, name: string, args: string): void {
     const requestedInput = parseArguments(args);
-    const input = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
+    const given = typeof requestedInput === "string" ? { invalid_arguments: requestedInput } : requestedInput;
+    // As its row has it: half a character, which some providers refuse, is none there.
+    const input = mapStrings(given, storable);
     const shortName = storable(name.slice(0, NAME_CHARACTERS));
     this.#content.push({ block, content: { type: "tool_use", id, name: toolName(name), input } });
     this.#calls.push({ providerId: id, name: shortName, requestedInput });

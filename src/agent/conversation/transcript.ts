@@ -7,6 +7,13 @@ import type { ContentBlock, ModelMessage } from "../models/model.ts";
 
 /** The most bytes of one window, without its images: more than any model reads. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
+/** No window is made shorter than that, in bytes, since a model has said that it is too long. */
+const LEAST_WINDOW_BYTES = 8 * 1024;
+/** The agents whose window was made shorter that a server remembers. */
+const SHORTENED = 10_000;
+
+/** The most images of one window. */
+const MOST_IMAGES = 20;
 
 /** The room for the windows that the owners of a server remember, of all its agents; and what a message takes besides its bytes. */
 const REMEMBERED_BYTES = 256 * 1024 * 1024;
@@ -83,6 +90,8 @@ type Conversation = { readonly transcriptLength: number };
 export class Transcripts {
   readonly #images: Images;
   readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
+  /** The bytes of their windows, by agent. */
+  readonly #shortened = new LRUCache<string, number>({ max: SHORTENED });
 
   /** `room` in bytes. */
   constructor(images: Images, room: number = REMEMBERED_BYTES) {
@@ -100,7 +109,7 @@ export class Transcripts {
 
   /** The transcript of an agent, for its owner's epoch. */
   of(sql: Sql, tenant: string, agentId: string): Transcript {
-    return new Transcript({ sql, tenant, agentId }, this.#images, this.#remembered);
+    return new Transcript({ sql, tenant, agentId }, this.#images, this.#remembered, this.#shortened);
   }
 }
 
@@ -109,23 +118,36 @@ export class Transcript {
   readonly #of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string };
   readonly #images: Images;
   readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
+  readonly #shortened: LRUCache<string, number>;
+  /** The bytes of the window that was made last, without its images. */
+  #given = 0;
+  /** Counts what was committed or forgotten: what was read before it is not remembered. */
+  #changes = 0;
 
   constructor(
     of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string },
     images: Images,
     remembered: LRUCache<Transcript, readonly TranscriptMessage[]>,
+    shortened: LRUCache<string, number>,
   ) {
     this.#of = of;
     this.#images = images;
     this.#remembered = remembered;
+    this.#shortened = shortened;
+  }
+
+  /** The most bytes of a window, without its images. */
+  get #room(): number {
+    return this.#shortened.get(this.#of.agentId) ?? WINDOW_BYTES;
   }
 
   /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
   async window({ transcriptLength }: Conversation, size: number): Promise<Window> {
     let messages = this.#remembered.get(this);
     if (messages === undefined) {
+      const before = this.#changes;
       messages = await this.#load(transcriptLength, size);
-      this.#remembered.set(this, messages);
+      if (this.#changes === before) this.#remembered.set(this, messages);
     }
     return this.#windowOf(messages, size);
   }
@@ -134,7 +156,19 @@ export class Transcript {
   windowWith(added: AddedMessages, size: number): Window | null {
     const messages = this.#remembered.get(this);
     const all = [...(messages ?? []), ...added.map(messageOf)];
-    return messages === undefined || bytesOf(all) > WINDOW_BYTES ? null : this.#windowOf(all, size);
+    return messages === undefined || bytesOf(all) > this.#room ? null : this.#windowOf(all, size);
+  }
+
+  /**
+   * The model has said that the window that it was given last is longer than it reads: those that follow have half of its text. False
+   * if they would not be shorter, since its newest step alone is more than its room, or if it was short.
+   */
+  shorten(): boolean {
+    const half = Math.floor(this.#given / 2);
+    if (half >= this.#room || half < LEAST_WINDOW_BYTES) return false;
+    this.#shortened.set(this.#of.agentId, half);
+    this.forget();
+    return true;
   }
 
   /**
@@ -142,6 +176,7 @@ export class Transcript {
    * the owner has not read, all are read again.
    */
   committed({ joins = [], messages = [] }: Pick<OwnerChange, "joins" | "messages">): void {
+    this.#changes += 1;
     if (joins.length > 0) this.forget();
     else this.#remember(messages.map(messageOf));
   }
@@ -150,19 +185,21 @@ export class Transcript {
     const messages = this.#remembered.get(this);
     if (messages === undefined) return;
     const all = [...messages, ...added];
-    if (bytesOf(all) > WINDOW_BYTES) this.forget();
+    if (bytesOf(all) > this.#room) this.forget();
     else this.#remembered.set(this, all);
   }
 
   /** Nobody asks, or what is remembered is not all. */
   forget(): void {
+    this.#changes += 1;
     this.#remembered.delete(this);
   }
 
   #windowOf(messages: readonly TranscriptMessage[], size: number): Window {
     const window = withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
     const images = window.reduce((sum, { content }) => sum + imageBytes(content), 0);
-    return { bytes: bytesOf(window) + images, messages: async () => modelMessages(await this.#read(window)) };
+    this.#given = bytesOf(window);
+    return { bytes: this.#given + images, messages: async () => modelMessages(await this.#read(window)) };
   }
 
   /** Reads the part that a window needs. The rest of a long conversation stays in the database. */
@@ -171,7 +208,7 @@ export class Transcript {
     const earliest = earliestCut(length, size);
     let moved = MOVED;
     while (moved === MOVED) moved = (await sql.query(MOVE, [agentId, earliest, length])).length;
-    return sql.query(LOAD, [agentId, earliest, length, WINDOW_BYTES]);
+    return sql.query(LOAD, [agentId, earliest, length, this.#room]);
   }
 
   /** Reads the images of messages. Most have none, and are as they are remembered. */
@@ -233,17 +270,23 @@ export function withOmissionNoted(messages: readonly TranscriptMessage[]): reado
   return [{ ...asked, content: [...asked.content, note] }, ...(first < 0 ? [] : rest.slice(first))];
 }
 
-/** The newest images, up to IMAGE_BYTES; a text stands in the place of older ones, since requests are bounded. */
+/**
+ * The newest images, up to IMAGE_BYTES and MOST_IMAGES; a text stands in the place of older ones, since providers bound both. With
+ * more than 20 images, Anthropic refuses each whose side is longer than 2,000 pixels, which people may send
+ * (platform.claude.com/docs/en/build-with-claude/vision).
+ */
 export function withinImageBudget(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
   if (messages.every(isRead)) return messages;
   let left = IMAGE_BYTES;
+  let images = 0;
   const budgeted = messages.toReversed().map((message) => {
     const { ordinal, kind, bytes } = message;
     if (isRead(message)) return message;
     const content = message.content.toReversed().map((block): StoredBlock => {
       if (block.type !== "image") return block;
       left -= block.source.bytes;
-      return left >= 0 ? block : { type: "text", text: "[an image that was sent earlier]" };
+      images += 1;
+      return left >= 0 && images <= MOST_IMAGES ? block : { type: "text", text: "[an image that was sent earlier]" };
     });
     return { ordinal, kind, content: content.toReversed(), bytes };
   });

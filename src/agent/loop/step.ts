@@ -175,14 +175,19 @@ export class StepRunner {
     else await owner.store(commit);
   }
 
-  /** A call that broke off after it said something is made again as a new step; then the fallback model answers; then the turn ends. */
+  /** A call that was too long, or that broke off after it said something, is made again as a new step; then the fallback model answers; then the turn ends. */
   async #endFailed(
     { error, texts, spent }: ModelOutcome & { kind: "failed" },
     view: AgentView,
     template: Template,
     model: Model,
   ): Promise<void> {
-    const { owner, interrupt } = this.#scope;
+    const { owner, interrupt, transcript } = this.#scope;
+    if (error.kind === "too_long" && transcript.shorten()) {
+      const message = `${error.message}; what was said and done at first is left out, and the call is made again`;
+      await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
+      return;
+    }
     const trouble = this.#troubleOf(view.turn);
     const brokenSteps = trouble.brokenSteps + 1;
     this.#trouble = { ...trouble, brokenSteps };

@@ -119,10 +119,11 @@ export function costOf(usage: TokenUsage, price: TokenPrice | null): number | nu
 
 /**
  * Why a model call failed. Some may go well when they are tried again: the provider limits or is overloaded, does not
- * answer, falls silent, or its stream breaks off. A request that the provider rejects, or to which the model refuses
- * an answer, fails again.
+ * answer, falls silent, or its stream breaks off. A request that is longer than the model reads, that the provider rejects, or
+ * to which the model refuses an answer, fails again.
  */
-export type ModelErrorKind = "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "rejected" | "refused";
+export type ModelErrorKind =
+  "rate_limited" | "overloaded" | "unavailable" | "silent" | "broken" | "too_long" | "rejected" | "refused";
 
 /** A model call failed. The message is shown to people and holds no secret. */
 export class ModelError extends Error {
@@ -143,6 +144,6 @@ export class ModelError extends Error {
 
   /** True if the same call may go well later. */
   get isRetryable(): boolean {
-    return this.kind !== "rejected" && this.kind !== "refused";
+    return this.kind !== "too_long" && this.kind !== "rejected" && this.kind !== "refused";
   }
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type OpenAI from "openai";
 import { activityFetch } from "./activity-fetch.ts";
 import {
@@ -95,17 +95,41 @@ function assistantParams(content: readonly ContentBlock[]): Param[] {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
   const calls = content.flatMap((block) =>
     block.type === "tool_use"
-      ? [{ id: block.id, type: "function", function: { name: block.name, arguments: JSON.stringify(block.input) } } as const]
+      ? [
+          {
+            id: sentId(block.id),
+            type: "function",
+            function: { name: block.name, arguments: JSON.stringify(block.input) },
+          } as const,
+        ]
       : [],
   );
   if (text === "" && calls.length === 0) return [];
   return [{ role: "assistant", content: text === "" ? null : text, ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
+/**
+ * An id of a call as every server takes it back: Mistral's wants nine letters and digits, and OpenAI's 40 characters at most. Ids
+ * may be those of another provider, or of a script.
+ */
+function sentId(id: string): string {
+  return createHash("sha256")
+    .update(id)
+    .digest("base64")
+    .replaceAll(/[^a-zA-Z0-9]/g, "")
+    .slice(0, 9);
+}
+
 /** The protocol has no mark for a failed call: the text says so. */
 function toolParam(block: ContentBlock): Param[] {
   if (block.type !== "tool_result") return [];
-  return [{ role: "tool", tool_call_id: block.tool_use_id, content: block.is_error ? `Error: ${block.content}` : block.content }];
+  return [
+    {
+      role: "tool",
+      tool_call_id: sentId(block.tool_use_id),
+      content: block.is_error ? `Error: ${block.content}` : block.content,
+    },
+  ];
 }
 
 /** Plain text if there are no images: some servers know no other form. */

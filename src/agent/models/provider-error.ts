@@ -23,6 +23,13 @@ const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
   timeout_error: "unavailable",
 };
 
+/**
+ * How providers say that a request is longer than the model reads: Anthropic, OpenAI and DeepSeek, vLLM, llama.cpp, Mistral,
+ * Gemini, Groq. None of them has a status of its own for it.
+ */
+const TOO_LONG =
+  /prompt is too long|exceeds? (the )?(available )?context|context[ _](length|window|limit)|maximum number of tokens|reduce the length/i;
+
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
 export function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
   const { type, message } = wordsOf(body);
@@ -34,7 +41,7 @@ export function providerError({ status, headers, body, cause, apiKey }: Provider
     });
   if (status === null)
     return new ModelError(KIND_OF_TYPE[type ?? ""] ?? "broken", `the model's stream broke off: ${said}`, { cause });
-  return new ModelError(kindOf(status), `the model's provider answered ${status}: ${said}`, {
+  return new ModelError(kindOf(status, words), `the model's provider answered ${status}: ${said}`, {
     cause,
     retryAfterMs: retryAfterOf(headers),
   });
@@ -52,7 +59,8 @@ export function brokenStream(thrown: unknown): ModelError {
     : new ModelError("broken", `the model's stream broke off: ${messageOf(thrown)}`, { cause: thrown });
 }
 
-function kindOf(status: number): ModelErrorKind {
+function kindOf(status: number, words: string): ModelErrorKind {
+  if (status === 413 || ((status === 400 || status === 422) && TOO_LONG.test(words))) return "too_long";
   if (status === 429) return "rate_limited";
   if (status === 529) return "overloaded";
   return status >= 500 || status === 408 || status === 409 ? "unavailable" : "rejected";

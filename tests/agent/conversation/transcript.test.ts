@@ -1,12 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StoredBlock } from "../../../src/agent/conversation/images.ts";
+import { AnswerBuilder } from "../../../src/agent/conversation/answer.ts";
+import { Images, type StoredBlock } from "../../../src/agent/conversation/images.ts";
 import {
   contextWindow,
   modelMessages,
+  Transcripts,
   withinImageBudget,
+  type AddedMessages,
   type TranscriptMessage,
 } from "../../../src/agent/conversation/transcript.ts";
+import { NO_TOKENS } from "../../../src/agent/models/model.ts";
+import { OutageWatch } from "../../../src/db/outage.ts";
+import type { Sql, Statement } from "../../../src/db/sql.ts";
+import type { Json } from "../../../src/lib/json.ts";
 
 /** A transcript of turns, each with so many tool steps. */
 function transcript(toolSteps: readonly number[]): TranscriptMessage[] {
@@ -90,3 +97,55 @@ it("old images give way to a text if the newest fill the request", () => {
   ]);
   expect(withinImageBudget(messages.slice(1))).toEqual(messages.slice(1));
 });
+
+it("no more than the newest 20 images are sent: with more of them, a provider takes smaller ones only", () => {
+  const image = (ordinal: number): StoredBlock => ({
+    type: "image",
+    source: { type: "kept", media_type: "image/png", digest: String(ordinal), bytes: 1_000 },
+  });
+  const messages = Array.from({ length: 25 }, (_, ordinal) => ({
+    ordinal,
+    kind: "USER" as const,
+    content: [image(ordinal)],
+    bytes: 200,
+  }));
+  const kinds = withinImageBudget(messages).flatMap((message) => message.content.map((block) => block.type));
+  expect(kinds).toEqual([...Array<string>(5).fill("text"), ...Array<string>(20).fill("image")]);
+});
+
+it("half a character in the arguments of a call is remembered as it is stored: some providers refuse it", () => {
+  const answer = new AnswerBuilder();
+  answer.addCall(0, "call", "fs_write", '{"content": "x\\ud83dy"}');
+  const { content } = answer.finish("tool_use", NO_TOKENS);
+  expect(content).toEqual([{ type: "tool_use", id: "call", name: "fs_write", input: { content: "x\ufffdy" } }]);
+});
+
+it("what is read late is not remembered in the place of what was committed meanwhile", async () => {
+  const reads: PromiseWithResolvers<object[]>[] = [];
+  const query = (({ name }: Statement) => {
+    if (name !== "load_transcript") return Promise.resolve([]);
+    const read = Promise.withResolvers<object[]>();
+    reads.push(read);
+    return read.promise;
+  }) as Sql["query"];
+  const sql: Sql = { query, outages: new OutageWatch(async () => {}), keepsPrepared: true };
+  const transcript = new Transcripts(new Images()).of(sql, "acme", "agent");
+  const asked = { ordinal: 0, kind: "USER", content: [{ type: "text", text: "go" }], bytes: 2 };
+  const windows = [1, 2].map(() => transcript.window({ transcriptLength: 1 }, 200));
+  await expect.poll(() => reads.length).toBe(2);
+  reads[0]?.resolve([asked]);
+  await windows[0];
+  transcript.committed({ messages: [message("ASSISTANT", 1, [{ type: "tool_use", id: "call", name: "read", input: {} }])] });
+  reads[1]?.resolve([asked]);
+  await windows[1];
+  const result = { type: "tool_result", tool_use_id: "call", content: "text", is_error: false };
+  const next = await transcript.windowWith([message("TOOL_RESULTS", 2, [result])], 200)?.messages();
+  expect(next?.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+});
+
+/** A message that an owner has committed, or is about to. */
+function message(kind: "ASSISTANT" | "TOOL_RESULTS", ordinal: number, content: Json): AddedMessages[number] {
+  const none = { arrival: null, createdBy: null, createdByKind: null, erasedAt: null, withdrawnAt: null };
+  const own = { id: `message ${ordinal}`, tenant: "acme", agentId: "agent", turn: 1, step: 1, createdAt: new Date() };
+  return { ...none, ...own, kind, ordinal, content, bytes: 10 };
+}

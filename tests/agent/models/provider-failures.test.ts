@@ -134,6 +134,40 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
   });
 
+  it("a conversation that is longer than the model reads is shortened until it is read, and stays so", async () => {
+    const tooLong = provider.error(400, "prompt is too long: 5 tokens > 4 maximum");
+    const { requests, client, agent } = await appWith(provider, [hello, hello, hello, tooLong, tooLong, hello, hello]);
+    const words = ["alpha", "bravo", "charlie", "delta", "echo"];
+    const texts = words.map((word) => `${word} ${"x".repeat(40_000)}`);
+    for (const text of texts.slice(0, 3)) await client.turn(agent.id, text);
+    const events = await client.turn(agent.id, texts[3] ?? "");
+    expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([
+      ["WARN", "too_long"],
+      ["WARN", "too_long"],
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    await client.turn(agent.id, "echo");
+    const sent = requests.map(({ body }) => words.filter((word) => JSON.stringify(body).includes(word)));
+    expect(sent.slice(3)).toEqual([
+      ["alpha", "bravo", "charlie", "delta"],
+      ["bravo", "charlie", "delta"],
+      ["charlie", "delta"],
+      ["charlie", "delta", "echo"],
+    ]);
+  });
+
+  it("a message that alone is longer than the model reads ends its turn, and the next message is answered", async () => {
+    const tooLong = provider.error(413, "request too large");
+    const { requests, client, agent } = await appWith(provider, [tooLong, tooLong, hello]);
+    const events = await client.turn(agent.id, "x".repeat(60_000));
+    expect(requests).toHaveLength(2);
+    expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([
+      ["WARN", "too_long"],
+      ["ERROR", "too_long"],
+    ]);
+    expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
+  });
+
   it.for(["cutBeforeAnything", "cutAfterCall", "malformed"] as const)(
     "%s: nothing was said, so the same step makes the call again",
     async (failure) => {

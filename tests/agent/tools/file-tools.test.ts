@@ -1,4 +1,4 @@
-import { chown, link, mkdir, open, readFile, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, link, mkdir, open, readFile, symlink, writeFile } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -266,7 +266,8 @@ describe("fs_write, fs_glob, fs_grep", () => {
   it("never leaves half a file: writes beside it, then renames, and keeps its permissions", async () => {
     const folder = await temporaryFolder();
     const path = join(folder, "run.sh");
-    await writeFile(path, "before", { mode: 0o750 });
+    await writeFile(path, "before");
+    await chmod(path, 0o750);
     const reader = await open(path);
     const { ino } = lstatSync(path);
     await runTool(folder, "fs_write", { path: "run.sh", content: "after" });

@@ -10,6 +10,7 @@ it("the copy of the system's names can be removed by the next server, also of fo
   const extracted = join("pki", "ca-trust", "extracted");
   await mkdir(join(source, extracted, "pem"), { recursive: true });
   await writeFile(join(source, extracted, "pem", "a.pem"), "certificate");
+  await chmod(join(source, extracted, "pem", "a.pem"), 0o644);
   const closed = [join(source, extracted, "pem"), join(source, extracted)];
   for (const each of closed) await chmod(each, 0o555);
   const copy = new SystemNames(copies, source).current();
