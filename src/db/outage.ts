@@ -111,9 +111,9 @@ export class OutageWatch {
   }
 
   /** Says that there is an outage, until it is over. */
-  async #sitOut(error: unknown): Promise<void> {
+  async #sitOut(problem: unknown): Promise<void> {
     const { signal } = this.#givingUp;
-    this.#set({ since: new Date(), problem: shownProblem(error), detail: messageOf(error) });
+    this.#set({ since: new Date(), problem: shownProblem(problem), detail: messageOf(problem) });
     while (!signal.aborted && !(await this.#isBack())) {
       this.#isUnavailable = true;
       await delay(PROBE_MS, undefined, { signal }).catch(() => {});

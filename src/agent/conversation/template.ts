@@ -18,7 +18,10 @@ export const CONVERSATION_SETTINGS = {
    * minute. A provider may ask for another. 1,000 if omitted.
    */
   modelRetryMs: withDefault(milliseconds(MINUTE_MS), 1_000),
-  /** After so long without a word from the provider a model call is given up, in ms, up to an hour. 60,000 if omitted. */
+  /**
+   * After so long without a word from the provider a model call is given up, in ms, up to an hour. 60,000 if omitted. Node's
+   * fetch gives up by itself after five minutes in which the provider's answer does not begin, or does not go on.
+   */
   modelIdleMs: withDefault(milliseconds(HOUR_MS), 60_000),
   /** True if people see what the model thinks, as THINK_CHUNK events and in messages. False if omitted. */
   exposeThinking: withDefault(Type.Boolean(), false),
