@@ -290,6 +290,43 @@ describe("SSE", () => {
     ]);
     expect(text).toContain("event: complete");
   });
+
+  it("a client that leaves before the first answer leaves no timer behind", async () => {
+    const timers = vi.spyOn(globalThis, "setInterval");
+    onTestFinished(() => timers.mockRestore());
+    const held = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const holding = (given: Sql): Sql => ({
+      ...given,
+      query: async (statement, values) => {
+        if (statement.name === "read_head") {
+          asked.resolve();
+          await held.promise;
+        }
+        return given.query(statement, values);
+      },
+    });
+    const { url } = await startTestApp({ overrides: { sql: holding } });
+    const pings = (): number => timers.mock.calls.filter(([, ms]) => ms === 12_000).length;
+    const subscribe = (signal: AbortSignal): Promise<Response> =>
+      fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "text/event-stream" },
+        body: JSON.stringify({ query: "subscription { timeline { cursor } }" }),
+        signal,
+      });
+    const before = pings();
+    const leaving = new AbortController();
+    const left = subscribe(leaving.signal).catch(() => null);
+    await asked.promise;
+    leaving.abort();
+    expect(await left).toBe(null);
+    held.resolve();
+    const staying = new AbortController();
+    expect((await subscribe(staying.signal)).status).toBe(200);
+    expect(pings() - before).toBe(1);
+    staying.abort();
+  });
 });
 
 describe("operators' routes", () => {
