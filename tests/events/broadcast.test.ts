@@ -10,7 +10,7 @@ import { Tails } from "../../src/events/following/tails.ts";
 import type { LogPage } from "../../src/events/log-page.ts";
 import { EventLog } from "../../src/events/log.ts";
 import { testDatabase } from "../support/database.ts";
-import { chunk, everything, insertAgent } from "../support/log.ts";
+import { chunk, everything, insertAgent, type RowAgent } from "../support/log.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 
 /** A log, what follows it, and a switch that takes its database away. */
@@ -170,15 +170,18 @@ describe("a broadcast", () => {
       const { log, tails, broadcasts, away, outages } = await eventServer();
       await fc.assert(
         fc.asyncProperty(RUN, async (happenings) => {
-          const agent = await insertAgent(log, "one");
-          const scope = { ...everything("one"), agentIds: [agent.agentId] };
+          const followed = [await insertAgent(log, "one"), await insertAgent(log, "one")];
+          const agentIds = followed.map(({ agentId }) => agentId);
+          const scope = { ...everything("one"), agentIds };
           const other = await insertAgent(log, "one");
           const isFailing = { is: false };
           const readers: { reader: TestReader; first: number; ended: Promise<void>; end: () => Promise<unknown> }[] = [];
           const mine: number[] = [];
-          const append = async (to: typeof agent): Promise<void> => {
-            const [outcome] = await log.append("one", [{ ...to, events: [chunk("x"), chunk("y")] }]);
-            if (outcome?.outcome === "COMMITTED" && to === agent) mine.push(...outcome.events.map(({ position }) => position));
+          const append = async (agents: readonly RowAgent[]): Promise<void> => {
+            const parts = agents.map((agent) => ({ ...agent, events: [chunk("x"), chunk("y")] }));
+            for (const outcome of await log.append("one", parts))
+              if (outcome.outcome === "COMMITTED")
+                for (const { agentId, position } of outcome.events) if (agentIds.includes(agentId ?? "")) mine.push(position);
           };
           const join = async (): Promise<void> => {
             const reader = new TestReader();
@@ -202,10 +205,14 @@ describe("a broadcast", () => {
             const chosen = readers[which % readers.length];
             switch (what) {
               case "append":
-                await append(agent);
+                // Of one of them, or of both at once with a stranger between.
+                await append(
+                  [followed.slice(0, 1), followed.slice(1), [...followed.slice(0, 1), other, ...followed.slice(1)]][which % 3] ??
+                    [],
+                );
                 break;
               case "append elsewhere":
-                await append(other);
+                await append([other]);
                 break;
               case "join":
                 await join();
@@ -239,7 +246,7 @@ describe("a broadcast", () => {
           }
           isFailing.is = false;
           readers.forEach(({ reader }) => reader.drain());
-          await append(agent);
+          await append(followed);
           for (const { reader, first, ended, end } of readers) {
             const owed = mine.filter((position) => position > first);
             const isEnded = await Promise.race([ended.then(() => true), macrotask(false)]);
