@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { getOperationAST, GraphQLError, type DocumentNode, type ExecutionArgs } from "graphql";
+import { getOperationAST, GraphQLError, type ExecutionArgs } from "graphql";
 import type { Context as ServerContext, SubscribePayload } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
@@ -69,17 +69,21 @@ export function serveWebSocket(
       ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
       ...(identified === null ? {} : { identified }),
     });
-    const document = parsed(() => envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query));
+    const document = await orError(() =>
+      envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query),
+    );
     if (document instanceof GraphQLError) return [document];
     const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
     if (errors.length > 0) return errors;
     if (!getOperationAST(document, operationName)) return [new GraphQLError("Unable to identify operation")];
+    const contextValue = await orError(envelope.contextFactory);
+    if (contextValue instanceof GraphQLError) return [contextValue];
     const args: ExecutionArgs = {
       schema: envelope.schema,
       document,
       operationName: operationName ?? null,
       variableValues: variables ?? null,
-      contextValue: await envelope.contextFactory(),
+      contextValue,
     };
     enveloped.set(args, envelope);
     return args;
@@ -107,13 +111,13 @@ export function serveWebSocket(
       },
       onError: ({ extra }, id, payload, errors) => {
         extra.operations?.end(id, payload);
+        closeToNobody(extra.socket, errors);
         return errors.map(formatted);
       },
       onComplete: ({ extra }, id, payload) => extra.operations?.end(id, payload),
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
         if (errors === undefined) return;
-        if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
-          extra.socket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is not admitted any more");
+        closeToNobody(extra.socket, errors);
         return { ...(data === undefined ? {} : { data }), errors: errors.map(formatted) };
       },
     },
@@ -176,14 +180,20 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
   webSocket.once("close", () => clearInterval(cut));
 }
 
-/** The document, or what is wrong with it: that ends the operation, not the socket. */
-function parsed(parse: () => DocumentNode): DocumentNode | GraphQLError {
+/** What is made for an operation, or the error for which there is none: that ends the operation, not the socket. */
+async function orError<Made extends object>(make: () => Made | Promise<Made>): Promise<Made | GraphQLError> {
   try {
-    return parse();
+    return await make();
   } catch (error) {
     if (error instanceof GraphQLError) return error;
     throw error;
   }
+}
+
+/** Closes the socket of somebody who is no longer admitted, as these errors say. */
+function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
+  if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
+    webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is not admitted any more");
 }
 
 function headersOf(headers: IncomingHttpHeaders): Headers {

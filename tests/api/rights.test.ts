@@ -165,4 +165,17 @@ describe("streams", () => {
     isAdmitted = false;
     await expect(waiting).rejects.toMatchObject({ code: 4403 });
   });
+
+  it("end with the socket on which their actor, who is no longer admitted, asks for something else", async () => {
+    let isAdmitted = true;
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["user"] } as const;
+    const app = await startTestApp({ config: { authenticate: () => (isAdmitted ? actor : null) } });
+    const client = connect(app.url);
+    const stream = client.iterate("subscription { monitor { caughtUp } }");
+    await stream.next();
+    const waiting = expect(stream.next()).rejects.toMatchObject({ code: 4403 });
+    isAdmitted = false;
+    await expect(client.iterate("{ __typename }").next()).rejects.toMatchObject({ code: 4403 });
+    await waiting;
+  });
 });
