@@ -6,9 +6,7 @@ export const LOST = 1006;
 /** After these the same again would end the same: the client breaks the protocol, or sends more than a message holds. */
 export const FATAL: ReadonlySet<number> = new Set([
   1009, // a message is too large (RFC 6455, 7.4.1)
-  4004, // of graphql-transport-ws: a bad response, and what follows
-  4005, // an error of the client's own
-  4400, // a bad message
+  4400, // of graphql-transport-ws: a bad message, and what follows
   4401, // a subscription before the acknowledgement
   4406, // a subprotocol that the server does not speak
   4409, // an operation id twice

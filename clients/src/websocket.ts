@@ -69,17 +69,22 @@ export function overWebSocket(options: WebSocketOptions): Transport {
 
 /**
  * A socket that is closed with 1000 while it is needed, as a proxy may in the middle of a stream, counts as lost:
- * graphql-ws would take that for an order to subscribe again from the beginning.
+ * graphql-ws would take that for an order to subscribe again from the beginning. Of a socket in whose place another one
+ * has come nothing more is told: graphql-ws would take its close for that of the other one.
  */
 function lostWhileNeeded(base: SocketClass, isNeeded: () => boolean): SocketClass {
+  let sockets = 0;
   return class extends base {
+    readonly #number = (sockets += 1);
     #listener: ((event: CloseEventLike) => void) | null = null;
 
     constructor(url: string, protocols?: string | string[]) {
       super(url, protocols);
       // If a socket is closed before it opens, the package `ws` has an error for whoever still listens.
       this.addEventListener("error", () => {});
-      this.addEventListener("close", (event) => this.#listener?.(this.#asLost(event)));
+      this.addEventListener("close", (event) => {
+        if (this.#number === sockets) this.#listener?.(this.#asLost(event));
+      });
       Object.defineProperty(this, "onclose", {
         set: (listener: ((event: CloseEventLike) => void) | null) => {
           this.#listener = listener;

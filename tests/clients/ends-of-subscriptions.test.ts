@@ -179,6 +179,39 @@ describe("a transport", () => {
     },
   );
 
+  it("whose connectionParams could not be had goes on with the next socket, though the one before closes only then", async () => {
+    const sinces: unknown[] = [];
+    const url = await playedServer(({ variables, next }) => {
+      sinces.push(variables["since"]);
+      next(page("a"));
+    });
+    const closing = Promise.withResolvers<() => void>();
+    let asked = 0;
+    const transport = overWebSocket({
+      url,
+      webSocketImpl: class extends WebSocket {
+        override emit(name: string, ...given: unknown[]): boolean {
+          if (name !== "close" || asked > 1) return super.emit(name, ...given);
+          closing.resolve(() => super.emit(name, ...given));
+          return true;
+        }
+      },
+      connectionParams: async () => {
+        asked += 1;
+        if (asked === 1) throw new Error("the token cannot be had");
+        (await closing.promise)();
+        return {};
+      },
+    });
+    onTestFinished(() => transport.dispose());
+    const lost: unknown[] = [];
+    const onStatus = (status: ResumeStatus): void => void (status.kind === "lost" && lost.push(status.error));
+    const stream = iterate(transport, { query: WATCH, variables: { since: "0" } }, { waitMs: () => 1, onStatus });
+    expect(await stream.next()).toEqual({ done: false, value: page("a") });
+    expect(lost).toEqual([new Error("the token cannot be had")]);
+    expect(sinces).toEqual(["0"]);
+  });
+
   it("gives up a socket that does not open in time, and tries again", async () => {
     const { port, requests } = await statusServer(200);
     const transport = overWebSocket({ url: `ws://127.0.0.1:${port}`, webSocketImpl: WebSocket, keepAlive: 50 });
