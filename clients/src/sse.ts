@@ -63,7 +63,7 @@ async function fail(sink: Sink<Result<unknown>>, error: unknown): Promise<void> 
   sink.error((await refusalOf(error)) ?? error);
 }
 
-/** A refusal comes as plain JSON with its errors, or as an HTTP status alone. */
+/** A refusal comes with its errors, as plain JSON or as the one event of a stream, or as an HTTP status alone. */
 async function refusalOf(error: unknown): Promise<unknown> {
   if (!(error instanceof NetworkError)) return null;
   const response: unknown = error.response;
@@ -74,9 +74,13 @@ async function refusalOf(error: unknown): Promise<unknown> {
   return mayPass ? null : new AttemptRefused(`the server answered ${response.status}`, { cause: error });
 }
 
+/** The first line of a stream that says something (Server-sent events, 9.2.6, of the HTML standard). JSON begins no line so. */
+const DATA = /^data: ?(.+)$/m;
+
 async function errorsOf(response: Response): Promise<readonly unknown[] | null> {
   try {
-    const body = (await response.json()) as { errors?: unknown };
+    const text = await response.text();
+    const body = JSON.parse(DATA.exec(text)?.[1] ?? text) as { errors?: unknown };
     return Array.isArray(body.errors) ? body.errors : null;
   } catch {
     return null;

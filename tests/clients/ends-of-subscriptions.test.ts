@@ -17,6 +17,7 @@ import { resumeExchange } from "../../clients/src/urql.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
+import { stillClock } from "../support/clock.ts";
 import { playedServer, statusServer } from "../support/providers/played-server.ts";
 import { providerServer } from "../support/providers/provider-server.ts";
 import WebSocket from "ws";
@@ -234,10 +235,19 @@ describe("a transport", () => {
     expect(requests()).toBe(9);
   });
 
+  it("over SSE tells a refusal that comes as the one event of a stream with another status than 200, and asks no more", async () => {
+    const errors = [{ message: "no", extensions: { code: "FORBIDDEN" } }];
+    const frames = [":\n\n", `event: next\ndata: ${JSON.stringify({ errors })}\n\n`, "event: complete\ndata:\n\n"];
+    const { url, requests } = await providerServer([{ status: 403, frames }]);
+    const transport = overSse({ url });
+    onTestFinished(() => transport.dispose());
+    expect((await iterate(transport, { query: WATCH }, { waitMs: () => 1 }).next()).value).toEqual({ errors });
+    expect(requests).toHaveLength(1);
+  });
+
   it.for(["WebSocket", "SSE"])("over %s that is disposed of ends its subscriptions for good", async (name) => {
     const app = await startTestApp();
-    const transport = overs[name]?.(app);
-    if (transport === undefined) throw new Error(name);
+    const transport = transportOver(name, app);
     const stream = iterate(transport, { query: WATCH }, { waitMs: () => 1 });
     await stream.next();
     const next = expect(stream.next()).rejects.toMatchObject({ code: "DISPOSED" });
@@ -290,13 +300,45 @@ const overs: Readonly<Record<string, (app: TestApp) => Transport>> = {
   SSE: (app) => overSse({ url: app.url }),
 };
 
+/** A transport of this name to the server. It is disposed of when the test ends. */
+function transportOver(name: string, app: TestApp): Transport {
+  const transport = overs[name]?.(app);
+  if (transport === undefined) throw new Error(name);
+  onTestFinished(() => transport.dispose());
+  return transport;
+}
+
+describe.for(Object.keys(overs))("a server that refuses for now, over %s", (name) => {
+  it("because its actor has no room says when to ask again, and is not asked before", async () => {
+    const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 100 } }, overrides: { clock: stillClock() } });
+    const query =
+      "subscription ($since: Cursor) { timeline(since: $since) { cursor caughtUp events { agent { id template { templateId } } } } }";
+    await iterate(transportOver(name, app), { query }).next();
+    const lost = Promise.withResolvers<Extract<ResumeStatus, { readonly kind: "lost" }>>();
+    const onStatus = (status: ResumeStatus): void => (status.kind === "lost" ? lost.resolve(status) : undefined);
+    const stream = iterate(transportOver(name, app), { query }, { waitMs: () => 1, onStatus });
+    const next = stream.next();
+    const { error, waitMs } = await lost.promise;
+    expect(error).toMatchObject([{ extensions: { code: "RATE_LIMITED" } }]);
+    expect(waitMs).toBeGreaterThan(1_000);
+    await stream.return();
+    await next;
+  });
+
+  it("because commits were lost is asked some times more, and then what it says is told", async () => {
+    const app = await startTestApp();
+    await connect(app.url).createAgent();
+    await app.database.sql.query({ name: "lose", text: "UPDATE tenant_log SET lost_at = now()" }, []);
+    let attempts = 0;
+    const onStatus = ({ kind }: ResumeStatus): void => void (kind === "connecting" && (attempts += 1));
+    const { value } = await iterate(transportOver(name, app), { query: WATCH }, { waitMs: () => 1, onStatus }).next();
+    expect(value).toMatchObject({ errors: [{ extensions: { code: "COMMITS_LOST" } }] });
+    expect(attempts).toBe(9);
+  });
+});
+
 describe.for(Object.keys(overs))("a cursor that has expired, over %s", (name) => {
-  const transportOf = (app: TestApp): Transport => {
-    const transport = overs[name]?.(app);
-    if (transport === undefined) throw new Error(name);
-    onTestFinished(() => transport.dispose());
-    return transport;
-  };
+  const transportOf = (app: TestApp): Transport => transportOver(name, app);
 
   it("is a ResumeError for plain clients, Apollo Client and urql: query again, and go on from there", async () => {
     const app = await startTestApp();

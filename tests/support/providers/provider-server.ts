@@ -48,7 +48,7 @@ export async function providerServer<Body>(
         .end(JSON.stringify(answer.body));
       return;
     }
-    response.writeHead(200, { "content-type": "text/event-stream", ...answer.headers });
+    response.writeHead(answer.status ?? 200, { "content-type": "text/event-stream", ...answer.headers });
     for (const frame of answer.frames) {
       response.write(frame);
       if (answer.paceMs !== undefined) await delay(answer.paceMs);
