@@ -64,13 +64,14 @@ async function* resultsOf<Data>(
       from,
       {
         next: (result) => {
-          // One that does not fit is asked for again: the kept ones may be the last, and then the server says so.
-          if (kept.length >= mostKept && cursor !== null) {
+          const next = cursorOf(result.data);
+          // A page that does not fit is asked for again: the kept ones may be the last, and then the server says so. A refusal is the end.
+          if (kept.length >= mostKept && cursor !== null && next !== null) {
             from = { ...request, variables: { ...request.variables, [sinceVariable]: cursor } };
             isFull = true;
             return end();
           }
-          cursor = cursorOf(result.data);
+          cursor = next;
           say({ kind: "result", result });
         },
         error: (error) => say({ kind: "failed", error }),

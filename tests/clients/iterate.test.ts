@@ -67,6 +67,25 @@ describe("iterate", () => {
     expect(seen).toEqual(["1", "2", "3", "4", "5", "6"]);
   });
 
+  it.each([1, 2, 3, 4])("tells a refusal after the 3 pages before it, although %i fill what is kept", async (mostKept) => {
+    const errors = [{ message: "too much", extensions: { code: "ANSWER_TOO_LARGE" } }];
+    const refusing: Transport = {
+      subscribe(request, sink) {
+        setImmediate(() => {
+          for (let page = Number(request.variables?.["since"]) + 1; page <= 3; page += 1)
+            sink.next({ data: { timeline: { cursor: String(page), caughtUp: false } } });
+          sink.error(errors);
+        });
+        return () => {};
+      },
+      dispose: () => {},
+    };
+    const seen: unknown[] = [];
+    const pages = iterate<Numbered>(refusing, { query: WATCH, variables: { since: "0" } }, { mostKept });
+    for await (const result of pages) seen.push(result.data?.timeline.cursor ?? result.errors);
+    expect(seen).toEqual(["1", "2", "3", errors]);
+  });
+
   it("ends the subscription when the loop breaks off", async () => {
     const server = fastServer(1_000);
     for await (const { data } of iterate<Numbered>(server.transport, { query: WATCH })) if (data?.timeline.cursor === "5") break;
