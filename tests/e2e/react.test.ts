@@ -9,7 +9,9 @@ import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { hasNoBox } from "../support/box.ts";
 import { chromiumPath, openPage, screenshot } from "../support/browser.ts";
 import { embeddedFolder } from "../support/embedded.ts";
+import { loseLeases, SHORT_LEASES } from "../support/lost-leases.ts";
 import { startServerProcess } from "../support/server-process.ts";
+import { ownTool } from "../support/tools.ts";
 
 const builds = new Map<string, Promise<string>>();
 
@@ -113,7 +115,7 @@ async function openEngineer(app: string, options: TestAppOptions) {
   await writeFile(join(folder, "fetch.mjs"), FETCH);
   const { page, complaints } = await openPage();
   await page.goto(await serve(app, server.url));
-  return { page, complaints, folder, conversation: page.getByRole("list", { name: "Conversation" }) };
+  return { page, complaints, server, folder, conversation: page.getByRole("list", { name: "Conversation" }) };
 }
 
 async function send(page: Page, text: string): Promise<void> {
@@ -176,6 +178,41 @@ inBrowser(
     await send(page, "run make test");
     await expect.poll(() => conversation.getByText("It said:").count()).toBe(3);
     expect(await page.getByRole("region", { name: "Approval" }).count()).toBe(2);
+    expect(complaints).toEqual([]);
+  },
+);
+
+inBrowser(
+  "examples/%s: what came of a call whose server died, in words that the model is given",
+  { timeout: 60_000 },
+  async (app) => {
+    const { page, complaints, server, conversation } = await openEngineer(app, {
+      config: { tools: [ownTool("deploy", () => new Promise(() => {}), false)] },
+      template: { unknownOutcome: "ask", permission: { mode: "auto" } },
+      script: {
+        replies: [
+          { when: { result: "deploy" }, say: ["It said: {{result}}"] },
+          { when: {}, call: [{ tool: "deploy", input: {} }] },
+        ],
+      },
+      overrides: { leaseTimes: SHORT_LEASES },
+    });
+    await send(page, "deploy it");
+    await conversation.getByText("EXECUTING").waitFor();
+    await loseLeases(server);
+    const done = page.getByRole("form", { name: "It was done" }).getByRole("button");
+    await done.waitFor();
+    const result = page.getByRole("textbox", { name: "What came of it, for the model", exact: true });
+    for (const nothing of ["", "  "]) {
+      await result.fill(nothing);
+      expect(await done.isDisabled()).toBe(true);
+    }
+    await result.fill("version 7 is live");
+    await screenshot(page, `${app}-outcome`);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await conversation.getByText("It said: version 7 is live").waitFor();
+    expect(await conversation.getByText("DONE by local").count()).toBe(1);
     expect(complaints).toEqual([]);
   },
 );

@@ -16,8 +16,8 @@ import {
   ProposalDocument,
   rememberAgent,
   SendMessageDocument,
-  type ApprovalDecision,
   type Asked,
+  type Decision,
   type Proposal,
 } from "@triplane/example-react-shared";
 
@@ -62,14 +62,14 @@ export function App(): ReactNode {
     return sent.data?.sendMessage.userErrors ?? NO_ANSWER;
   };
 
-  const decideAs = async (approvalId: string, decision: ApprovalDecision, inputHash: string | null): Promise<Refusals> => {
-    const decided = await decide({ variables: { input: { approvalId, decision, inputHash } } });
+  const decideAs = async (approvalId: string, decision: Decision, inputHash: string | null): Promise<Refusals> => {
+    const decided = await decide({ variables: { input: { approvalId, ...decision, inputHash } } });
     return decided.data?.decideApproval.userErrors ?? NO_ANSWER;
   };
   const allowFromNowOn = async (approvalId: string, rule: string, inputHash: string | null): Promise<Refusals> => {
     const stored = (await allowAlways({ variables: { input: { approvalId, rule } } })).data?.allowAlways;
     const refusals = stored?.userErrors ?? NO_ANSWER;
-    return refusals.length > 0 ? refusals : decideAs(approvalId, "ALLOW", inputHash);
+    return refusals.length > 0 ? refusals : decideAs(approvalId, { decision: "ALLOW" }, inputHash);
   };
   const look = async (approvalId: string): Promise<Asked> =>
     askedIn((await client.query({ query: AskedDocument, variables: { approvalId }, fetchPolicy: "no-cache" })).data);

@@ -1,13 +1,17 @@
 import type { Asked, Proposal } from "./asked.ts";
 import type { ApprovalDecision } from "./generated/documents.ts";
 
+/** A person's decision on an approval. What was done has a result: words for the model about what came of the call. */
+export type Decision =
+  { readonly decision: Exclude<ApprovalDecision, "DONE"> } | { readonly decision: "DONE"; readonly result: string };
+
 /** The actions of a person. */
 export type Actions = {
   /** False if it could not be sent: the text stays. The key is that of the draft: to send it again after a lost answer does it once. */
   readonly send: (text: string, templateId: string, idempotencyKey: string) => Promise<boolean>;
   /** Reads the question of an approval. Rejects if that cannot be said. */
   readonly look: (approvalId: string) => Promise<Asked>;
-  readonly decide: (approvalId: string, decision: ApprovalDecision, inputHash: string | null) => void;
+  readonly decide: (approvalId: string, decision: Decision, inputHash: string | null) => void;
   /** The rule that is proposed, or what another one would mean. Rejects if the server does not answer. */
   readonly propose: (approvalId: string, rule: string | null) => Promise<Proposal>;
   /** Stores a rule for all agents of the template, and allows what is asked. */

@@ -1,11 +1,12 @@
 import { visible } from "@triplane/client/command-lines";
 import { useEffect, useState, type ReactNode } from "react";
 import type { ApprovalKind, ConversationItem } from "@triplane/client/conversation";
-import type { Actions } from "./actions.ts";
+import type { Actions, Decision } from "./actions.ts";
 import { AlwaysAllow } from "./always-allow.tsx";
 import type { Asked } from "./asked.ts";
 import { Change, CommandLines } from "./change.tsx";
 import type { ApprovalDecision } from "./generated/documents.ts";
+import { Outcome } from "./outcome.tsx";
 
 type ApprovalItem = Extract<ConversationItem, { readonly kind: "approval" }>;
 
@@ -158,7 +159,7 @@ function Answer({
   readonly look: Look;
   readonly kind: ApprovalKind;
   readonly canStoreRules: boolean;
-  readonly decide: (decision: ApprovalDecision) => void;
+  readonly decide: (decision: Decision) => void;
   readonly propose: Parameters<typeof AlwaysAllow>[0]["propose"];
   readonly store: (rule: string) => void;
   readonly lookAgain: () => void;
@@ -182,11 +183,15 @@ function Answer({
       const { choices, widest } = ANSWERS[kind];
       return (
         <>
-          {choices.map(({ decision, label }) => (
-            <button key={decision} type="button" onClick={() => decide(decision)}>
-              {label}
-            </button>
-          ))}
+          {choices.map(({ decision, label }) =>
+            decision === "DONE" ? (
+              <Outcome key={decision} label={label} done={(result) => decide({ decision, result })} />
+            ) : (
+              <button key={decision} type="button" onClick={() => decide({ decision })}>
+                {label}
+              </button>
+            ),
+          )}
           {widest !== null && canStoreRules && !isRuling ? (
             <button type="button" onClick={() => setRuling(true)}>
               Always …

@@ -15,8 +15,8 @@ import {
   ProposalDocument,
   rememberAgent,
   SendMessageDocument,
-  type ApprovalDecision,
   type Asked,
+  type Decision,
   type Proposal,
 } from "@triplane/example-react-shared";
 import { useClient, useMutation, useQuery, type OperationResult } from "urql";
@@ -61,11 +61,12 @@ export function App(): ReactNode {
     return attempt(send({ input: { agentId: id, text, idempotencyKey } }), ({ sendMessage }) => sendMessage.userErrors);
   };
 
-  const decideAs = (approvalId: string, decision: ApprovalDecision, inputHash: string | null): Promise<boolean> =>
-    attempt(decide({ input: { approvalId, decision, inputHash } }), ({ decideApproval }) => decideApproval.userErrors);
+  const decideAs = (approvalId: string, decision: Decision, inputHash: string | null): Promise<boolean> =>
+    attempt(decide({ input: { approvalId, ...decision, inputHash } }), ({ decideApproval }) => decideApproval.userErrors);
   const allowFromNowOn = async (approvalId: string, rule: string, inputHash: string | null): Promise<void> => {
     const storing = allowAlways({ input: { approvalId, rule } });
-    if (await attempt(storing, ({ allowAlways: stored }) => stored.userErrors)) await decideAs(approvalId, "ALLOW", inputHash);
+    if (await attempt(storing, ({ allowAlways: stored }) => stored.userErrors))
+      await decideAs(approvalId, { decision: "ALLOW" }, inputHash);
   };
   const look = async (approvalId: string): Promise<Asked> => {
     const { data: answer, error: failure } = await client.query(AskedDocument, { approvalId }, FRESH);

@@ -1,23 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { LeaseTimes } from "../../../src/agent/loop/lease.ts";
 import type { ToolLimits } from "../../../src/agent/calls/slots.ts";
 import { defineTool } from "../../../src/agent/tools/tool.ts";
 import type { TemplateConfig } from "../../../src/triplane.ts";
 import { StandstillDocument, type DecideApprovalInput } from "../../generated/documents.ts";
-import { startTestApp, type TestApp } from "../../support/app.ts";
+import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../../support/client.ts";
 import { movableClock } from "../../support/clock.ts";
+import { loseLeases, SHORT_LEASES } from "../../support/lost-leases.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
 import { ownTool } from "../../support/tools.ts";
-
-const SHORT: LeaseTimes = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
-
-/** As if the holder had died: its lease has run out, and a new epoch has begun. */
-async function loseLeases(app: TestApp): Promise<void> {
-  const text =
-    "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL";
-  await app.database.sql.query({ name: "steal", text }, []);
-}
 
 /** An agent whose server "died" while its call ran. The first run of the tool hangs, later ones answer. */
 async function broken(
@@ -53,7 +44,7 @@ async function broken(
       ...(options.toolLimits === undefined ? {} : { toolLimits: options.toolLimits }),
     },
     template: { permission: { mode: "auto" }, ...options.template },
-    overrides: { leaseTimes: SHORT, clock },
+    overrides: { leaseTimes: SHORT_LEASES, clock },
   });
   const client = connect(app.url);
   const agent = await client.createAgent();
