@@ -26,15 +26,16 @@ const KEEP_ALIVE_MS = 12_000;
 /**
  * Subscriptions over one WebSocket (graphql-transport-ws). graphql-ws itself would subscribe again from where the
  * subscription began; here it makes one attempt. A connection that does not open, or does not answer a ping, in time
- * is closed.
+ * is closed. If `keepAlive` is 0 it is not pinged, and has 12 s to open.
  */
 export function overWebSocket(options: WebSocketOptions): Transport {
   const { keepAlive = KEEP_ALIVE_MS, webSocketImpl = globalThis.WebSocket } = options;
   if (!URL.canParse(options.url)) throw new TypeError(`${options.url} is not a URL: give one like wss://example.org/graphql`);
+  const answerMs = keepAlive > 0 && Number.isFinite(keepAlive) ? keepAlive : KEEP_ALIVE_MS;
   let silence: ReturnType<typeof setTimeout> | undefined;
   const giveUpLater = (): void => {
     clearTimeout(silence);
-    silence = setTimeout(() => client.terminate(), keepAlive);
+    silence = setTimeout(() => client.terminate(), answerMs);
   };
   const client = createClient({
     ...options,

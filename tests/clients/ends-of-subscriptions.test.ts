@@ -219,6 +219,16 @@ describe("a transport", () => {
     await expectLostAgain(transport, () => requests());
   });
 
+  it.for([0, Infinity])("whose pings are turned off with a keepAlive of %d opens its sockets", async (keepAlive) => {
+    const url = await playedServer(({ next }) => next(page("a")));
+    const transport = overWebSocket({ url, webSocketImpl: WebSocket, keepAlive });
+    onTestFinished(() => transport.dispose());
+    const kinds: string[] = [];
+    const stream = iterate(transport, { query: WATCH }, { waitMs: () => 1, onStatus: ({ kind }) => kinds.push(kind) });
+    expect((await stream.next()).value).toEqual(page("a"));
+    expect(kinds).toEqual(["connecting", "caught up"]);
+  });
+
   it("gives up an SSE stream that falls silent, and tries again", async () => {
     const server = await providerServer([{ frames: [": begun\n\n"], ending: "silence" }]);
     const transport = overSse({ url: server.url, silenceMs: 50 });
