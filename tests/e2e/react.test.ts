@@ -36,7 +36,8 @@ async function serve(app: string, url: string): Promise<string> {
 }
 
 // Continuous integration installs Chromium: there the tests always run.
-const inBrowser = it.skipIf(chromiumPath === null && process.env["CI"] === undefined).for(["react-apollo", "react-urql"]);
+const withChromium = it.skipIf(chromiumPath === null && process.env["CI"] === undefined);
+const inBrowser = withChromium.for(["react-apollo", "react-urql"]);
 
 inBrowser(
   "examples/%s: send, stream, tools, a reload while an approval waits, approve, and a server that is killed and comes back",
@@ -241,6 +242,43 @@ inBrowser(
     // The name has no address: the proxy tried it.
     await conversation.getByText("It said: 502 first.invalid has no address").waitFor();
     expect(await question.count()).toBe(1);
+    expect(complaints).toEqual([]);
+  },
+);
+
+// What both apps share does it.
+withChromium(
+  "examples: what is typed while a message is sent stays, and a message that could not be sent comes back into an empty field",
+  { timeout: 60_000 },
+  async () => {
+    const { page, complaints, conversation } = await openEngineer("react-urql", ENGINEER);
+    let sending = Promise.withResolvers<"goes" | "is lost">();
+    await page.route("**/graphql", async (route) => {
+      const isMessage = route.request().postData()?.includes("sendMessage") === true;
+      await (isMessage && (await sending.promise) === "is lost" ? route.abort() : route.continue());
+    });
+    const message = page.getByLabel("Message");
+    const button = page.getByRole("button", { name: "Send" });
+    await send(page, "first");
+    await expect.poll(() => message.inputValue()).toBe("");
+    await message.fill("second");
+    sending.resolve("goes");
+    await conversation.getByText("Mended.").waitFor();
+    await expect.poll(() => button.isEnabled()).toBe(true);
+    expect(await message.inputValue()).toBe("second");
+
+    sending = Promise.withResolvers();
+    await button.click();
+    await expect.poll(() => message.inputValue()).toBe("");
+    sending.resolve("is lost");
+    await expect.poll(() => message.inputValue()).toBe("second");
+
+    sending = Promise.withResolvers();
+    await button.click();
+    await message.fill("third");
+    sending.resolve("is lost");
+    await expect.poll(() => button.isEnabled()).toBe(true);
+    expect(await message.inputValue()).toBe("third");
     expect(complaints).toEqual([]);
   },
 );

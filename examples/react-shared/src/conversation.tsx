@@ -24,7 +24,7 @@ export function ConversationScreen({
   readonly problem: string | null;
   readonly actions: Actions;
 }): ReactNode {
-  const [{ draft, key }, setDraft] = useState(() => newDraft(""));
+  const [written, setDraft] = useState(() => newDraft(""));
   const [chosen, choose] = useState<string | null>(null);
   const templates = beginning?.templates.map(({ templateId }) => templateId) ?? [];
   const template = chosen ?? templates.find((id) => id === "assistant") ?? templates[0] ?? "";
@@ -54,10 +54,11 @@ export function ConversationScreen({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (draft.trim() === "" || isSending) return;
+          if (written.draft.trim() === "" || isSending) return;
           setSending(true);
-          void actions.send(draft, template, key).then((isSent) => {
-            if (isSent) setDraft(newDraft(""));
+          setDraft(newDraft(""));
+          void actions.send(written.draft, template, written.key).then((isSent) => {
+            if (!isSent) setDraft((since) => (since.draft === "" ? written : since));
             setSending(false);
           });
         }}
@@ -66,9 +67,10 @@ export function ConversationScreen({
           <select
             aria-label="Template"
             value={template}
+            disabled={isSending}
             onChange={(event) => {
               choose(event.target.value);
-              setDraft(newDraft(draft));
+              setDraft(newDraft(written.draft));
             }}
           >
             {templates.map((id) => (
@@ -79,7 +81,7 @@ export function ConversationScreen({
         <input
           aria-label="Message"
           placeholder="Find every TODO and make a todo for each."
-          value={draft}
+          value={written.draft}
           onChange={(event) => setDraft(newDraft(event.target.value))}
         />
         <button type="submit" disabled={isSending || (!hasAgent && template === "")}>
