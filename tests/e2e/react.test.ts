@@ -248,7 +248,7 @@ inBrowser(
 
 // What both apps share does it.
 withChromium(
-  "examples: what is typed while a message is sent stays, and a message that could not be sent comes back into an empty field",
+  "examples: what is typed while a message is sent stays, and a message that could not be sent comes back before it",
   { timeout: 60_000 },
   async () => {
     const { page, complaints, conversation } = await openEngineer("react-urql", ENGINEER);
@@ -278,7 +278,7 @@ withChromium(
     await message.fill("third");
     sending.resolve("is lost");
     await expect.poll(() => button.isEnabled()).toBe(true);
-    expect(await message.inputValue()).toBe("third");
+    expect(await message.inputValue()).toBe("second third");
     expect(complaints).toEqual([]);
   },
 );

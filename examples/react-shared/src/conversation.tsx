@@ -58,7 +58,7 @@ export function ConversationScreen({
           setSending(true);
           setDraft(newDraft(""));
           void actions.send(written.draft, template, written.key).then((isSent) => {
-            if (!isSent) setDraft((since) => (since.draft === "" ? written : since));
+            if (!isSent) setDraft((since) => (since.draft === "" ? written : newDraft(`${written.draft} ${since.draft}`)));
             setSending(false);
           });
         }}
