@@ -127,7 +127,7 @@ export class OutageWatch {
     this.#isUnavailable = false;
     if (!(await this.#check())) return false;
     const done = await Promise.allSettled([...this.#firsts].map((task) => task()));
-    return done.every(({ status }) => status === "fulfilled");
+    return !this.#isSuspectedAgain && done.every(({ status }) => status === "fulfilled");
   }
 
   #set(outage: Outage | null): void {

@@ -23,7 +23,7 @@ export type ConsumerServices = {
 
 /**
  * Makes consumers known before this server writes anything: a log that went on while they were away, by what others wrote, is
- * one in which they begin anew. What this server says at its start is not.
+ * one in which they begin anew. What this server itself writes at its start does not count for that.
  */
 export async function registerConsumers(services: ConsumerServices, consumers: readonly Consumer[]): Promise<void> {
   for (const { name } of consumers)

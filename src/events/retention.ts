@@ -30,8 +30,9 @@ const LOGS: Statement<Log, []> = {
   text: "SELECT tenant, floor::float8 AS floor, compacted::float8 AS compacted FROM tenant_log ORDER BY tenant",
 };
 /**
- * The next positions: the end of them, up to which all are older (null if none is), and whether there is none among them that is
- * not. An event whose time lies in the future, since a clock was wrong, counts as neither: it goes with what comes after it.
+ * The next positions. `end` is the last of them. `last` is the one up to which all are older, and null if there is none. `isWhole`
+ * is true if none of them is young. An event whose time lies in the future, since a clock was wrong, counts as neither: it
+ * goes with what comes after it.
  */
 const NEXT: Statement<Next, [tenant: string, after: number, before: Date, now: Date]> = {
   name: "retention_next",
@@ -223,6 +224,7 @@ async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number
     const [next] = await sql.query(NEXT, [tenant, looked, before, now]);
     if (next === undefined || next.end === null) return;
     if (next.last !== null) {
+      for (; next.last - after > CHUNK; after += CHUNK) yield [after, after + CHUNK];
       yield [after, next.last];
       after = next.last;
     }

@@ -89,6 +89,20 @@ describe("a database that answers after a connection was lost is checked until a
     expect(order).toEqual(["check", "check", "first"]);
   });
 
+  it("and at the end of an outage, if a connection is lost while others do what comes first", async () => {
+    let isAway = true;
+    const watch = new OutageWatch(async () => {
+      if (isAway) throw new Error("Connection terminated");
+    });
+    let checks = 0;
+    watch.onReconnect(async () => void (checks += 1));
+    watch.first(async () => (checks === 1 ? watch.suspect() : undefined));
+    watch.onChange(() => void (isAway = false));
+    watch.suspect();
+    await watch.over();
+    expect(checks).toBe(2);
+  });
+
   it("once, if it fails for a reason of its own", async () => {
     const watch = new OutageWatch(async () => {});
     let checks = 0;

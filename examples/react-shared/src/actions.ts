@@ -7,7 +7,7 @@ export type Decision =
 
 /** The actions of a person. */
 export type Actions = {
-  /** False if it could not be sent: the text comes back. The key is that of the draft: to send it again after a lost answer does it once. */
+  /** False if it could not be sent: the text comes back. The key is that of the draft: to send it again after a lost answer does it once, unless more was typed meanwhile. */
   readonly send: (text: string, templateId: string, idempotencyKey: string) => Promise<boolean>;
   /** Reads the question of an approval. Rejects if that cannot be said. */
   readonly look: (approvalId: string) => Promise<Asked>;

@@ -7,8 +7,10 @@ import type { ContentBlock, ModelMessage } from "../models/model.ts";
 
 /** The most bytes of one window, without its images: more than any model reads. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
-/** No window is made shorter than that, in bytes, since a model has said that it is too long. */
-const LEAST_WINDOW_BYTES = 8 * 1024;
+/** No window is made shorter than that since a model has said that it is too long, in bytes. */
+const LEAST_WINDOW_BYTES = 1_024;
+/** The share of its room that a window takes when it is read: it grows by the rest before it is read again, and begins later. */
+const READ_SHARE = 0.75;
 /** The agents whose window was made shorter that a server remembers. */
 const SHORTENED = 10_000;
 
@@ -50,7 +52,7 @@ const MOVE: Statement<object, [agentId: string, earliest: number, length: number
 
 /**
  * The newest person's message before the earliest cut, and what came after it; of that, the newest `$4` bytes, and at
- * least the last answer with its results, as well as the person's message that they belong to.
+ * least the last answer with its results, as well as the person's message that they belong to, if they do not begin with one.
  * Of a range with both ends the planner knows that it is small, and takes the index even if one agent has most rows.
  */
 const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, length: number, bytes: number]> = {
@@ -65,6 +67,7 @@ const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, len
         ) AS first FROM sized
     ), asked AS (
       SELECT max(ordinal) AS ordinal FROM sized WHERE kind = 'USER' AND ordinal < (SELECT first FROM kept)
+        AND (SELECT s.kind FROM sized s WHERE s.ordinal = (SELECT first FROM kept)) <> 'USER'
     )
     SELECT ordinal, kind, content, bytes FROM message
     WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3
@@ -83,6 +86,9 @@ export type Window = {
   readonly messages: () => Promise<ModelMessage[]>;
 };
 
+/** The room of the windows of one agent that a model reads, in bytes. */
+type ShortRoom = { readonly model: string; readonly bytes: number };
+
 /** The length of a conversation now, in messages. */
 type Conversation = { readonly transcriptLength: number };
 
@@ -90,8 +96,8 @@ type Conversation = { readonly transcriptLength: number };
 export class Transcripts {
   readonly #images: Images;
   readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
-  /** The bytes of their windows, by agent. */
-  readonly #shortened = new LRUCache<string, number>({ max: SHORTENED });
+  /** The rooms of windows that were too long for a model, by agent. */
+  readonly #shortened = new LRUCache<string, ShortRoom>({ max: SHORTENED });
 
   /** `room` in bytes. */
   constructor(images: Images, room: number = REMEMBERED_BYTES) {
@@ -118,8 +124,10 @@ export class Transcript {
   readonly #of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string };
   readonly #images: Images;
   readonly #remembered: LRUCache<Transcript, readonly TranscriptMessage[]>;
-  readonly #shortened: LRUCache<string, number>;
-  /** The bytes of the window that was made last, without its images. */
+  readonly #shortened: LRUCache<string, ShortRoom>;
+  /** The name of the model that reads the windows. */
+  #model = "";
+  /** The bytes of the window that was made last, besides its task. */
   #given = 0;
   /** Counts what was committed or forgotten: what was read before it is not remembered. */
   #changes = 0;
@@ -128,7 +136,7 @@ export class Transcript {
     of: { readonly sql: Sql; readonly tenant: string; readonly agentId: string },
     images: Images,
     remembered: LRUCache<Transcript, readonly TranscriptMessage[]>,
-    shortened: LRUCache<string, number>,
+    shortened: LRUCache<string, ShortRoom>,
   ) {
     this.#of = of;
     this.#images = images;
@@ -136,9 +144,17 @@ export class Transcript {
     this.#shortened = shortened;
   }
 
-  /** The most bytes of a window, without its images. */
+  /** The most bytes of a window besides its task, without its images. */
   get #room(): number {
-    return this.#shortened.get(this.#of.agentId) ?? WINDOW_BYTES;
+    const short = this.#shortened.get(this.#of.agentId);
+    return short?.model === this.#model ? short.bytes : WINDOW_BYTES;
+  }
+
+  /** The model of this name reads the windows from now on. */
+  readBy(model: string): void {
+    const before = this.#room;
+    this.#model = model;
+    if (this.#room !== before) this.forget();
   }
 
   /** The window of `size` messages that a model is given, of a conversation that is `transcriptLength` long now. */
@@ -156,17 +172,17 @@ export class Transcript {
   windowWith(added: AddedMessages, size: number): Window | null {
     const messages = this.#remembered.get(this);
     const all = [...(messages ?? []), ...added.map(messageOf)];
-    return messages === undefined || bytesOf(all) > this.#room ? null : this.#windowOf(all, size);
+    return messages === undefined || besidesTask(all) > this.#room ? null : this.#windowOf(all, size);
   }
 
   /**
-   * The model has said that the window that it was given last is longer than it reads: those that follow have half of its text. False
-   * if they would not be shorter, since its newest step alone is more than its room, or if it was short.
+   * The model has said that the window that it was given last is longer than it reads: what it has besides the task is half as long
+   * from now on. False if it cannot be shorter: there is next to nothing, or the newest step alone is more than its room.
    */
   shorten(): boolean {
     const half = Math.floor(this.#given / 2);
     if (half >= this.#room || half < LEAST_WINDOW_BYTES) return false;
-    this.#shortened.set(this.#of.agentId, half);
+    this.#shortened.set(this.#of.agentId, { model: this.#model, bytes: half });
     this.forget();
     return true;
   }
@@ -185,7 +201,7 @@ export class Transcript {
     const messages = this.#remembered.get(this);
     if (messages === undefined) return;
     const all = [...messages, ...added];
-    if (bytesOf(all) > this.#room) this.forget();
+    if (besidesTask(all) > this.#room) this.forget();
     else this.#remembered.set(this, all);
   }
 
@@ -198,8 +214,8 @@ export class Transcript {
   #windowOf(messages: readonly TranscriptMessage[], size: number): Window {
     const window = withinImageBudget(withOmissionNoted(contextWindow(messages, size)));
     const images = window.reduce((sum, { content }) => sum + imageBytes(content), 0);
-    this.#given = bytesOf(window);
-    return { bytes: this.#given + images, messages: async () => modelMessages(await this.#read(window)) };
+    this.#given = besidesTask(window);
+    return { bytes: bytesOf(window) + images, messages: async () => modelMessages(await this.#read(window)) };
   }
 
   /** Reads the part that a window needs. The rest of a long conversation stays in the database. */
@@ -208,7 +224,7 @@ export class Transcript {
     const earliest = earliestCut(length, size);
     let moved = MOVED;
     while (moved === MOVED) moved = (await sql.query(MOVE, [agentId, earliest, length])).length;
-    return sql.query(LOAD, [agentId, earliest, length, this.#room]);
+    return sql.query(LOAD, [agentId, earliest, length, Math.floor(this.#room * READ_SHARE)]);
   }
 
   /** Reads the images of messages. Most have none, and are as they are remembered. */
@@ -236,6 +252,11 @@ function imageBytes(content: readonly StoredBlock[]): number {
 /** True if a message has no image that must be read. */
 function isRead(message: TranscriptMessage): message is TranscriptMessage & ReadMessage {
   return message.content.every(({ type }) => type !== "image");
+}
+
+/** The bytes of messages besides the newest person's message: that is what the model is asked to do. */
+function besidesTask(messages: readonly TranscriptMessage[]): number {
+  return bytesOf(messages) - (messages.findLast(({ kind }) => kind === "USER")?.bytes ?? 0);
 }
 
 function bytesOf(messages: readonly TranscriptMessage[]): number {

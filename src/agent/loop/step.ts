@@ -78,6 +78,7 @@ export class StepRunner {
     const { owner } = this.#scope;
     if (!(await owner.mayStart())) return null;
     const model = this.#modelOf(before, template, first);
+    this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
     const started = stepStarted(owner.current(before), { model: model.name, files }, this.#now());
     const window = this.#earlyWindow(started, template);
@@ -184,7 +185,7 @@ export class StepRunner {
   ): Promise<void> {
     const { owner, interrupt, transcript } = this.#scope;
     if (error.kind === "too_long" && transcript.shorten()) {
-      const message = `${error.message}; what was said and done at first is left out, and the call is made again`;
+      const message = `${error.message}; the call is made again with less of the conversation`;
       await owner.commit(this.#aborted(view, model, spent, [...texts, warning(error.kind, message)]));
       return;
     }

@@ -101,9 +101,39 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     const [asked, ...steps] = messages;
     expect(asked?.role).toBe("user");
     expect(steps.map(({ role }) => role)).toEqual(
-      Array.from({ length: 14 }, (_, index) => (index % 2 === 0 ? "assistant" : "user")),
+      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? "assistant" : "user")),
     );
     expect(steps.at(-2)?.content).toEqual([{ type: "tool_use", id: "call 29", name: "read", input: {} }]);
+  });
+
+  it("a window that is too long for its model is shortened around its task until it is read, and begins at the same place for some steps", async () => {
+    const { sql, agentId, add } = await conversation();
+    const [taskBytes, outputBytes, readBytes] = [300_000, 55_000, 500_000];
+    await add("USER", [{ type: "text", text: "t".repeat(taskBytes) }]);
+    for (let step = 0; step < 20; step += 1) {
+      await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
+      const content = "x".repeat(outputBytes);
+      await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content, is_error: false }]);
+    }
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    transcript.readBy("small");
+    let window = await transcript.window({ transcriptLength: 41 }, 200);
+    let refusals = 0;
+    while (window.bytes > readBytes) {
+      expect(transcript.shorten()).toBe(true);
+      refusals += 1;
+      window = await transcript.window({ transcriptLength: 41 }, 200);
+    }
+    expect(refusals).toBe(2);
+    const beginsWith = async (): Promise<unknown> => (await window.messages())[1]?.content[0];
+    const first = await beginsWith();
+    expect((await window.messages()).at(-2)?.content).toEqual([{ type: "tool_use", id: "call 19", name: "read", input: {} }]);
+    transcript.committed({ messages: [notCommitted(agentId, 10_000)] });
+    window = await transcript.window({ transcriptLength: 42 }, 200);
+    expect(await beginsWith()).toEqual(first);
+    // Another model may read more.
+    transcript.readBy("large");
+    expect((await transcript.window({ transcriptLength: 41 }, 200)).bytes).toBeGreaterThan(readBytes);
   });
 
   it("one answer whose results alone are too long goes to the model with them", async () => {
