@@ -1,28 +1,15 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { LeaseTimes } from "../../../src/agent/loop/lease.ts";
 import type { Sql } from "../../../src/db/sql.ts";
 import { Deadline } from "../../../src/lib/deadline.ts";
-import { startTestApp, type TestApp } from "../../support/app.ts";
+import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
 import { testDatabase } from "../../support/database.ts";
 import { heldAgent } from "../../support/held-agent.ts";
+import { loseLeases, SHORT_LEASES } from "../../support/lost-leases.ts";
 import { calls, hangsAfter, playedModel, says } from "../../support/models.ts";
 import { testServices } from "../../support/services.ts";
 import { aroundStatements } from "../../support/statements.ts";
 import { ownTool } from "../../support/tools.ts";
-
-/** As if the holder had died: its lease has run out, and a new epoch has begun. */
-async function loseLeases(app: TestApp): Promise<void> {
-  await app.database.sql.query(
-    {
-      name: "steal",
-      text: "UPDATE agent SET lease_epoch = lease_epoch + 1, lease_owner = 'gone', lease_until = clock_timestamp() - interval '1 s' WHERE lease_owner IS NOT NULL",
-    },
-    [],
-  );
-}
-
-const SHORT: LeaseTimes = { ttlMs: 1_500, renewMs: 100, startMs: 1_000 };
 
 describe("an agent whose owner is gone", () => {
   it("has its running call sealed, never run again, and the turn goes on; the old owner commits nothing (invariants 4 and 5)", async () => {
@@ -40,7 +27,7 @@ describe("an agent whose owner is gone", () => {
       model,
       config: { tools: [tool] },
       template: { permission: { mode: "auto" } },
-      overrides: { leaseTimes: SHORT },
+      overrides: { leaseTimes: SHORT_LEASES },
     });
     const client = connect(app.url);
     const agent = await client.createAgent();
@@ -91,7 +78,7 @@ describe("an agent whose owner is gone", () => {
           ],
         },
       },
-      overrides: { leaseTimes: SHORT },
+      overrides: { leaseTimes: SHORT_LEASES },
     });
     const client = connect(app.url);
     const agent = await client.createAgent();
@@ -113,7 +100,7 @@ describe("an agent whose owner is gone", () => {
       () => hangsAfter("Half of"),
       () => says("All of it."),
     );
-    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT } });
+    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT_LEASES } });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
@@ -181,7 +168,7 @@ describe("an agent whose owner is gone", () => {
 
   it("while its template went says that another owner took it over, and ends its turn", async () => {
     const model = playedModel(() => hangsAfter("Half"));
-    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT } });
+    const app = await startTestApp({ model, overrides: { leaseTimes: SHORT_LEASES } });
     const client = connect(app.url);
     const agent = await client.createAgent();
     await client.send(agent.id, "go");
@@ -194,7 +181,7 @@ describe("an agent whose owner is gone", () => {
   });
 
   it("is gone on with if the database's clock was set back: its lease ends later than any can", async () => {
-    const app = await startTestApp({ model: playedModel(() => says("Here.")), overrides: { leaseTimes: SHORT } });
+    const app = await startTestApp({ model: playedModel(() => says("Here.")), overrides: { leaseTimes: SHORT_LEASES } });
     const { sql } = app.database;
     const client = connect(app.url);
     const agent = await client.createAgent();
