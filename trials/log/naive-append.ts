@@ -11,7 +11,7 @@ BEGIN
   agent := p_agents[1];
   fenced := false;
   base_position := nextval('naive_position') - 1;
-  PERFORM pg_sleep(random() * 0.02);
+  PERFORM pg_sleep(random() * 0.1);
   INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
   VALUES (p_tenant, base_position + 1, p_agents[1], base_seq + 1, p_append, p_channels[1], p_kinds[1], p_payloads[1]::json, p_ats[1]);
   RETURN NEXT;
