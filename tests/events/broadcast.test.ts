@@ -37,13 +37,15 @@ class TestReader {
   readonly shared = { count: 0 };
   isBackedUp = false;
   isAdmitted = true;
+  /** What it had been sent when its rights were revoked. */
+  sentWhenRevoked: number | null = null;
   #waiting: (() => void)[] = [];
 
   member(answer: Member["answer"]): Member {
     return {
       asks: "the same",
       answer,
-      admission: { isFresh: () => this.isAdmitted },
+      admission: { isFresh: () => this.isAdmitted && this.sentWhenRevoked === null },
       line: {
         send: (bytes) => {
           this.shared.count += 1;
@@ -96,6 +98,57 @@ describe("a broadcast", () => {
     expect(broadcasts).toMatchObject({ members: 0, size: 0 });
   });
 
+  it("answers at most 250 readers in one turn of the event loop, of all broadcasts, and of an outage too", async () => {
+    const { log, tails, broadcasts, away, outages } = await eventServer();
+    const agent = await insertAgent(log, "one");
+    const readers = Array.from({ length: 700 }, () => new TestReader());
+    const turn = { answers: 0, most: 0 };
+    let isCounting = true;
+    const count = (): void => {
+      turn.most = Math.max(turn.most, turn.answers);
+      turn.answers = 0;
+      if (isCounting) setImmediate(count);
+    };
+    const streams = readers.map((reader, index) => {
+      const member = reader.member((page) => Promise.resolve(Buffer.from(JSON.stringify(positionsOf(page)))));
+      const { send } = member.line;
+      member.line.send = (answer) => {
+        turn.answers += 1;
+        return send(answer);
+      };
+      // One broadcast of 400, and others of 100.
+      const asks = `${Math.max(0, Math.floor(index / 100) - 3)}`;
+      const stream = follow(tails, { scope: everything("one"), after: 0, until: null }, (covered, signal) =>
+        broadcasts.join(everything("one"), { ...member, asks }, covered, signal),
+      );
+      const pages: LogPage[] = [];
+      const ended = (async () => {
+        for await (const page of stream) {
+          turn.answers += 1;
+          pages.push(page);
+        }
+      })();
+      return { end: () => stream.return(), ended, pages };
+    });
+    await expect.poll(() => broadcasts.members).toBe(700);
+    expect(broadcasts.size).toBe(4);
+    turn.answers = 0;
+    count();
+    for (let index = 0; index < 3; index += 1) await log.append("one", [{ ...agent, events: [chunk("x")] }]);
+    for (const { positions } of readers) await expect.poll(() => positions).toEqual([1, 2, 3]);
+    away.is = true;
+    await log.head("one").catch(() => {});
+    for (const { pages } of streams) await expect.poll(() => pages.at(-1)?.outage ?? null).not.toBeNull();
+    away.is = false;
+    await outages.over();
+    await expect.poll(() => broadcasts.members).toBe(700);
+    isCounting = false;
+    expect(turn.most).toBeGreaterThan(100);
+    expect(turn.most).toBeLessThanOrEqual(250);
+    await Promise.all(streams.map(({ end }) => end()));
+    await Promise.all(streams.map(({ ended }) => ended));
+  });
+
   it("sends nothing again to a member that joined with a part of what the others are sent next (invariant 2)", async () => {
     const { log, tails, broadcasts } = await eventServer();
     const agent = await insertAgent(log, "one");
@@ -140,7 +193,18 @@ describe("a broadcast", () => {
   });
 
   type Happening =
-    "append" | "append elsewhere" | "join" | "leave" | "back up" | "drain" | "dismiss" | "admit" | "fail" | "outage" | "turn";
+    | "append"
+    | "append elsewhere"
+    | "join"
+    | "leave"
+    | "back up"
+    | "drain"
+    | "dismiss"
+    | "admit"
+    | "revoke"
+    | "fail"
+    | "outage"
+    | "turn";
   const HAPPENINGS: readonly Happening[] = [
     "append",
     "append",
@@ -153,6 +217,7 @@ describe("a broadcast", () => {
     "drain",
     "dismiss",
     "admit",
+    "revoke",
     "fail",
     "outage",
     "turn",
@@ -164,7 +229,7 @@ describe("a broadcast", () => {
   });
 
   it(
-    "gives each of its members every event once, in order, whoever joins, leaves, is backed up, must be asked about or fails (invariants 2 and 10)",
+    "gives each of its members every event once, in order, whoever joins, leaves, is backed up, must be asked about, is refused or fails (invariants 2, 10 and 12)",
     { timeout: 60_000 },
     async () => {
       const { log, tails, broadcasts, away, outages } = await eventServer();
@@ -194,6 +259,7 @@ describe("a broadcast", () => {
             );
             const ended = (async () => {
               for await (const page of stream) {
+                if (reader.sentWhenRevoked !== null) return;
                 reader.positions.push(...positionsOf(page));
                 if (reader.isBackedUp) await member.line.drained(new AbortController().signal);
               }
@@ -230,6 +296,9 @@ describe("a broadcast", () => {
               case "admit":
                 if (chosen !== undefined) chosen.reader.isAdmitted = what === "admit";
                 break;
+              case "revoke":
+                if (chosen !== undefined) chosen.reader.sentWhenRevoked ??= chosen.reader.positions.length;
+                break;
               case "fail":
                 isFailing.is = !isFailing.is;
                 break;
@@ -250,8 +319,9 @@ describe("a broadcast", () => {
           for (const { reader, first, ended, end } of readers) {
             const owed = mine.filter((position) => position > first);
             const isEnded = await Promise.race([ended.then(() => true), macrotask(false)]);
-            // Whoever left has a beginning of it.
-            if (!isEnded) await expect.poll(() => reader.positions.length).toBe(owed.length);
+            // Whoever left has a beginning of it, and nothing of what came after their rights were revoked.
+            if (reader.sentWhenRevoked !== null) expect(reader.positions.length).toBe(reader.sentWhenRevoked);
+            else if (!isEnded) await expect.poll(() => reader.positions.length).toBe(owed.length);
             expect(reader.positions).toEqual(owed.slice(0, reader.positions.length));
             await end();
             await ended;

@@ -92,6 +92,33 @@ describe("follow", () => {
     await Promise.all(readers.map((pages) => pages.return()));
   });
 
+  it("is given at most 500 events a page of what comes at once, also if it has read a part of it itself (invariants 2 and 10)", async () => {
+    const { sql } = await testDatabase();
+    const { log, tails } = eventServer(sql);
+    const agent = await insertAgent(log, "one");
+    const scope = everything("one");
+    const pages = follow(tails, { scope, after: 0, until: null });
+    // Ahead of the tail, as a follower that reads the log by itself.
+    const ahead = follow(tails, { scope, after: 100, until: null });
+    await Promise.all([pages.next(), ahead.next()]);
+    const sizes: number[] = [];
+    for (const stream of [pages, ahead]) {
+      const next = stream.next.bind(stream);
+      stream.next = async () => {
+        const result = await next();
+        if (result.done !== true) sizes.push(result.value.events.length);
+        return result;
+      };
+    }
+    const waiting = [take(pages, 1_200), take(ahead, 1_100)];
+    await log.append("one", [{ ...agent, events: Array.from({ length: 1_200 }, (_, index) => chunk(`${index}`)) }]);
+    const [all, rest] = await Promise.all(waiting);
+    expect(deltas(all ?? [])).toEqual(Array.from({ length: 1_200 }, (_, index) => `${index}`));
+    expect(deltas(rest ?? [])).toEqual(Array.from({ length: 1_100 }, (_, index) => `${index + 100}`));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(500);
+    await Promise.all([pages.return(), ahead.return()]);
+  });
+
   it("ends at once when it is returned while it waits", async () => {
     const { sql } = await testDatabase();
     const { tails } = eventServer(sql);

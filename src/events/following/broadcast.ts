@@ -1,8 +1,8 @@
-import { setImmediate as macrotask } from "node:timers/promises";
 import type { LogPage } from "../log-page.ts";
 import { scopeKey, type Scope } from "../scope.ts";
 import { follow } from "./follow.ts";
 import type { Line } from "./line.ts";
+import type { Slices } from "./slices.ts";
 import type { Tails } from "./tails.ts";
 
 /** A follower at the head of the log who may be told what is new together with others. */
@@ -16,9 +16,6 @@ export type Member = {
   /** The way to the reader. */
   readonly line: Line;
 };
-
-/** The sockets that are written to in one turn of the event loop at most: others must have their turns. */
-const SLICE = 250;
 
 /**
  * The broadcasts of a server. Followers at the head who want the same, and are answered the same, are the members of one
@@ -59,7 +56,7 @@ export class Broadcasts {
 
   #begin(key: string, scope: Scope, { answer }: Member, covered: number): Broadcast {
     const pages = follow(this.#tails, { scope, after: covered, until: null });
-    const broadcast = new Broadcast(pages, answer, covered, () => this.#open.delete(key));
+    const broadcast = new Broadcast(pages, answer, covered, this.#tails.slices, () => this.#open.delete(key));
     this.#open.set(key, broadcast);
     return broadcast;
   }
@@ -75,16 +72,24 @@ type Seat = Pick<Member, "admission" | "line"> & { covered: number; readonly lea
 class Broadcast {
   readonly #pages: AsyncGenerator<LogPage, void>;
   readonly #answer: Member["answer"];
+  readonly #slices: Slices;
   readonly #onOver: () => void;
   readonly #seats = new Set<Seat>();
   /** The position up to which members were sent everything. */
   #covered: number;
   #isOver = false;
 
-  constructor(pages: AsyncGenerator<LogPage, void>, answer: Member["answer"], covered: number, onOver: () => void) {
+  constructor(
+    pages: AsyncGenerator<LogPage, void>,
+    answer: Member["answer"],
+    covered: number,
+    slices: Slices,
+    onOver: () => void,
+  ) {
     this.#pages = pages;
     this.#answer = answer;
     this.#covered = covered;
+    this.#slices = slices;
     this.#onOver = onOver;
     // A problem that ends it, such as a cursor that has expired, meets each member that reads on by itself.
     this.#tell().then(
@@ -130,21 +135,15 @@ class Broadcast {
   }
 
   async #send({ events: [first], covered }: LogPage, answer: Uint8Array): Promise<void> {
-    let sent = 0;
-    for (const seat of this.#seats) {
+    await this.#slices.each(this.#seats, (seat) => {
       // It joined while the page was answered, and has all of it.
-      if (seat.covered >= covered) continue;
+      if (seat.covered >= covered) return;
       const hasPart = first !== undefined && first.position <= seat.covered;
-      if (hasPart || !seat.admission.isFresh()) {
-        seat.leave();
-        continue;
-      }
+      if (hasPart || !seat.admission.isFresh()) return seat.leave();
       const isTaken = seat.line.send(answer);
       seat.covered = covered;
       if (!isTaken) seat.leave();
-      sent += 1;
-      if (sent % SLICE === 0) await macrotask();
-    }
+    });
   }
 
   #end(): void {

@@ -77,6 +77,7 @@ async function* readPages(
       const last = until === null ? -1 : page.events.findIndex((event) => event.body.kind === until);
       if (last >= 0) {
         const events = page.events.slice(0, last + 1);
+        await tails.slices.take(1);
         return yield { ...page, events, covered: events[last]?.position ?? page.covered };
       }
       const wasCaughtUp = isCaughtUp;
@@ -88,6 +89,7 @@ async function* readPages(
         (isCaughtUp && !wasCaughtUp) ||
         isToldOutage(told) !== (outage !== null);
       if (isNews || isOverdue(covered, told, beganAt)) {
+        await tails.slices.take(1);
         yield outage === null ? page : { ...page, outage };
         told = { covered, at: performance.now(), isOutage: outage !== null };
       }

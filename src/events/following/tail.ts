@@ -231,11 +231,11 @@ export class Tail {
       }
     }
     for (const [group, own] of found) {
-      const page = { head: this.#head, events: own, covered: this.#head.position, outage: null };
+      const page = this.#pageOf(own, this.#head.position);
       const first = own[0]?.position ?? 0;
       let kept: number | null = null;
       for (const waiter of group.waiters) {
-        if (waiter.after >= first) this.#wakeAhead(waiter, page);
+        if (waiter.after >= first) this.#wakeAhead(waiter, own);
         else {
           if (waiter.after !== kept) this.#keep(group.scope, waiter.after, page);
           kept = waiter.after;
@@ -246,9 +246,9 @@ export class Tail {
   }
 
   /** A waiter that read the log itself, and is ahead of the tail. */
-  #wakeAhead(waiter: Waiter, page: LogPage): void {
-    const events = page.events.filter((event) => event.position > waiter.after);
-    if (events.length > 0) waiter.wake({ ...page, events });
+  #wakeAhead(waiter: Waiter, own: readonly TimelineEvent[]): void {
+    const events = own.filter((event) => event.position > waiter.after);
+    if (events.length > 0) waiter.wake(this.#pageOf(events, this.#head.position));
   }
 
   #wakeSkipped(): void {
@@ -272,18 +272,27 @@ export class Tail {
   }
 
   #page(scope: Scope, after: number): LogPage {
-    const events: TimelineEvent[] = [];
-    let bytes = 0;
+    return this.#pageOf(this.#after(scope, after), Math.max(after, this.#head.position));
+  }
+
+  *#after(scope: Scope, after: number): Generator<TimelineEvent, void> {
     for (let index = after - this.#floor; index < this.#events.length; index += 1) {
       const event = this.#events[index];
-      if (event === undefined || !inScope(scope, event)) continue;
-      if (events.length > 0 && (events.length === PAGE.events || bytes + event.bytes > PAGE.bytes)) {
-        return { head: this.#head, events, covered: event.position - 1, outage: null };
-      }
-      events.push(event);
-      bytes += event.bytes;
+      if (event !== undefined && inScope(scope, event)) yield event;
     }
-    return { head: this.#head, events, covered: Math.max(after, this.#head.position), outage: null };
+  }
+
+  /** As many of the events as a page has room for, and one at least. It covers `covered`, or what lies before the next event. */
+  #pageOf(all: Iterable<TimelineEvent>, covered: number): LogPage {
+    const events: TimelineEvent[] = [];
+    let bytes = 0;
+    for (const event of all) {
+      bytes += event.bytes;
+      if (events.length > 0 && (events.length === PAGE.events || bytes > PAGE.bytes))
+        return { head: this.#head, events, covered: event.position - 1, outage: null };
+      events.push(event);
+    }
+    return { head: this.#head, events, covered, outage: null };
   }
 
   #emptyPage(after: number): LogPage {

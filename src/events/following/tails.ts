@@ -6,6 +6,7 @@ import type { Bell } from "../bell/bell.ts";
 import type { TimelineEvent } from "../event.ts";
 import type { StorageOutage } from "../log-page.ts";
 import type { EventLog } from "../log.ts";
+import { Slices } from "./slices.ts";
 import { Tail, type TailBudget } from "./tail.ts";
 
 /** The time between two comparisons of the logs' positions with the tails', in ms, while the bell is heard and while it is not. */
@@ -21,6 +22,8 @@ type FollowedTail = { readonly tail: Promise<Tail>; followers: number };
  * the bell may be lost, by a poll of one statement for all of them.
  */
 export class Tails {
+  /** By which followers and broadcasts share the turns of the event loop. */
+  readonly slices = new Slices();
   readonly #log: EventLog;
   readonly #logger: Logger;
   readonly #mostBytes: number;
