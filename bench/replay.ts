@@ -10,7 +10,7 @@ import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./figure.ts";
 
 const EVENTS = 50_000;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const QUERY = 'subscription { timeline(since: "0", until: DONE) { cursor events { kind seq ... on TextChunk { delta } } } }';
 
 /** Events a second from the log to a client over WebSocket, against SELECT, JSON.stringify and ws.send of the same pages. */
@@ -82,8 +82,14 @@ export async function replay(url: string): Promise<Figure> {
   const rates: { ours: number; raw: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) rates.push({ ours: await rate(ours), raw: await rate(raw) });
   await app.close();
-  const best = { ours: Math.max(...rates.map((entry) => entry.ours)), raw: Math.max(...rates.map((entry) => entry.raw)) };
-  return { name: "replay", value: best.ours, unit: "events/s", baseline: best.raw, ratio: best.ours / best.raw };
+  const middle = rates.toSorted((a, b) => a.ours / a.raw - b.ours / b.raw)[Math.floor(ROUNDS / 2)] ?? { ours: 0, raw: 0 };
+  return {
+    name: "replay",
+    value: middle.ours,
+    unit: "events/s",
+    baseline: middle.raw,
+    ratio: middle.ours / middle.raw,
+  };
 }
 
 async function rate(run: () => Promise<void>): Promise<number> {

@@ -56,3 +56,9 @@ export function missed(figures: readonly Figure[]): readonly string[] {
     return isReached ? [] : [`${figure.name}: its ${target.of} is ${Number(reached.toPrecision(3))}, and ${bound} is the target`];
   });
 }
+
+/** The targets of which nothing was measured, each in words: a whole run has a figure for each. */
+export function unmeasured(figures: readonly Figure[]): readonly string[] {
+  const measured = new Set(figures.map(({ name }) => name));
+  return TARGETS.filter(({ name }) => !measured.has(name)).map(({ name }) => `${name}: it has a target, and was not measured`);
+}

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { missed, TARGETS } from "../../bench/targets.ts";
+import { missed, TARGETS, unmeasured } from "../../bench/targets.ts";
 
 const figure = (name: string, value: number, ratio: number | null) => ({ name, value, unit: "", baseline: null, ratio });
 
@@ -19,4 +19,12 @@ it("a figure is judged by its ratio, or by its value where it has no baseline", 
   ]);
   expect(missed([figure("turn", 2, null)])).toHaveLength(1);
   expect(missed([figure("fan-out 10,000, p50", 1_000, null)])).toEqual([]);
+});
+
+it("a target of which a whole run has no figure is a miss", () => {
+  expect(unmeasured(TARGETS.map(({ name }) => figure(name, 1, 1)))).toEqual([]);
+  const without = TARGETS.filter(({ name }) => name !== "append beside a snapshot").map(({ name }) => figure(name, 1, 1));
+  expect(unmeasured([...without, figure("append beside a snapshot of 60 s", 1, 1)])).toEqual([
+    "append beside a snapshot: it has a target, and was not measured",
+  ]);
 });

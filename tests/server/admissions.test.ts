@@ -1,0 +1,83 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Actor } from "../../src/agent/actors/actor.ts";
+import { Admissions, type Person } from "../../src/server/admissions.ts";
+import { OutageWatch } from "../../src/db/outage.ts";
+
+/** The time between two questions, in ms. */
+const EVERY_MS = 20;
+
+const actor = (id: string): Actor => ({ id, kind: "USER", tenant: "one", roles: ["user"], delegators: [] });
+
+/** A person whose sign-in and whose rows answer when the test says so; at once if it says nothing. */
+function somebody(id: string): Person & { asked: number; signIn: Promise<void>; rows: Promise<void> } {
+  const person = {
+    key: id,
+    asked: 0,
+    signIn: Promise.resolve(),
+    rows: Promise.resolve(),
+    identify: async () => {
+      person.asked += 1;
+      await person.signIn;
+      return { ...actor(id), name: null };
+    },
+    actorOf: () => person.rows.then(() => actor(id)),
+  };
+  return person;
+}
+
+/** Admissions by a clock that the test moves, and streams of people, with the reasons for which they were refused. */
+function admissionsOfTest() {
+  const clock = { ms: 0, now: () => new Date(clock.ms) };
+  const outages = new OutageWatch(() => Promise.resolve());
+  const admissions = new Admissions({ outages }, clock, EVERY_MS);
+  const open = (person: Person) => {
+    const admission = admissions.of(person, actor(person.key));
+    const refusals: unknown[] = [];
+    onTestFinished(admission.watch((reason) => refusals.push(reason)));
+    return { admission, refusals };
+  };
+  return { clock, open };
+}
+
+describe("the admissions of a server", () => {
+  it("ask about a person once for all their streams, whether a page comes or not (invariant 12)", async () => {
+    const { open } = admissionsOfTest();
+    const [many, one] = [somebody("many"), somebody("one")];
+    for (let index = 0; index < 10; index += 1) open(many);
+    open(one);
+    await expect.poll(() => one.asked).toBeGreaterThan(5);
+    expect(many.asked).toBeGreaterThan(1);
+    expect(many.asked).toBeLessThan(2 * one.asked);
+  });
+
+  it("let pages pass while they ask, as long as the last answer is young enough (invariant 12)", async () => {
+    const { clock, open } = admissionsOfTest();
+    const person = somebody("anna");
+    const held = Promise.withResolvers<void>();
+    person.rows = held.promise;
+    const { admission, refusals } = open(person);
+    await expect.poll(() => person.asked).toBe(1);
+    clock.ms += 2 * EVERY_MS - 1;
+    expect(admission.isFresh()).toBe(true);
+    clock.ms += 1;
+    expect(admission.isFresh()).toBe(false);
+    expect(refusals).toEqual([]);
+    held.resolve();
+    expect(await admission.refreshed()).toBe(true);
+    expect(admission.isFresh()).toBe(true);
+  });
+
+  it("end the streams of a person whose sign-in does not answer in time, and say so (invariant 12)", async () => {
+    const { open } = admissionsOfTest();
+    const [silent, other] = [somebody("silent"), somebody("other")];
+    const streams = [open(silent), open(silent)];
+    const neighbour = open(other);
+    silent.signIn = new Promise(() => {});
+    for (const { admission, refusals } of streams) {
+      await expect.poll(() => refusals).toMatchObject([{ extensions: { code: "TOO_SLOW" } }]);
+      expect(admission.isRefused()).toBe(true);
+      expect(await admission.refreshed()).toBe(false);
+    }
+    expect(neighbour.refusals).toEqual([]);
+  });
+});
