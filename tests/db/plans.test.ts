@@ -35,6 +35,18 @@ const HISTORY = (agents: number): readonly string[] => [
     SELECT 'approval-' || a, 'anna', 'USER', 'one', 'ALLOW', now() FROM generate_series(1, ${agents}) a WHERE a % 100 <> 0`,
   `INSERT INTO known_file (agent_id, path, tenant, access, is_whole, digest, bytes, modified_at, stamp, call_id, at)
     SELECT 'agent-' || a, f || '.txt', 'one', 'READ', true, md5(f::text), 1, now(), '1 2 3', 'call-' || a || '-1', now() FROM generate_series(1, ${agents}) a, generate_series(1, 5) f`,
+  `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, lease_until, state, end_reason, started_at, ended_at, is_end_told)
+    SELECT 'shell-' || a, 'one', 'agent-' || a, 'call-' || a || '-1', 'make', 's', 'h', NULL, 'ENDED', 'EXITED', now(), now(), true FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO host_request (approval_id, tool_call_id, in_background, tenant, agent_id, told_at)
+    SELECT 'approval-' || a, 'call-' || a || '-2', true, 'one', 'agent-' || a, now() FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO todo (agent_id, id, tenant, place, title, status) SELECT 'agent-' || a, t::text, 'one', t, 't', 'pending' FROM generate_series(1, ${agents}) a, generate_series(1, 3) t`,
+  `INSERT INTO actor (tenant, kind, id, name) SELECT 'one', 'USER', 'person-' || a, 'n' FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO delegation (id, tenant, from_id, from_kind, to_id, starts_at, ends_at, created_at, ended_at)
+    SELECT 'delegation-' || a, 'one', 'person-' || a, 'USER', 'person-' || a % 100, now() - interval '2 days', now() - interval '1 day', now() - interval '2 days', now() - interval '1 day' FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO allow_rule (id, tenant, template_id, agent_id, rule, approval_id, created_by, created_by_kind, created_at, revoked_at)
+    SELECT 'rule-' || a, 'one', 'template-' || a % 50, 'agent-' || a, 'fs_read(path:/' || a || ')', 'approval-' || a, 'anna', 'USER', now(), CASE WHEN a % 2 = 0 THEN now() END FROM generate_series(1, ${agents}) a`,
+  `INSERT INTO audit_count (tenant, hour, name, state, calls, executed, timed, sum_ms)
+    SELECT 'one', date_trunc('hour', now()) - a * interval '1 hour', 'tool-' || a % 9, 'COMPLETED', 1, 1, 1, 1 FROM generate_series(1, ${agents}) a`,
   `INSERT INTO image (tenant, digest, data) SELECT 'one', md5(a::text), '' FROM generate_series(1, ${agents}) a`,
   `INSERT INTO idempotency_key (tenant, actor_id, operation, key, body_hash, result_id, created_at)
     SELECT 'one', 'person-' || a % 100, 'send', a::text, 'h', 'r', now() FROM generate_series(1, ${agents}) a`,

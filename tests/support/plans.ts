@@ -1,15 +1,22 @@
 /** The tables that grow with what agents do. */
 export const GROWING = [
+  "actor",
   "agent",
+  "allow_rule",
   "approval",
   "audit_call",
+  "audit_count",
   "decision",
+  "delegation",
   "event",
+  "host_request",
   "idempotency_key",
   "image",
   "known_file",
   "message",
+  "shell",
   "step",
+  "todo",
   "tool_call",
 ];
 
@@ -20,7 +27,11 @@ const NOW = new Set([
   "approval_expiring",
   "approval_one_pending",
   "audit_call_open",
+  "delegation_not_ended",
+  "host_request_untold",
   "message_waiting",
+  "shell_running",
+  "shell_untold",
 ]);
 
 /** A plan as PostgreSQL tells it. */
