@@ -1,5 +1,6 @@
 import { setImmediate as macrotask } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { UnheardCalls } from "../../../src/agent/conversation/unheard-calls.ts";
 import type { AgentServices } from "../../../src/agent/loop/services.ts";
 import { ModelError, NO_TOKENS, type ModelEvent } from "../../../src/agent/models/model.ts";
 import { EventLog } from "../../../src/events/log.ts";
@@ -8,6 +9,7 @@ import { heldAgent, permissionOf, type HeldAgent } from "../../support/held-agen
 import { bodies, everything, readAll } from "../../support/log.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
 import { testServices } from "../../support/services.ts";
+import { silentLogger } from "../../support/silent-logger.ts";
 import { testTemplate } from "../../support/template.ts";
 import { ownTool } from "../../support/tools.ts";
 import { aroundWrites } from "../../support/writes.ts";
@@ -29,6 +31,8 @@ type AtSecondStep = {
   /** Resolves with the end of the loop. */
   readonly run: () => Promise<string>;
   readonly steal: () => Promise<void>;
+  /** What the server's log says of calls that nobody heard. */
+  readonly warnings: readonly string[];
 };
 
 async function atSecondStep(
@@ -49,7 +53,9 @@ async function atSecondStep(
   });
   const model = playedModel(() => calls("own"), second);
   const template = { permission: permissionOf({ mode: "auto" }), hooks: { ...testTemplate().hooks, ...hooks }, modelRetryMs: 1 };
-  const services = { ...testServices(holding, model, [TOOL], template), log: new EventLog(holding) };
+  const warnings: string[] = [];
+  const unheardCalls = new UnheardCalls({ ...silentLogger, warn: (message) => void warnings.push(message) });
+  const services = { ...testServices(holding, model, [TOOL], template), log: new EventLog(holding), unheardCalls };
   const agent = await heldAgent(services);
   await agent.send("go");
   const loop = await agent.hold();
@@ -57,6 +63,7 @@ async function atSecondStep(
     services,
     agent,
     model,
+    warnings,
     reached: reached.promise,
     go: () => go.resolve(),
     run: () => loop.run(),
@@ -104,6 +111,9 @@ describe("a model call that begins while its step is being committed", () => {
     expect(bodies(events, "TEXT_CHUNK_START")).toEqual([]);
     expect(events.some(({ body }) => "step" in body && body.step === 2)).toBe(false);
     expect([held.services.unheardCalls.count, held.services.unheardCalls.tokens]).toEqual([1, 7]);
+    expect(held.warnings).toEqual([
+      expect.stringMatching(/^the model call of step 2 of agent \S+ had begun .* 7 tokens were counted$/),
+    ]);
   });
 
   it("that fails before the commit is made again after it", async () => {
