@@ -3,19 +3,38 @@ import { isLoopback } from "../lib/loopback.ts";
 import type { Access } from "./access.ts";
 import { asksFor } from "./trusted-documents.ts";
 
+/** A request that is refused for its Host or its Origin: HTTP's status, and what to do. */
+export type OriginProblem = { readonly status: 400 | 403; readonly message: string };
+
 /**
- * Why a request is refused for where it comes from, or null. Web pages of other origins may not connect, and a server
- * without actors answers to loopback names only: otherwise any page in the operator's browser could drive agents.
+ * The reason for which a request is refused for where it comes from or goes to, or null. Web pages of other origins may not
+ * connect, and a server without actors answers to loopback names only: otherwise any page in the operator's browser could drive
+ * agents. A Host that is none is refused, since addresses are made of it.
  */
-export function originProblem({ headers, url }: IncomingMessage, { authentication, allowedOrigins }: Access): string | null {
+export function originProblem(
+  { headers, url }: IncomingMessage,
+  { authentication, allowedOrigins }: Access,
+): OriginProblem | null {
   const host = headers.host ?? "";
+  if (host !== "" && !isHost(host)) return { status: 400, message: `Host ${JSON.stringify(host)} is no name of a server` };
   if (authentication.kind === "local" && !isLoopback(hostname(host)))
-    return `Host ${JSON.stringify(host)} is not this machine: connect to 127.0.0.1 or localhost, or configure actors`;
+    return foreign(`Host ${JSON.stringify(host)} is not this machine: connect to 127.0.0.1 or localhost, or configure actors`);
   const { origin } = headers;
   if (isForeignRead(headers, url ?? "/"))
-    return "operations of other web pages are not answered: open this page itself, or send a POST with an allowed Origin";
+    return foreign(
+      "operations of other web pages are not answered: open this page itself, or send a POST with an allowed Origin",
+    );
   if (origin === undefined || allowedOrigins.includes(origin) || originHost(origin) === host) return null;
-  return `Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`;
+  return foreign(`Origin ${JSON.stringify(origin)} is not allowed: add it to allowedOrigins in the configuration`);
+}
+
+function foreign(message: string): OriginProblem {
+  return { status: 403, message };
+}
+
+/** True for a name or an address, with a port or without one, and nothing else of a URL. */
+function isHost(host: string): boolean {
+  return !/[\s/\\?#@]/.test(host) && URL.canParse(`http://${host}`);
 }
 
 /**

@@ -64,7 +64,7 @@ export async function startServer(
     (request, response) => {
       const [path] = (request.url ?? "/").split("?", 1);
       const problem = originProblem(request, options);
-      if (problem !== null) return answer(response, 403, problem);
+      if (problem !== null) return answer(response, problem.status, problem.message);
       switch (path) {
         case "/healthz":
           return answer(response, 200, "ok");

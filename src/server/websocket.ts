@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, Server } from "node:http";
+import { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getOperationAST, GraphQLError, type ExecutionArgs } from "graphql";
@@ -130,7 +130,7 @@ export function serveWebSocket(
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", destroy);
     const problem = originProblem(request, access);
-    if (problem !== null) return refuse(socket, 403, problem);
+    if (problem !== null) return refuse(socket, problem.status, problem.message);
     if ((request.url ?? "/").split("?", 1)[0] !== "/graphql") return refuse(socket, 404, "WebSockets connect to /graphql");
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       connections.set(webSocket, socket);
@@ -207,6 +207,6 @@ function headersOf(headers: IncomingHttpHeaders): Headers {
 function refuse(socket: Duplex, status: number, message: string): void {
   socket.once("finish", () => socket.destroy());
   socket.end(
-    `HTTP/1.1 ${status} ${status === 403 ? "Forbidden" : "Not Found"}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`,
   );
 }

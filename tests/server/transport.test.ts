@@ -74,6 +74,25 @@ describe("where requests come from", () => {
     expect(error.message).toContain("403");
   });
 
+  it("a Host that is none is refused before anything is made of it, whoever asks and whatever for", async () => {
+    const app = await startTestApp({ config: NEIGHBOURS });
+    const { origin } = new URL(app.url);
+    for (const host of ["[", "a b[", "a/graphql?query=", "a@b", "127.0.0.1:port"]) {
+      for (const path of ["/graphql", "/healthz", "/metrics", "/images/x"]) {
+        const { status, body } = await raw(origin + path, { host });
+        expect({ status, body }, `${host} ${path}`).toEqual({
+          status: 400,
+          body: `Host ${JSON.stringify(host)} is no name of a server\n`,
+        });
+      }
+      const refused = new WebSocket(app.url.replace(/^http/, "ws"), "graphql-transport-ws", { headers: { host } });
+      const [error] = (await once(refused, "error")) as [Error];
+      expect(error.message).toContain("400");
+    }
+    // Who says none, as HTTP/1.0 may, and by whatever name the server is known.
+    for (const host of ["", "triplane.example", "[::1]:4000"]) expect((await raw(app.url, { host })).status, host).toBe(401);
+  });
+
   it("forms, texts and mutations over GET do nothing", async () => {
     const { url } = await startTestApp();
     const mutation = 'mutation { createAgent(input: { templateId: "assistant" }) { cursor } }';
