@@ -9,6 +9,7 @@ import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
 import { accepted } from "../lib/result.ts";
+import { storable } from "../lib/text.ts";
 import { actorIds, type ActorNameOrId } from "./actor.ts";
 import { connection, type Connection, type PageArguments } from "./connection.ts";
 import type { Context } from "./context.ts";
@@ -91,8 +92,13 @@ function filtered({ states, templateIds, createdBy, isArchived, idleSince, title
     ...(createdBy ? { createdBy: { in: actorIds(createdBy) } } : {}),
     ...(isArchived === true ? { archivedAt: { not: null } } : isArchived === null ? {} : { archivedAt: null }),
     ...(idleSince ? { lastActivityAt: { lte: idleSince } } : {}),
-    ...(typeof title === "string" ? { title: { contains: title.replaceAll("\0", ""), mode: "insensitive" } } : {}),
+    ...(typeof title === "string" ? { title: { contains: literally(storable(title)), mode: "insensitive" } } : {}),
   };
+}
+
+/** The text as a pattern of LIKE that finds just that: Prisma hands on what it is given. */
+function literally(text: string): string {
+  return text.replace(/[\\%_]/g, "\\$&");
 }
 
 /** The snapshot's cursor: query, then subscribe since it. */

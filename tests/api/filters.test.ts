@@ -91,3 +91,29 @@ it("each condition of a filter leaves out what it does not fit", async () => {
       expect(await rows(filter, `${name}: ${value}`), `${filter}.${name}`).toEqual([ONE]);
   }
 });
+
+it("a title is found by any part of it, whatever its characters are in patterns of SQL", async () => {
+  const app = await startTestApp();
+  const client = connect(app.url);
+  const titles = ["a_c", "abc", "50 % of it", "back\\slash", "nul\0nul", "half \ud800"];
+  for (const title of titles) {
+    const query =
+      'mutation ($title: String) { createAgent(input: { templateId: "assistant", title: $title }) { userErrors { code } } }';
+    expect(await client.post({ query, variables: { title } })).toMatchObject({
+      data: { createAgent: { userErrors: [] } },
+    });
+  }
+  const found = async (title: string): Promise<readonly string[]> => {
+    const query = "query ($title: String) { agents(filter: { title: $title }) { nodes { title } } }";
+    const { data } = await client.post<{ agents: { nodes: { title: string }[] } }>({ query, variables: { title } });
+    return (data?.agents.nodes ?? []).map((agent) => agent.title).toSorted();
+  };
+  expect(await found("A_C")).toEqual(["a_c"]);
+  expect(await found("_")).toEqual(["a_c"]);
+  expect(await found("%")).toEqual(["50 % of it"]);
+  expect(await found("\\")).toEqual(["back\\slash"]);
+  expect(await found("k\\S")).toEqual(["back\\slash"]);
+  expect(await found("\0N")).toEqual(["nul\u2400nul"]);
+  expect(await found("\ud800")).toEqual(["half \ufffd"]);
+  expect(await found("")).toHaveLength(titles.length);
+});
