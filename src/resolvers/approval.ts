@@ -137,6 +137,7 @@ export type DecisionOutcomes = Omit<Payload, "rowId"> & { readonly outcomes: rea
 
 /** Each decision by itself, in the order given: one that is refused leaves the others alone. */
 export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<DecisionOutcomes> {
+  context.anew();
   const head = await context.snapshot();
   const before = formatCursor(head, head.position);
   if (requests.length > MOST_DECISIONS) {

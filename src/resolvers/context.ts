@@ -32,6 +32,8 @@ export type Context = {
    * nothing that the rows do not show.
    */
   readonly snapshot: () => Promise<LogHead>;
+  /** Begins an answer anew, with a later snapshot and loaders that know nothing: a mutation changes what was read before it. */
+  readonly anew: () => void;
   readonly admission: Admission;
   readonly broadcasts: Pick<Broadcasts, "join">;
   /** The reader of a subscription, who may be told of pages together with others; null for one who is answered alone. */

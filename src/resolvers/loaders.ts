@@ -32,6 +32,16 @@ export class Loaders {
     this.#snapshot = snapshot;
   }
 
+  /** Forgets what was read: each loader is made anew when it is next asked for. */
+  forget(): void {
+    this.#actorNames = null;
+    this.#approvals = null;
+    this.#callsOfSteps = null;
+    this.#openBlocks = null;
+    this.#usage = null;
+    this.#waitingFor = null;
+  }
+
   /** The names of actors; null for one without a name. */
   get actorNames(): DataLoader<ActorRef, string | null, string> {
     return (this.#actorNames ??= new DataLoader(async (actors) => readActorNames(this.#reads, this.#tenant, actors), {

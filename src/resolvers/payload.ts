@@ -11,8 +11,12 @@ export type Payload = {
   readonly userErrors: readonly UserError[];
 };
 
-/** The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none. */
+/**
+ * The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none. What the payload
+ * shows is read anew: the mutations before it in the same document have shown what it has changed.
+ */
 export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
+  context.anew();
   const head = await context.snapshot();
   if (!result.ok) return { rowId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
   const { id, position } = result.value;

@@ -29,10 +29,18 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person)
 }
 
 /** The part of the context that each answer has anew: its snapshot, and what is read once for it. */
-function oneAnswer(services: Pick<AgentServices, "log" | "reads">, tenant: string): Pick<Context, "snapshot" | "loaders"> {
+function oneAnswer(
+  services: Pick<AgentServices, "log" | "reads">,
+  tenant: string,
+): Pick<Context, "snapshot" | "loaders" | "anew"> {
   let head: Promise<LogHead> | null = null;
   const snapshot = (): Promise<LogHead> => (head ??= services.log.head(tenant));
-  return { snapshot, loaders: new Loaders(services.reads, tenant, snapshot) };
+  const loaders = new Loaders(services.reads, tenant, snapshot);
+  const anew = (): void => {
+    head = null;
+    loaders.forget();
+  };
+  return { snapshot, loaders, anew };
 }
 
 /** The context in which a page of a subscription is answered for the one who asks: it has a snapshot of its own. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InterruptAgentDocument } from "../../generated/documents.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
-import { SCRIPT } from "../../support/office.ts";
+import { ask, office, SCRIPT } from "../../support/office.ts";
 
 describe("decisions", () => {
   it("are made once: again the same answers the same, another way names what stands", async () => {
@@ -42,6 +42,34 @@ describe("decisions", () => {
     expect(
       (await client.decide({ approvalId, inputHash, decision: winner === "ALLOW" ? "DENY" : "ALLOW" })).userErrors,
     ).toMatchObject([{ code: "ALREADY_DECIDED" }]);
+  });
+
+  it("of one document answer each as of itself: what an earlier one showed is not shown again", async () => {
+    const { as } = await office({ selfApproval: true });
+    const { approvalId, inputHash } = await ask(as("ada"));
+    const decide = (name: string, hash: string | null): string =>
+      `${name}: decideApproval(input: { approvalId: "${approvalId}", decision: ALLOW, inputHash: "${hash}" }) {
+        cursor userErrors { code }
+        approval { state missingDecisions viewerCanDecide viewerCannotDecideReasons agent { waitingFor } }
+      }`;
+    type Decided = { readonly cursor: string; readonly approval: { readonly agent: { readonly waitingFor: string | null } } };
+    const query = `mutation { ${decide("wrong", "0".repeat(64))} ${decide("right", inputHash)} ${decide("late", "0".repeat(64))} }`;
+    const { data } = await as("ada").post<Record<"wrong" | "right" | "late", Decided>>({ query });
+    const asked = "a person to decide on fs_write";
+    expect(data?.wrong).toMatchObject({
+      userErrors: [{ code: "HASH_MISMATCH" }],
+      approval: { state: "PENDING", missingDecisions: 1, viewerCanDecide: true, agent: { waitingFor: asked } },
+    });
+    const closed = {
+      state: "ALLOWED",
+      missingDecisions: 0,
+      viewerCanDecide: false,
+      viewerCannotDecideReasons: ["CLOSED", "ALREADY_DECIDED"],
+    };
+    expect(data?.right).toMatchObject({ userErrors: [], approval: closed });
+    expect(data?.right.approval.agent.waitingFor).not.toBe(asked);
+    expect(data?.late).toMatchObject({ approval: closed });
+    expect((data?.late.cursor ?? "") >= (data?.right.cursor ?? "none")).toBe(true);
   });
 
   it("come too late once the turn was interrupted: the approval is sealed", async () => {
