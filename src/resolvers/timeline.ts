@@ -152,14 +152,14 @@ function openThenLater(context: Context, scope: Scope, until: EventKind | null):
       return;
     }
     while (page.covered < moment) {
-      yield page;
+      yield startingAt(page.covered, page);
       page = await readOpen(page.covered, moment);
     }
     later = follow(tails, { scope, after: moment, until }, joinOf(context, scope));
     // The first page of what comes later is at once, and carries the last of what is open.
     const next = await later.next();
     if (next.done === true) return;
-    yield { ...next.value, events: [...page.events, ...next.value.events] };
+    yield startingAt(moment, { ...next.value, events: [...page.events, ...next.value.events] });
     yield* later;
   })();
   const end = pages.return.bind(pages);
@@ -293,6 +293,12 @@ function pageOf(page: LogPage): TimelinePage {
   };
   pages.set(page, made);
   return made;
+}
+
+/** A page that has open requests before all of its scope: only after `start` is nothing left out. */
+function startingAt(start: number, page: LogPage): LogPage {
+  pages.set(page, { ...pageOf(page), startCursor: formatCursor(page.head, start) });
+  return page;
 }
 
 /**
