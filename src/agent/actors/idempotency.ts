@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { OutsideChange } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { mapStrings, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Actor } from "./actor.ts";
 import type { Outcome } from "./outcome.ts";
@@ -82,8 +83,10 @@ async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<st
   });
 }
 
+/** Lone surrogates, which have no canonical form, are replaced as they are where the body is stored. */
 function bodyHash(body: object): string {
+  const wellFormed = mapStrings(toJson(body) ?? null, (text) => text.toWellFormed());
   return createHash("sha256")
-    .update(canonicalize(body) ?? "")
+    .update(canonicalize(wellFormed) ?? "")
     .digest("hex");
 }
