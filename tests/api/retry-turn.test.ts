@@ -95,6 +95,22 @@ describe("retryTurn", () => {
     expect(ofType(events, "Done").map(({ turn }) => turn)).toEqual([1, 2]);
   });
 
+  it("under another key while one waits to begin is that one, and the key repeated asks for no other", async () => {
+    const app = await startTestApp({ model: playedModel(fails) });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    const set = (name: string, columns: string) => app.database.sql.query({ name, text: `UPDATE agent SET ${columns}` }, []);
+    await set("asked", "retry_turn = turn, lease_owner = 'elsewhere', lease_until = now() + interval '1 hour'");
+    expect(await retry(client, agent.id, "lost")).toMatchObject({ agent: { id: agent.id }, userErrors: [] });
+    // The retried turn has failed, too, and who has not heard of the answer asks again.
+    await set("failed", "retry_turn = NULL, lease_owner = NULL, lease_until = NULL");
+    expect(await retry(client, agent.id, "lost")).toMatchObject({ agent: { id: agent.id }, userErrors: [] });
+    expect(ofType(await client.events(agent.id), "TurnRetryRequested")).toEqual([]);
+    expect(await retry(client, agent.id)).toMatchObject({ userErrors: [] });
+    expect(ofType(await client.events(agent.id), "TurnRetryRequested")).toHaveLength(1);
+  });
+
   it("is refused before the first turn, after one that went well, for an archived agent, and to who may not steer it", async () => {
     const model = playedModel(() => says("Hello."));
     const app = await startTestApp({ model, config: NEIGHBOURS });

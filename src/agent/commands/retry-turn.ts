@@ -1,5 +1,7 @@
 import type { Sql, Statement } from "../../db/sql.ts";
+import type { OutsideChange } from "../../db/change.ts";
 import type { AgentState } from "../../db/generated/enums.ts";
+import type { AgentEvents } from "../../events/agent-events.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
@@ -50,15 +52,15 @@ async function tryToRetry(
 ): Promise<Result<Outcome, CommandRefusal> | "KEY_USED"> {
   for (;;) {
     const last = await readLastTurn(sql, id);
-    if (last.isRetried) return accepted({ id, position: null });
+    if (last.isRetried && keyed.key === null) return accepted({ id, position: null });
     const problem = problemOf(last);
     if (problem !== null) return refused(problem);
     const at = clock.now();
-    const body = { kind: "TURN_RETRY_REQUESTED", turn: last.turn, requestedBy: actorRef(keyed.actor) } as const;
+    const { events, change } = asking(last, at, keyed.actor);
     const outcome = await log.commit(
       keyed.actor.tenant,
-      { agentId: id, createdBy, events: [{ at, body }] },
-      { ...claimKey(keyed, id, at), wake: true, retry: { turn: last.turn } },
+      { agentId: id, createdBy, events },
+      { ...claimKey(keyed, id, at), ...change },
     );
     switch (outcome.outcome) {
       case "COMMITTED":
@@ -72,13 +74,25 @@ async function tryToRetry(
   }
 }
 
+/** The commit that asks for a retry: only the key is claimed in it if one was asked for before and has not begun. */
+function asking(
+  { turn, isRetried }: LastTurn,
+  at: Date,
+  actor: Actor,
+): Pick<AgentEvents, "events"> & { readonly change: OutsideChange } {
+  if (isRetried) return { events: [], change: {} };
+  const body = { kind: "TURN_RETRY_REQUESTED", turn, requestedBy: actorRef(actor) } as const;
+  return { events: [{ at, body }], change: { wake: true, retry: { turn } } };
+}
+
 async function readLastTurn(sql: Sql, agentId: string): Promise<LastTurn> {
   const [last] = await sql.query(READ, [agentId]);
   if (last === undefined) throw new Error(`agent ${agentId} does not exist`);
   return last;
 }
 
-function problemOf({ state, doneReason, isArchived }: LastTurn): CommandRefusal | null {
+function problemOf({ state, doneReason, isArchived, isRetried }: LastTurn): CommandRefusal | null {
+  if (isRetried) return null;
   if (isArchived) return ARCHIVED;
   if (state === "READY" && RETRYABLE.has(doneReason)) return null;
   const message =
