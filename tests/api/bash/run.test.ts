@@ -165,6 +165,16 @@ describe("bash_run", () => {
     expect(kept).toBe(whole);
   });
 
+  it("of a command that is stopped while it talks, the whole until then is kept", async () => {
+    const made = Array.from({ length: 3 }, () => ["bash_run", { command: "yes abcdefghijkl", timeout_ms: 700 }] as const);
+    const { app, client, agentId } = await bashApp(made);
+    const events = await client.turn(agentId, "go");
+    expect(ofType(events, "ErrorRaised").map(({ detail }) => detail)).toEqual(made.map(() => "timeout"));
+    const { toolCalls } = await client.get(KeptOutputsDocument, { agentId, offset: 0, bytes: 13 });
+    expect(toolCalls.nodes.map(({ keptOutput: kept }) => kept?.piece?.text)).toEqual(made.map(() => "abcdefghijkl\n"));
+    expect((await readdir(join(app.workspace, ".data/outputs"))).filter((name) => name.endsWith(".parts"))).toEqual([]);
+  });
+
   it("of output that has no text as much is kept, also if its bytes alone would fit", async () => {
     const command = "echo begins; head -c 30000 /dev/zero; echo ends";
     const { client, agentId, turn } = await bashApp([["bash_run", { command }]]);

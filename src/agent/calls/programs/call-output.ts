@@ -19,6 +19,7 @@ export class CallOutput {
   /** The programs that have not ended. */
   readonly #open = new Set<ShownOutput>();
   #isPartial = false;
+  #isClosed = false;
 
   /** `folder` is that of the segments, which is made if it is needed. */
   constructor(folder: string) {
@@ -32,8 +33,9 @@ export class CallOutput {
     return output;
   }
 
-  /** Takes what a program says. Resolves when there is room for more. */
+  /** Takes what a program says. Resolves when there is room for more. What a program says after the close is dropped. */
   take(output: ShownOutput, chunk: Buffer): Promise<void> {
+    if (this.#isClosed) return this.#writing;
     output.take(chunk);
     this.#writing = this.#writing.then(() => this.#keep(chunk));
     return this.#writing;
@@ -59,10 +61,11 @@ export class CallOutput {
   }
 
   /**
-   * Nothing more is said. True if the segments have more than the model reads; false if it reads all. Throws if they could
+   * Nothing more is taken. True if the segments have more than the model reads; false if it reads all. Throws if they could
    * not be written.
    */
   async close(): Promise<boolean> {
+    this.#isClosed = true;
     for (const output of this.#open) this.end(output);
     await this.#writing;
     if (this.#isPartial && this.#problem === null) await this.#spill().catch((error: unknown) => (this.#problem = error));
