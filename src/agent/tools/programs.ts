@@ -10,6 +10,9 @@ export type FinishedProgram = {
   readonly output: string;
   /** The length of all that it said. */
   readonly outputBytes: number;
-  /** The deeds of its sandbox that the model must know: covered files that it names, paths that were taken away again, and hosts that were refused. */
+  /**
+   * The deeds of its sandbox that the model must know: covered files that it names, paths that were taken away again, and hosts that
+   * were refused. One more says if something else held its output open.
+   */
   readonly notes: readonly string[];
 };
