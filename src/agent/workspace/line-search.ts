@@ -19,7 +19,7 @@ const TURN_CHARACTERS = 256 * 1024;
 /** A search for a fixed text. It ends when `signal` aborts. */
 export function literalSearch(pattern: string, isCaseSensitive: boolean, signal: AbortSignal): LineSearch {
   const wanted = isCaseSensitive ? pattern : pattern.toLowerCase();
-  const columnOf = (line: string): number => (isCaseSensitive ? line : line.toLowerCase()).indexOf(wanted);
+  const columnOf = inLine(pattern, (line) => (isCaseSensitive ? line : line.toLowerCase()).indexOf(wanted));
   return {
     async search(text, most) {
       const matches: LineMatch[] = [];
@@ -77,6 +77,12 @@ export function regexSearch(pattern: string, isCaseSensitive: boolean, signal: A
       ]),
     close: async () => void (await worker.terminate()),
   };
+}
+
+/** Looks in a line without the carriage return of a line end of two characters, unless the pattern itself has one. */
+export function inLine(pattern: string, columnOf: (line: string) => number): (line: string) => number {
+  if (/\r|\\r/.test(pattern)) return columnOf;
+  return (line) => columnOf(line.endsWith("\r") ? line.slice(0, -1) : line);
 }
 
 /** The lines of `text` for which `columnOf` answers a column, at most `most` of them. */

@@ -7,6 +7,7 @@ import { walk } from "../../workspace/walk.ts";
 import { PathRefused } from "../../workspace/path-refused.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import { closed } from "../../../lib/setting.ts";
+import { readersDecoder } from "./text-content.ts";
 import { Type } from "typebox";
 
 /** The files that are searched, and the most lines of one answer, if the call does not say. */
@@ -95,9 +96,9 @@ async function readText(
         return null;
       }
       const content = await file.readFile();
-      if (!content.subarray(0, 8 * 1024).includes(0)) return content.toString("utf8");
-      leftOut.binary += 1;
-      return null;
+      const decoder = readersDecoder(content);
+      if (decoder === null) leftOut.binary += 1;
+      return decoder?.decode(content) ?? null;
     } finally {
       await file.close();
     }

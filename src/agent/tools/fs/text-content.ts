@@ -26,6 +26,16 @@ export function decoderName(encoding: Encoding): string {
   return encoding === "utf-8-bom" ? "utf-8" : encoding;
 }
 
+/** The bytes of a file's start that are looked at to tell text from other content. */
+const PROBE_BYTES = 8 * 1024;
+
+/** The decoder of a text file that begins with these bytes, for readers: a byte that is no text becomes U+FFFD. Null if it is no text. */
+export function readersDecoder(start: Uint8Array): TextDecoder | null {
+  const encoding = encodingOf(start)?.encoding ?? "utf-8";
+  const isUtf8 = encoding.startsWith("utf-8");
+  return isUtf8 && start.subarray(0, PROBE_BYTES).includes(0) ? null : new TextDecoder(decoderName(encoding));
+}
+
 /**
  * The text of a file. Refuses what would not be the same bytes again when it is written back: other encodings, broken
  * characters, and content that is no text. The reason follows the name of the file.
