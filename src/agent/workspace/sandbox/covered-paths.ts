@@ -1,8 +1,8 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { errorCode } from "../../../lib/error-code.ts";
+import { folderEntries } from "./folder-entries.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The treatment of a path in a box: it is covered, open as it is, or, for a folder, looked into. */
@@ -64,7 +64,7 @@ export class CoveredPaths {
     sizeCalculation: ({ folders }) => Math.max(1, folders),
   });
 
-  /** Looks through a workspace. Throws SandboxRefused if it has too many folders to be looked through. */
+  /** Looks through a workspace. Throws SandboxRefused if it has too many folders to be looked through, or one that cannot be read. */
   async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<FoundInWorkspace> {
     const key = `${workspace}\0${rule.key}`;
     const look: Look = { rule, covered: [], repositories: [], folders: 0, signal };
@@ -104,14 +104,14 @@ function isUnchanged(real: string, { inode, changedAt, isSettled }: KnownFolder)
   return isSettled && found !== undefined && found.ino === inode && found.ctimeNs === changedAt;
 }
 
-/** Reads a folder. What was known of its folders is kept, to be compared. A folder that the server cannot read, no program of its boxes can. */
+/** Reads a folder. What was known of its folders is kept, to be compared. */
 function read(real: string, path: string, before: KnownFolder | null, { verdict }: CoverRule): KnownFolder | null {
   const found = lstatSync(real, { bigint: true, throwIfNoEntry: false });
   if (found === undefined || !found.isDirectory()) return null;
   const covered: string[] = [];
   const folders = new Map<string, KnownFolder | null>();
   let isRepository = false;
-  for (const entry of entriesOf(real)) {
+  for (const entry of folderEntries(real, path === "" ? real : path)) {
     if (entry.isSymbolicLink()) continue;
     if (entry.name === ".git" && path !== "") isRepository = true;
     const said = verdict(within(path, entry.name), entry.isDirectory());
@@ -120,15 +120,6 @@ function read(real: string, path: string, before: KnownFolder | null, { verdict 
   }
   const isSettled = Date.now() - Number(found.ctimeMs) > TICK_MS;
   return { inode: found.ino, changedAt: found.ctimeNs, isSettled, covered, isRepository, folders };
-}
-
-function entriesOf(real: string) {
-  try {
-    return readdirSync(real, { withFileTypes: true });
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return [];
-    throw error;
-  }
 }
 
 function within(folder: string, name: string): string {

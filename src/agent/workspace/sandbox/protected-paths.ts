@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { errorCode } from "../../../lib/error-code.ts";
+import { lstatSync, type Stats } from "node:fs";
+import { dirname, join } from "node:path";
+import { folderEntries, isForbidden, unreadable } from "./folder-entries.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The parts of a repository that git runs, or that tell git what to run; those of its submodules lie in `modules`. */
@@ -16,16 +16,9 @@ export function repositoryPaths(folder: string): readonly string[] {
 /** The paths that boxes protect of the worktrees which are now linked to a repository, as paths from the workspace's root. */
 export function worktreePaths(workspace: string, folder: string): readonly string[] {
   const worktrees = `${folder === "" ? "" : `${folder}/`}.git/worktrees`;
-  return foldersIn(join(workspace, worktrees)).flatMap((name) => WORKTREE_PARTS.map((part) => `${worktrees}/${name}/${part}`));
-}
-
-function foldersIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) return [];
-    throw error;
-  }
+  return folderEntries(join(workspace, worktrees), worktrees).flatMap(({ name }) =>
+    WORKTREE_PARTS.map((part) => `${worktrees}/${name}/${part}`),
+  );
 }
 
 /**
@@ -96,8 +89,8 @@ export type FoundPath =
   | { readonly kind: "absent" };
 
 /**
- * Looks for a path below a folder without following a link. Throws SandboxRefused if a part of the path is one: a mount
- * there would lead elsewhere.
+ * Looks for a path below a folder without following a link. Throws SandboxRefused if a part of the path is one, since a mount
+ * there would lead elsewhere, or if a folder of the path cannot be entered.
  */
 export function findPath(folder: string, path: string): FoundPath {
   const folders: string[] = [];
@@ -105,7 +98,7 @@ export function findPath(folder: string, path: string): FoundPath {
   for (const name of path.split("/")) {
     if (real !== folder) folders.push(real);
     real = join(real, name);
-    const found = lstatSync(real, { throwIfNoEntry: false });
+    const found = entryAt(real);
     if (found === undefined) return { kind: "absent" };
     if (found.isSymbolicLink())
       throw new SandboxRefused(
@@ -114,4 +107,12 @@ export function findPath(folder: string, path: string): FoundPath {
     if (!found.isDirectory()) return { kind: "present", path: real, isFolder: false, folders };
   }
   return { kind: "present", path: real, isFolder: true, folders };
+}
+
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw isForbidden(error) ? unreadable(dirname(path)) : error;
+  }
 }

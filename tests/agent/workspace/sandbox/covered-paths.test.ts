@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { coverRule } from "../../../../src/agent/policy/cover-rule.ts";
@@ -8,6 +8,7 @@ import { BUILTIN_TOOLS } from "../../../../src/agent/tools/builtin.ts";
 import { CoveredPaths, type CoverRule } from "../../../../src/agent/workspace/sandbox/covered-paths.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { temporaryFolder } from "../../../support/app.ts";
+import { as, asOwner, IS_ROOT, NOBODY } from "../../../support/users.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -57,6 +58,40 @@ describe("what a box covers of a workspace", () => {
     expect(refused).toBeInstanceOf(SandboxRefused);
     expect(String(refused).length).toBeLessThan(500);
   });
+
+  it.each(["300", "400", "000"])(
+    "is looked for in each folder that a program may open or open again: one of the mode %s is refused, and named",
+    async (mode) => {
+      const workspace = await temporaryFolder();
+      await files(workspace, ["keys/sub/.env", "other/a"]);
+      await asOwner(workspace, async () => {
+        const paths = new CoveredPaths();
+        expect(await covered(workspace, ruleOf({}), paths)).toEqual(["keys/sub/.env"]);
+        await chmod(join(workspace, "keys"), Number.parseInt(mode, 8));
+        const refused = covered(workspace, ruleOf({}), paths);
+        await expect(refused).rejects.toThrow(SandboxRefused);
+        await expect(refused).rejects.toThrow("the folder keys cannot be read");
+        await chmod(join(workspace, "keys"), 0o700);
+        expect(await covered(workspace, ruleOf({}), paths)).toEqual(["keys/sub/.env"]);
+      });
+    },
+  );
+
+  it.skipIf(!IS_ROOT)(
+    "is not looked for in another user's folder that no program can enter, and in one that it can",
+    async () => {
+      const workspace = await temporaryFolder();
+      await files(workspace, ["keys/.env", ".env"]);
+      await chown(workspace, NOBODY, NOBODY);
+      const find = () => as(NOBODY, () => covered(workspace, ruleOf({})));
+      for (const mode of [0o700, 0o744]) {
+        await chmod(join(workspace, "keys"), mode);
+        expect(await find()).toEqual([".env"]);
+      }
+      await chmod(join(workspace, "keys"), 0o711);
+      await expect(find()).rejects.toThrow("the folder keys cannot be read");
+    },
+  );
 
   it("is found together with the repositories below the root: as folders and as files of linked ones, in dependencies only if those are looked into", async () => {
     const workspace = await temporaryFolder();

@@ -1,13 +1,14 @@
-import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { PROTECTED_PATHS, protects } from "../../../../src/agent/workspace/sandbox/protected-paths.ts";
+import { findPath, PROTECTED_PATHS, protects, worktreePaths } from "../../../../src/agent/workspace/sandbox/protected-paths.ts";
 import { SandboxRefused } from "../../../../src/agent/workspace/sandbox/sandbox-refused.ts";
 import { TakenAway } from "../../../../src/agent/workspace/sandbox/taken-away.ts";
 import { temporaryFolder } from "../../../support/app.ts";
 import { ended, hasNoBox, testBox } from "../../../support/box.ts";
+import { asOwner } from "../../../support/users.ts";
 
 /** A folder of another disk. */
 const MEMORY = "/dev/shm";
@@ -95,6 +96,22 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     ["worktrees/linked/commondir", false],
   ])("of the file tools: %s is one: %s", (name, isProtected) => {
     expect(protects(PROTECTED_PATHS, [name])).toBe(isProtected);
+  });
+
+  it("are not those of folders that cannot be read: the start is refused, and the folder is named", async () => {
+    const workspace = await temporaryFolder();
+    await mkdir(join(workspace, ".git/worktrees/linked"), { recursive: true });
+    await asOwner(workspace, async () => {
+      expect(worktreePaths(workspace, "")).toContain(".git/worktrees/linked/commondir");
+      for (const closed of [".git/worktrees", ".git"]) {
+        await chmod(join(workspace, closed), 0o200);
+        expect(() => worktreePaths(workspace, "")).toThrow("the folder .git/worktrees cannot be read");
+        await chmod(join(workspace, closed), 0o700);
+      }
+      await chmod(join(workspace, ".git"), 0o600);
+      expect(() => findPath(workspace, ".git/hooks")).toThrow(SandboxRefused);
+      await chmod(join(workspace, ".git"), 0o700);
+    });
   });
 
   it("that would be too many are refused, with what to do", async () => {
