@@ -1,7 +1,6 @@
-import { basename, relative } from "node:path";
+import { relative } from "node:path";
 import { existsSync } from "node:fs";
 import { isInside } from "../../../lib/path-inside.ts";
-import { isSecretPath } from "../secret-files.ts";
 import { isSeen, type Mount } from "./bubblewrap-arguments.ts";
 import { findPath, repositoryPaths, worktreePaths, type FoundPath } from "./protected-paths.ts";
 import type { Program } from "./sandbox.ts";
@@ -52,7 +51,7 @@ export function boxPlan(
   const places = placesOf(hidden, guarded, new Set([workspace, home]));
   if (places.size > MOST_PLACES)
     throw new SandboxRefused(
-      `${places.size} files of the workspace would have to be covered or protected, and ${MOST_PLACES} can be: put denied files in one folder, and deny the folder; of ${repositories.length} repositories below the workspace's root, let the agent work in one`,
+      `${places.size} files and folders of the workspace would have to be covered, protected or kept in their places, and ${MOST_PLACES} can be: put files with secrets and denied files in one folder, and deny the folder; of ${repositories.length} repositories below the workspace's root, let the agent work in one`,
     );
   const absent = [...hidden.filter(({ path }) => own.includes(path)), ...guarded].filter(({ found }) => found.kind === "absent");
   return {
@@ -67,7 +66,7 @@ type Found = { readonly path: string; readonly found: FoundPath };
 /**
  * The mounts in a workspace, one a place: what is hidden before what is guarded, and both before the folders in which
  * they lie. Such a folder is mounted on itself, since a folder that is a mount cannot be moved away, and another one put
- * in its place. A name that mostly stands for secrets is hidden wherever its folder goes.
+ * in its place; nor can a folder with secrets be moved to where names stand for none, as into `node_modules`.
  */
 function placesOf(hidden: readonly Found[], guarded: readonly Found[], taken: ReadonlySet<string>): ReadonlyMap<string, Mount> {
   const places = new Map<string, Mount>();
@@ -79,7 +78,7 @@ function placesOf(hidden: readonly Found[], guarded: readonly Found[], taken: Re
     if (found.kind === "present") add({ kind: found.isFolder ? "empty folder" : "empty file", target: found.path });
   for (const { found } of guarded)
     if (found.kind === "present") add({ kind: "read-only", source: found.path, target: found.path });
-  for (const { found } of [...hidden.filter(({ path }) => !isSecretPath(basename(path))), ...guarded])
+  for (const { found } of [...hidden, ...guarded])
     if (found.kind === "present") for (const folder of found.folders) add({ kind: "writable", source: folder, target: folder });
   return places;
 }

@@ -272,6 +272,33 @@ describe.skipIf(hasNoBox)("covered files", () => {
     expect(await readFile(join(workspace, "conf", "prod.json"), "utf8")).toBe("SECRET");
   });
 
+  it("with secrets stay where their names stand for secrets: no folder above them can be moved, as into node_modules", async () => {
+    const { workspace, run } = await testBox();
+    await mkdir(join(workspace, "apps", "keys"), { recursive: true });
+    await writeFile(join(workspace, "apps", "keys", ".env"), "SECRET");
+    const covered = [join(workspace, "apps", "keys", ".env")];
+    const { out } = await run(
+      `mkdir node_modules apps/node_modules
+      try() { "$@" 2>/dev/null && echo "did: $*"; }
+      try mv apps node_modules/; try mv apps/keys node_modules/; try mv -T apps/keys apps/node_modules; try mv apps/keys/.env node_modules/
+      try sh -c 'echo fine > apps/keys/notes'; try mv apps/keys/notes apps/notes`,
+      { covered },
+    );
+    expect(out).toBe("did: sh -c echo fine > apps/keys/notes\ndid: mv apps/keys/notes apps/notes\n");
+    expect(await readFile(join(workspace, "apps", "keys", ".env"), "utf8")).toBe("SECRET");
+  });
+
+  it("take the places of the folders in which they lie, too", async () => {
+    const { workspace, start } = await testBox();
+    const covered = Array.from({ length: 150 }, (_none, index) => join(workspace, "apps", `a${index}`, ".env"));
+    for (const path of covered) {
+      await mkdir(join(path, ".."), { recursive: true });
+      await writeFile(path, "");
+    }
+    await expect(start("true", { covered })).rejects.toThrow(/^301 files and folders/);
+    await ended(await start("true", { covered: covered.slice(1) }));
+  });
+
   it("are what is the server's own in a workspace, and it is not made there either", async () => {
     const workspace = await temporaryFolder();
     const closed = ["data", "triplane.config.ts", ".env.local"].map((name) => join(workspace, name));
