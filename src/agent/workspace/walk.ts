@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isSecretPath } from "./secret-files.ts";
 import { globMatcher, isPattern } from "./glob.ts";
 import { FolderChanged, inFolder } from "./pinned-folder.ts";
@@ -23,7 +23,7 @@ export type Found = { readonly path: string; readonly kind: "file" | "link to a 
  * The files under `folder` whose path, relative to it, matches the glob, in order of their names. Links are listed but
  * not entered, and all that the workspace closes is passed over. What else is left out is counted in `leftOut`: what mostly
  * holds secrets, hidden names unless `dot`, .git and node_modules unless the pattern names them, what linked folders hold,
- * folders that cannot be read.
+ * folders that cannot be read, or whose names are not UTF-8.
  */
 export async function* walk(
   workspace: Workspace,
@@ -95,14 +95,19 @@ async function isFolder(link: string): Promise<boolean> {
   }
 }
 
-/** The entries of a folder in order of their names; none if it is not there any more, null if it cannot be read. */
+/** False if a name may stand for bytes that are no text, by which nothing is found: Node reads each of them as U+FFFD. */
+function hasText(name: string): boolean {
+  return !name.includes("\uFFFD");
+}
+
+/** The entries of a folder in order of their names; none if it is no longer there, null if it cannot be read. */
 async function entriesOf(folder: string): Promise<Dirent[] | null> {
   try {
     const entries = await inFolder(folder, (pinned) => readdir(pinned, { withFileTypes: true }));
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     if (error instanceof FolderChanged) return [];
-    if (errorCode(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return hasText(basename(folder)) ? [] : null;
     if (["EACCES", "EPERM", "ENAMETOOLONG"].includes(errorCode(error) ?? "")) return null;
     throw error;
   }

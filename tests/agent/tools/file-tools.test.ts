@@ -250,6 +250,15 @@ describe("fs_write, fs_glob, fs_grep", () => {
     });
   });
 
+  it("counts folders whose names are not UTF-8 among what cannot be read", async () => {
+    const folder = await temporaryFolder();
+    await runTool(folder, "fs_write", { path: "docs/a.md", content: "needle" });
+    execFileSync("bash", ["-c", "mv docs $'d\\xe9'"], { cwd: folder });
+    const grep = await runTool(folder, "fs_grep", { pattern: "needle" });
+    expect(grep.details).toMatchObject({ matches: [], leftOut: { unreadable: 1 } });
+    expect(grep.output).toContain("[left out: 1 that cannot be read]");
+  });
+
   it("says how many links it did not follow: to folders, and to files that the pattern does not cover", async () => {
     const folder = await temporaryFolder();
     await runTool(folder, "fs_write", { path: "docs/a.md", content: "needle" });

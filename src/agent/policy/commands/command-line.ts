@@ -50,10 +50,10 @@ export type FoundSearch = Span & {
 };
 
 /**
- * Why not all of a folder was looked at: it has too many entries, a link in it leads out of the workspace, the repository begins
- * outside of the workspace, or a repository has too many files or does not say which.
+ * Why not all of a folder was looked at: it has too many entries, a link in it leads out of the workspace, a folder in it has a name that
+ * is no text, the repository begins outside of the workspace, or a repository has too many files or does not say which.
  */
-export type Missed = "entries" | "link" | "outer repository" | "tracked files";
+export type Missed = "entries" | "link" | "name" | "outer repository" | "tracked files";
 
 /**
  * The content of a folder that a command reads as a whole. Paths that a deny rule closes are told by the rule, so that the same permission says the same of a recorded call.

@@ -163,6 +163,9 @@ class Looks {
           if (!denied.has(rule.source) && deniesPath(rule, names ?? [name], search.access)) denied.set(rule.source, name);
         const isLink = search.follows && entry.isSymbolicLink() && names !== null && names.length > 1;
         const next = entry.isDirectory() ? name : isLink ? (names.at(-1) ?? name) : null;
+        // Node reads bytes that are no text as U+FFFD: what the name stands for is not found by it.
+        if (entry.name.includes("\uFFFD") && (entry.isDirectory() || (search.follows && entry.isSymbolicLink())))
+          missed ??= "name";
         if (next === null || entered.has(next)) continue;
         folders.push(next);
         entered.add(next);

@@ -140,6 +140,8 @@ function missedReason(missed: Missed | undefined, folder: string): string {
       return `${folder} has more entries than are looked at`;
     case "link":
       return `${folder} has a link that leads out of the workspace`;
+    case "name":
+      return `${folder} has a folder whose name is not UTF-8`;
     case "outer repository":
       return "the repository begins outside of the workspace";
     case "tracked files":

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { folderEntries } from "./folder-entries.ts";
+import { folderEntries, namesWithoutText, withoutText } from "./folder-entries.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The treatment of a path in a box: it is covered, open as it is, or, for a folder, looked into. */
@@ -64,7 +64,7 @@ export class CoveredPaths {
     sizeCalculation: ({ folders }) => Math.max(1, folders),
   });
 
-  /** Looks through a workspace. Throws SandboxRefused if it has too many folders to be looked through, or one that cannot be read. */
+  /** Looks through a workspace. Throws SandboxRefused if it has too many folders to be looked through, one that cannot be read, or a name that is not UTF-8 where something may have to be covered. */
   async find(workspace: string, rule: CoverRule, signal: AbortSignal): Promise<FoundInWorkspace> {
     const key = `${workspace}\0${rule.key}`;
     const look: Look = { rule, covered: [], repositories: [], folders: 0, signal };
@@ -111,10 +111,13 @@ function read(real: string, path: string, before: KnownFolder | null, { verdict 
   const covered: string[] = [];
   const folders = new Map<string, KnownFolder | null>();
   let isRepository = false;
-  for (const entry of folderEntries(real, path === "" ? real : path)) {
+  const entries = folderEntries(real, path === "" ? real : path);
+  const unnamed = namesWithoutText(real, entries);
+  for (const entry of entries) {
     if (entry.isSymbolicLink()) continue;
     if (entry.name === ".git" && path !== "") isRepository = true;
     const said = verdict(within(path, entry.name), entry.isDirectory());
+    if (said !== "open" && unnamed.has(entry.name)) throw withoutText(within(path, entry.name));
     if (said === "covered") covered.push(entry.name);
     else if (said === "looked into") folders.set(entry.name, before?.folders.get(entry.name) ?? null);
   }

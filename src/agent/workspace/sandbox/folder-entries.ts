@@ -1,6 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { lstatSync, readdirSync, type Dirent } from "node:fs";
 import { errorCode } from "../../../lib/error-code.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
+
+/** The character that stands for bytes which are no text. */
+const REPLACEMENT = "\uFFFD";
+const NONE: ReadonlySet<string> = new Set();
 
 /**
  * The entries of a folder in which a box looks for what it covers or protects. None if there is no such folder, or if
@@ -16,6 +21,22 @@ export function folderEntries(real: string, name: string): readonly Dirent[] {
     if (isAbsent(error) || (isForbidden(error) && isClosedByAnother(real))) return [];
     throw isForbidden(error) ? unreadable(name) : error;
   }
+}
+
+/**
+ * The names of a folder's entries, as they are read, that stand for bytes which are no text (UTF-8). No such entry is found by
+ * its name, and a name of text, with U+FFFD in it, may look the same.
+ */
+export function namesWithoutText(real: string, entries: readonly Dirent[]): ReadonlySet<string> {
+  if (!entries.some(({ name }) => name.includes(REPLACEMENT))) return NONE;
+  return new Set(readdirSync(real, "buffer").flatMap((bytes) => (isUtf8(bytes) ? [] : [bytes.toString()])));
+}
+
+/** The refusal of an entry whose name is no text. */
+export function withoutText(name: string): SandboxRefused {
+  return new SandboxRefused(
+    `the name ${name} is not UTF-8, and no box can cover or protect what it stands for: a person must give it another name`,
+  );
 }
 
 /** The refusal of a folder that cannot be read. */

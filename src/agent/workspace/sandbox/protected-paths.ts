@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { folderEntries, isForbidden, unreadable } from "./folder-entries.ts";
+import { folderEntries, isForbidden, namesWithoutText, unreadable, withoutText } from "./folder-entries.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
 
 /** The parts of a repository that git runs, or that tell git what to run; those of its submodules lie in `modules`. */
@@ -16,9 +16,10 @@ export function repositoryPaths(folder: string): readonly string[] {
 /** The paths that boxes protect of the worktrees which are now linked to a repository, as paths from the workspace's root. */
 export function worktreePaths(workspace: string, folder: string): readonly string[] {
   const worktrees = `${folder === "" ? "" : `${folder}/`}.git/worktrees`;
-  return folderEntries(join(workspace, worktrees), worktrees).flatMap(({ name }) =>
-    WORKTREE_PARTS.map((part) => `${worktrees}/${name}/${part}`),
-  );
+  const entries = folderEntries(join(workspace, worktrees), worktrees);
+  const [unnamed] = namesWithoutText(join(workspace, worktrees), entries);
+  if (unnamed !== undefined) throw withoutText(`${worktrees}/${unnamed}`);
+  return entries.flatMap(({ name }) => WORKTREE_PARTS.map((part) => `${worktrees}/${name}/${part}`));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -94,6 +95,18 @@ describe("the reason of a part that is asked about", () => {
       "grep -R K src",
       "src has a link that leads out of the workspace",
       async ({ root }) => symlink("/etc", join(root, "src/out")),
+    ],
+    [
+      "a folder that is not found by its name",
+      "grep -r K src",
+      "src has a folder whose name is not UTF-8",
+      async ({ root }) => void execFileSync("bash", ["-c", "mv deep $'d\\xe9'"], { cwd: join(root, "src") }),
+    ],
+    [
+      "a link that is not found by its name",
+      "grep -R K src",
+      "src has a folder whose name is not UTF-8",
+      async ({ root }) => void execFileSync("bash", ["-c", "ln -s /etc $'l\\xe9'"], { cwd: join(root, "src") }),
     ],
     [
       "a repository that lies around the workspace",

@@ -93,6 +93,24 @@ describe("what a box covers of a workspace", () => {
     },
   );
 
+  it.each([
+    ["mv keys $'k\\xe9'", "the name k\uFFFD is not UTF-8"],
+    // A folder whose name reads the same.
+    ["mv keys $'k\\xe9'; mkdir $'k\\xef\\xbf\\xbd'", "the name k\uFFFD is not UTF-8"],
+    ["mv keys/.env $'keys/.env.\\xe9'", "the name keys/.env.\uFFFD is not UTF-8"],
+    ["mv keys $'k\\xef\\xbf\\xbd'; touch $'b\\xe9.txt'; ln -s keys $'l\\xe9'", null],
+  ])(
+    "is found where names are text: others that may have to be covered are refused, and named (%s)",
+    async (command, refusal) => {
+      const workspace = await temporaryFolder();
+      await files(workspace, ["keys/.env"]);
+      execFileSync("bash", ["-c", command], { cwd: workspace });
+      const found = covered(workspace, ruleOf({}));
+      if (refusal === null) expect(await found).toEqual(["k\uFFFD/.env"]);
+      else await expect(found).rejects.toThrow(refusal);
+    },
+  );
+
   it("is found together with the repositories below the root: as folders and as files of linked ones, in dependencies only if those are looked into", async () => {
     const workspace = await temporaryFolder();
     await files(workspace, [".git/HEAD", "vendor/a/.git/HEAD", "vendor/a/sub/.git", "node_modules/p/.git/HEAD", "x/git/HEAD"]);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { once } from "node:events";
@@ -112,6 +113,13 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
       expect(() => findPath(workspace, ".git/hooks")).toThrow(SandboxRefused);
       await chmod(join(workspace, ".git"), 0o700);
     });
+  });
+
+  it("are not those of a linked worktree whose name is no text: the start is refused, and the name is shown", async () => {
+    const workspace = await temporaryFolder();
+    await mkdir(join(workspace, ".git/worktrees/k"), { recursive: true });
+    execFileSync("bash", ["-c", "mv k $'k\\xe9'"], { cwd: join(workspace, ".git/worktrees") });
+    expect(() => worktreePaths(workspace, "")).toThrow("the name .git/worktrees/k\uFFFD is not UTF-8");
   });
 
   it("that would be too many are refused, with what to do", async () => {
