@@ -1,5 +1,5 @@
 import type { CallExplanation } from "../agent/calls/explain.ts";
-import type { ChangedCall, VerdictChange } from "../agent/policy/simulate.ts";
+import { MOST_CALLS, type ChangedCall, type VerdictChange } from "../agent/policy/simulate.ts";
 import {
   explainPermission,
   simulatePolicy,
@@ -13,6 +13,7 @@ import { PermissionVerdict } from "./enums.ts";
 import { Explained } from "./explained.ts";
 import { PermissionInput, permissionSource } from "./inputs/permission.ts";
 import { TimeRangeInput } from "./inputs/time-range.ts";
+import { sizeOf } from "./price.ts";
 import { ToolCall } from "./tool-call.ts";
 import { UserError } from "./user-error.ts";
 
@@ -154,7 +155,7 @@ builder.queryField("simulatePolicy", (t) =>
   t.field({
     type: SimulatePolicyResult,
     // A point for some hundred calls that are judged.
-    complexity: ({ first }) => ({ field: 500 + Math.ceil((first ?? 100_000) / 100), multiplier: 1 }),
+    complexity: (sizes) => ({ field: 500 + Math.ceil(sizeOf(sizes, MOST_CALLS, MOST_CALLS) / 100), multiplier: 1 }),
     description:
       "Judges recorded calls, the oldest first, as if this permission stood in the place of their templates'. Changes nothing.",
     args: {

@@ -1,9 +1,11 @@
-import { complexityFromQuery, type FieldComplexityValue } from "@pothos/plugin-complexity";
+import { complexityFromQuery, type FieldComplexityFunction, type FieldComplexityValue } from "@pothos/plugin-complexity";
 import {
   getNamedType,
   getNullableType,
+  isInterfaceType,
   isLeafType,
   isListType,
+  isObjectType,
   type DocumentNode,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -39,6 +41,31 @@ export function usualPrice(
   return { field: 1, multiplier: USUAL_ENTRIES };
 }
 
+/**
+ * The schema, in which no field costs less than nothing whatever its arguments are: a price below 0 would pay for the fields
+ * beside it, and fill up the points of who asks.
+ */
+export function withPricesFromZero(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      // The plugin keeps the price of a field there.
+      const price = field.extensions["complexity"] as FieldPrice | FieldComplexityValue;
+      if (typeof price !== "function") continue;
+      const fromZero: FieldPrice = (...of) => notNegative(price(...of));
+      field.extensions = { ...field.extensions, complexity: fromZero };
+    }
+  }
+  return schema;
+}
+
+type FieldPrice = FieldComplexityFunction<unknown, unknown>;
+
+function notNegative(price: FieldComplexityValue): FieldComplexityValue {
+  if (typeof price === "number") return Math.max(0, price);
+  return price.field === undefined ? price : { ...price, field: Math.max(0, price.field) };
+}
+
 /** How large an operation is: its price in points, how deep it goes, and its selections when its fragments are spread. */
 export type OperationSize = { readonly price: number; readonly depth: number; readonly selections: number };
 
@@ -48,7 +75,8 @@ export function operationSize(schema: GraphQLSchema, document: DocumentNode, var
   return { price: Math.ceil(complexity), depth, selections: breadth };
 }
 
-function sizeOf({ first, last }: Sizes, usual: number, most: number): number {
+/** How much the arguments ask for: from 0 to `most`, whatever they say, and `usual` if they say nothing. */
+export function sizeOf({ first, last }: Sizes, usual: number, most: number): number {
   const size = first ?? last ?? usual;
   return typeof size === "number" ? Math.max(0, Math.min(size, most)) : usual;
 }

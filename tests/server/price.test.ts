@@ -1,8 +1,19 @@
 import { readFile, readdir } from "node:fs/promises";
-import { getIntrospectionQuery, OperationTypeNode, parse, Lexer, Source, visit, type DocumentNode } from "graphql";
+import {
+  getIntrospectionQuery,
+  GraphQLInt,
+  GraphQLObjectType,
+  GraphQLSchema,
+  Lexer,
+  OperationTypeNode,
+  parse,
+  Source,
+  visit,
+  type DocumentNode,
+} from "graphql";
 import { describe, expect, it } from "vitest";
 import { schema } from "../../src/schema/index.ts";
-import { operationSize } from "../../src/schema/price.ts";
+import { operationSize, withPricesFromZero } from "../../src/schema/price.ts";
 import { everyFieldOfEveryKind } from "../support/every-field.ts";
 import { countsOf, MOST as DOCUMENT_MOST } from "../../src/server/documents.ts";
 import { MOST, priceOf } from "../../src/server/price.ts";
@@ -59,6 +70,24 @@ describe("the price of an operation", () => {
     expect(() => price("One", { n: "five" })).toThrow(/Int cannot represent/);
     expect(price("None", {})).toBe(0);
     expect(price("One", { n: -2_147_483_648 })).toBe(1);
+  });
+
+  it.each([-2_147_483_648, -1, 0])(
+    "of a simulation of %i calls is that of one of none, and pays for nothing beside it",
+    (first) => {
+      const variables = { first };
+      const simulation = 'simulatePolicy(permission: { mode: "auto" }, first: $first) @skip(if: true) { __typename }';
+      expect(priced(`query($first: Int) { ${simulation} agents(first: 100) { nodes { id } } }`, variables)).toBe(500 + 101);
+    },
+  );
+
+  it("has no part below 0, whatever the arguments of a field are", () => {
+    const priceOfNothing = { type: GraphQLInt, extensions: { complexity: () => -1_000 } };
+    const asObject = { type: GraphQLInt, extensions: { complexity: () => ({ field: -1_000 }) } };
+    const dear = { type: GraphQLInt, extensions: { complexity: () => 7 } };
+    const query = new GraphQLObjectType({ name: "Query", fields: { a: priceOfNothing, b: asObject, dear } });
+    const small = withPricesFromZero(new GraphQLSchema({ query }));
+    expect(operationSize(small, parse("{ a b dear }"), {}).price).toBe(7);
   });
 
   it("of what is too dear, too deep or too broad is a refusal that says by how much", () => {

@@ -52,6 +52,14 @@ describe("the room of an actor for operations", () => {
     expect((await room(anna, STATS)).cost).toBe(500);
   });
 
+  it("is never filled by an operation: what is skipped, and asks for less than nothing, pays for nothing beside it", async () => {
+    const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 1_000 } }, overrides: { clock: stillClock() } });
+    const client = connect(app.url);
+    const less = 'simulatePolicy(permission: { mode: "auto" }, first: -2147483648) @skip(if: true) { __typename }';
+    expect(await room(client, less)).toMatchObject({ cost: 500, remaining: 500 });
+    expect(await room(client, "agents(first: 100) { nodes { id } }")).toMatchObject({ cost: 101, remaining: 399 });
+  });
+
   it("counts over WebSockets and for subscriptions as over HTTP, and what is refused there ends with the same code", async () => {
     const app = await startTestApp({ config: { rateLimit: { pointsPerMinute: 100 } }, overrides: { clock: stillClock() } });
     const client = connect(app.url);
