@@ -1,11 +1,20 @@
 import {
+  getNullableType,
   getOperationAST,
   getVariableValues,
-  type GraphQLError,
+  isInputObjectType,
+  isInputType,
+  isListType,
   Kind,
+  typeFromAST,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
   type DocumentNode,
   type ExecutionArgs,
+  type GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
   type OperationDefinitionNode,
 } from "graphql";
 import { clientError } from "../resolvers/errors.ts";
@@ -18,6 +27,9 @@ import { isIntrospection } from "./documents.ts";
  */
 export const MOST = { price: 50_000, depth: 20, selections: 5_000 };
 
+/** The most entries of a list in a variable or in the document: each is coerced, and looked for in the database. */
+const MOST_ENTRIES = 1_000;
+
 /** An operation with its fragments. */
 type PricedArgs = Pick<ExecutionArgs, "schema" | "document" | "operationName" | "variableValues">;
 
@@ -29,9 +41,11 @@ export function priceOf({ schema, document, operationName, variableValues }: Pri
   const operation = getOperationAST(document, operationName);
   if (operation === null || operation === undefined) return 0;
   const variables = { ...variableValues };
+  refuseLongLists(schema, operation, variables);
   const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, ONE_PROBLEM);
   if (errors?.[0] !== undefined) throw clientError("BAD_USER_INPUT", errors[0].message.slice(0, PROBLEM_CHARACTERS));
-  const { query, introspections } = pricedDocument(document, operation);
+  const { query, introspections, longestList } = pricedDocument(schema, document, operation);
+  if (longestList > MOST_ENTRIES) throw tooLong("a list of the document", longestList);
   const { price: rows, depth, selections } = operationSize(schema, query, variables);
   const price = rows + introspections * INTROSPECTION;
   if (depth > MOST.depth) throw tooLarge(`it is nested ${depth} levels deep, and ${MOST.depth} are the most`);
@@ -47,29 +61,69 @@ const ONE_PROBLEM = { maxErrors: 1, hideSuggestions: true };
 /** The price of the schema itself: its answer takes some 50 ms if a client asks for much of it. */
 const INTROSPECTION = 1_000;
 
-/** An operation as it is priced, and how often its document asks for the schema itself. */
-type PricedDocument = { readonly query: DocumentNode; readonly introspections: number };
+/** An operation as it is priced, how often its document asks for the schema itself, and how many entries a list in it has. */
+type PricedDocument = { readonly query: DocumentNode; readonly introspections: number; readonly longestList: number };
 
 const known = new WeakMap<OperationDefinitionNode, PricedDocument>();
 
 /** The operation that runs, with its fragments, and without __typename, which clients add everywhere and which costs nothing. */
-function pricedDocument(document: DocumentNode, operation: OperationDefinitionNode): PricedDocument {
+function pricedDocument(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): PricedDocument {
   const before = known.get(operation);
   if (before !== undefined) return before;
   const definitions = document.definitions.filter((each) => each === operation || each.kind === Kind.FRAGMENT_DEFINITION);
   let introspections = 0;
+  let longestList = 0;
+  const types = new TypeInfo(schema);
   const query: DocumentNode = visit(
     { kind: Kind.DOCUMENT, definitions },
-    {
+    visitWithTypeInfo(types, {
       Field: ({ name }) => {
         if (isIntrospection(name)) introspections += 1;
         return name.value === "__typename" ? null : undefined;
       },
-    },
+      // An array within JSON is none of the contract's lists.
+      ListValue: ({ values }) => {
+        if (isListType(getNullableType(types.getParentInputType()))) longestList = Math.max(longestList, values.length);
+      },
+    }),
   );
-  const priced = { query, introspections };
+  const priced = { query, introspections, longestList };
   known.set(operation, priced);
   return priced;
+}
+
+/** Throws if a list in the variables has too many entries, before each of them is coerced. JSON is looked at by its scalar alone. */
+function refuseLongLists(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): void {
+  for (const { variable, type } of variableDefinitions) {
+    const { value: name } = variable.name;
+    const declared = typeFromAST(schema, type);
+    if (isInputType(declared)) refuseLongList(declared, variables[name], `\`$${name}\``);
+  }
+}
+
+function refuseLongList(type: GraphQLInputType, value: unknown, place: string): void {
+  const given = getNullableType(type);
+  if (isListType(given) && Array.isArray(value)) {
+    if (value.length > MOST_ENTRIES) throw tooLong(place, value.length);
+    for (const entry of value) refuseLongList(given.ofType, entry, place);
+  } else if (isInputObjectType(given) && typeof value === "object" && value !== null) {
+    const fields = given.getFields();
+    for (const [name, entry] of Object.entries(value)) {
+      const field = fields[name];
+      if (field !== undefined) refuseLongList(field.type, entry, `\`${name}\` of ${place}`);
+    }
+  }
+}
+
+function tooLong(place: string, entries: number): GraphQLError {
+  return clientError(
+    "BAD_USER_INPUT",
+    `${place} has ${entries} entries, and ${MOST_ENTRIES} are the most of a list: ask in several operations`,
+  );
 }
 
 function tooLarge(problem: string): GraphQLError {

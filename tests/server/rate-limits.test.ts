@@ -160,6 +160,61 @@ it.each([
   expect(process.cpuUsage(before).user).toBeLessThan(1_500_000);
 });
 
+describe("a list of more than 1,000 entries", () => {
+  const many = (count: number): string[] => Array.from({ length: count }, () => "x");
+  const tooLong = (place: string, count: number) => [
+    {
+      message: `${place} has ${count} entries, and 1000 are the most of a list: ask in several operations`,
+      extensions: { code: "BAD_USER_INPUT" },
+    },
+  ];
+
+  it.each([
+    ["query($filter: AgentFilter) { agents(filter: $filter) { asOf } }", { templateIds: many(33_000) }, "templateIds"],
+    ["query($filter: ToolCallFilter!) { toolCalls(filter: $filter) { asOf } }", { tools: many(300_000) }, "tools"],
+  ])("in %s is refused before it is read", async (query, filter, name) => {
+    const client = connect((await startTestApp()).url);
+    const before = process.cpuUsage();
+    const { errors } = await client.post({ query, variables: { filter } });
+    expect(errors).toMatchObject(tooLong(`\`${name}\` of \`$filter\``, Object.values(filter)[0]?.length ?? 0));
+    expect(process.cpuUsage(before).user).toBeLessThan(1_500_000);
+  });
+
+  it("as a variable itself, within entries of a list, in the document, and for a subscription is refused, too", async () => {
+    const client = connect((await startTestApp()).url);
+    const ids = many(1_001);
+    const nodes = await client.post({ query: "query($ids: [ID!]!) { nodes(ids: $ids) { id } }", variables: { ids } });
+    expect(nodes.errors).toMatchObject(tooLong("`$ids`", 1_001));
+    const inDocument = await client.post({ query: `{ agents(filter: { states: [${"READY ".repeat(1_001)}] }) { asOf } }` });
+    expect(inDocument.errors).toMatchObject(tooLong("a list of the document", 1_001));
+    const asDefault = `query($states: [AgentState!] = [${"READY ".repeat(1_001)}]) { agents(filter: { states: $states }) { asOf } }`;
+    expect((await client.post({ query: asDefault })).errors).toMatchObject(tooLong("a list of the document", 1_001));
+    const followed = await client
+      .iteratePayload({ query: "subscription($ids: [ID!]) { timeline(agentIds: $ids) { cursor } }", variables: { ids } })
+      .next()
+      .catch((error: unknown) => ({ value: error }));
+    expect(JSON.stringify(followed.value)).toContain("`$ids` has 1001 entries");
+  });
+
+  it("is refused in lists of the contract only: JSON may have any, and 1,000 entries are looked for", async () => {
+    const client = connect((await startTestApp()).url);
+    const { id } = await client.createAgent();
+    const query =
+      'query($id: ID!, $input: JSON!) { explainPermission(agentId: $id, tool: "none", input: $input) { problems { code } } }';
+    const asked = await client.post({ query, variables: { id, input: { all: many(5_000) } } });
+    expect(asked).toMatchObject({ errors: [], data: { explainPermission: { problems: [{ code: "INVALID" }] } } });
+    const written = `{ explainPermission(agentId: "${id}", tool: "none", input: { all: [${"1 ".repeat(1_001)}] }) { problems { code } } }`;
+    expect((await client.post({ query: written })).errors).toEqual([]);
+    const filter = { tools: many(1_000), agentIds: many(1_000), createdBy: many(1_000), decidedBy: many(1_000) };
+    const found = await client.post({
+      query:
+        "query($filter: ToolCallFilter!) { toolCalls(filter: $filter) { nodes { id } totalCount } toolCallStats(filter: $filter) { tools { tool } } }",
+      variables: { filter },
+    });
+    expect(found).toMatchObject({ errors: [], data: { toolCalls: { nodes: [], totalCount: 0 } } });
+  });
+});
+
 describe("the dearest documents that are refused", () => {
   const names = (count: number, of: (index: number) => string): string =>
     Array.from({ length: count }, (_, i) => of(i)).join(" ");
