@@ -28,15 +28,25 @@ export class ProgramHosts {
     this.#ask = ask;
   }
 
-  /** True if the program may reach a host now. One that a person may allow is asked for, once. Rejects if the database does not answer. */
+  /**
+   * True if the program may reach a host now. One that a person may allow is asked for, once. Rejects if the database does not
+   * answer: the next try asks again then.
+   */
   async mayReach(host: string, port: number): Promise<boolean> {
     const verdict = await this.#gate.verdict(host, port);
     const asked = verdict === "ask" ? readHost(host, port) : null;
-    if (asked !== null && !this.#tried.has(hostText(asked)) && this.#tried.size < MOST_TRIED) {
-      this.#tried.add(hostText(asked));
-      await this.#ask(this.#program, asked);
-    }
+    if (asked !== null && !this.#tried.has(hostText(asked)) && this.#tried.size < MOST_TRIED) await this.#askOnce(asked);
     return verdict === "allow";
+  }
+
+  async #askOnce(host: Host): Promise<void> {
+    this.#tried.add(hostText(host));
+    try {
+      await this.#ask(this.#program, host);
+    } catch (error) {
+      this.#tried.delete(hostText(host));
+      throw error;
+    }
   }
 }
 

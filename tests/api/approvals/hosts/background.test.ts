@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { askInBackground } from "../../../../src/agent/approvals/hosts/ask-in-background.ts";
 import { HostGate } from "../../../../src/agent/calls/hosts/call-hosts.ts";
-import { ProgramHosts } from "../../../../src/agent/calls/hosts/program-hosts.ts";
+import { ProgramHosts, type AskInBackground } from "../../../../src/agent/calls/hosts/program-hosts.ts";
+import { StorageUnavailable } from "../../../../src/db/storage-error.ts";
 import { commitEnd } from "../../../../src/agent/calls/shells/ended.ts";
 import type { LostShell } from "../../../../src/agent/calls/shells/rows.ts";
 import type { ShellEnd } from "../../../../src/agent/tools/bash/shells.ts";
@@ -25,8 +26,9 @@ async function withProgram({ services, database: { sql } }: TestApp, client: Tes
   const acme = services.of("acme");
   const template = acme.templates.get("assistant");
   if (template === undefined) throw new Error("the template is configured");
-  const started = (): ProgramHosts =>
-    new ProgramHosts(new HostGate(acme, agent, template), program, (each, host) => askInBackground(acme, each, host));
+  const ask: AskInBackground = async (each, host) => askInBackground(acme, each, host);
+  const started = (asking = (real: AskInBackground) => real): ProgramHosts =>
+    new ProgramHosts(new HostGate(acme, agent, template), program, asking(ask));
   const leave = (more: { readonly command?: string } = {}) =>
     shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId: program.callId, ...more }, services.serverId);
   const shell = await leave();
@@ -208,6 +210,20 @@ it("a question that a call joins while a program ends stays open", async () => {
   );
   const ended = { endReason: "EXITED", exitCode: 0, signal: null } as const;
   expect(await commitEnd({ log: new EventLog(late), sql }, shell, ended, app.services.serverId, new Date())).toBe(true);
+  expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }]);
+});
+
+it("a question that could not be stored is asked at the next try", async () => {
+  const { app, as } = await reachingOffice();
+  const { started } = await withProgram(app, as("anna"));
+  let isAway = true;
+  const hosts = started((ask) => async (program, host) => {
+    if (!isAway) return ask(program, host);
+    isAway = false;
+    throw new StorageUnavailable("the database does not answer");
+  });
+  await expect(hosts.mayReach("a.example", 443)).rejects.toThrow("does not answer");
+  expect(await Promise.all([hosts.mayReach("a.example", 443), hosts.mayReach("a.example", 443)])).toEqual([false, false]);
   expect(await openHosts(as("paul"))).toMatchObject([{ subject: { host: "a.example" } }]);
 });
 
