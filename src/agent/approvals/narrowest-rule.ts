@@ -10,9 +10,10 @@ import type { Tool } from "../tools/tool.ts";
 const TEXT_BYTES = 200;
 
 /**
- * The narrowest rule that speaks of a call and is worth keeping. For a tool with paths: exactly these paths, with the
- * numbers and booleans that were given, whatever its texts are. For others: exactly these parameters, if none is left
- * open, since a rule cannot say that a parameter is absent. Refuses with the reason if there is none that can be read.
+ * The narrowest rule that speaks of a call and is worth keeping. For a tool with paths: exactly these paths, of a list also
+ * some of them in any order, with the numbers and booleans that were given, whatever its texts are. For others: exactly
+ * these parameters, if none is left open, since a rule cannot say that a parameter is absent, and none is a list. Refuses
+ * with the reason if there is none that can be read.
  */
 export function narrowestRule(
   tool: Tool,
@@ -33,6 +34,8 @@ export function narrowestRule(
   const told = given.filter(
     ([parameter]) => !hasPaths || isPath(tool, parameter) || (typeof input[parameter] !== "string" && !lists.has(parameter)),
   );
+  const listed = told.find(([parameter]) => !isPath(tool, parameter) && Array.isArray(input[parameter]))?.[0];
+  if (listed !== undefined) return refused(byHand(`${listed} is a list, of which a rule also takes in parts, in any order`));
   const conditions: string[] = [];
   for (const [parameter, list] of told) {
     const condition = conditionOf(parameter, list);

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { defineTool } from "../../../src/agent/tools/tool.ts";
 import {
   AllowAlwaysDocument,
   AllowRuleProposalDocument,
@@ -8,7 +9,16 @@ import {
   RevokeAllowRuleDocument,
 } from "../../generated/documents.ts";
 import { ofType } from "../../support/client.ts";
-import { type Person, office, ask, approvalOf } from "../../support/office.ts";
+import { ACTORS, type Person, office, ask, approvalOf } from "../../support/office.ts";
+
+/** A tool whose input is a list of texts. */
+const GIT = defineTool<{ args: string[] }>({
+  name: "git",
+  description: "Runs git.",
+  readOnly: false,
+  inputSchema: { type: "object", required: ["args"], properties: { args: { type: "array", items: { type: "string" } } } },
+  run: () => ({ output: "", details: null }),
+});
 
 describe("always allow this", () => {
   it("proposes the narrowest rule with what it would have meant, stores it with its author, and can be revoked", async () => {
@@ -106,6 +116,23 @@ describe("always allow this", () => {
     });
     expect((await as("paul").get(AllowAlwaysDocument, { input: { approvalId } })).allowAlways.userErrors).toEqual([problem]);
     const byHand = { approvalId, rule: `fs_write(path:${JSON.stringify(path)})` };
+    expect((await as("paul").get(AllowAlwaysDocument, { input: byHand })).allowAlways.userErrors).toEqual([]);
+  });
+
+  it("of a call with a list has no proposal, since a rule also takes in parts of a list; the rule can be given by hand", async () => {
+    const script = {
+      replies: [
+        { when: { user: "^push" }, call: [{ tool: "git", input: { args: ["push", "--dry-run"] } }] },
+        { when: {}, say: ["Hello."] },
+      ],
+    };
+    const { as } = await office({}, { script, config: { ...ACTORS, tools: [GIT] } });
+    const { approvalId } = await ask(as("anna"), "push");
+    const problem = { code: "INVALID", field: ["rule"], message: expect.stringContaining("args is a list") };
+    const { allowRuleProposal } = await as("paul").get(AllowRuleProposalDocument, { approvalId });
+    expect(allowRuleProposal).toEqual({ proposal: null, problems: [problem] });
+    expect((await as("paul").get(AllowAlwaysDocument, { input: { approvalId } })).allowAlways.userErrors).toEqual([problem]);
+    const byHand = { approvalId, rule: 'git(args:"{push,--dry-run}")' };
     expect((await as("paul").get(AllowAlwaysDocument, { input: byHand })).allowAlways.userErrors).toEqual([]);
   });
 
