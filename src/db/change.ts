@@ -211,6 +211,8 @@ export type TenantChange = {
   readonly idempotencyKey?: Row<Prisma.IdempotencyKeyUncheckedCreateInput>;
   /** Refused if the same rule holds already. */
   readonly storeAllowRule?: Row<Prisma.AllowRuleUncheckedCreateInput>;
+  /** With `storeAllowRule`: the most rules that may hold for its template then. Refused if there are more. */
+  readonly mostAllowRules?: number;
   /** Refused if the rule was revoked before. */
   readonly revokeAllowRule?: { readonly id: string } & Revocation;
   readonly startDelegation?: Row<Prisma.DelegationUncheckedCreateInput>;

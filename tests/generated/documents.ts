@@ -28,7 +28,7 @@ export type AllowAlwaysInput = {
   approvalId: string | number;
   /** Why. At most 4,000 characters. */
   note?: string | null | undefined;
-  /** Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. */
+  /** Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. At most 1,000 characters. */
   rule?: string | null | undefined;
 };
 

@@ -9,6 +9,7 @@ import { missingAbility } from "../actors/abilities.ts";
 import { actorRef, mayDecide, type Actor } from "../actors/actor.ts";
 import { agentPolicy, type OwnPermission } from "../policy/agent-policy.ts";
 import type { Verdict } from "../policy/permission.ts";
+import { MOST_RULES, RULE_CHARACTERS } from "../policy/permission-source.ts";
 import { judge } from "../policy/policy.ts";
 import type { NoRule } from "./command-rule.ts";
 import { fileRules } from "./file-rules.ts";
@@ -47,9 +48,10 @@ const FIND_PAST: Statement<RecentCall, [tenant: string, tool: string, templateId
     WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL AND t.copied_from IS NULL
     ORDER BY t.created_at DESC LIMIT ${PAST_CALLS}`,
 };
-const FIND_SAME: Statement<{ id: string }, [tenant: string, templateId: string, rule: string]> = {
-  name: "find_same_allow_rule",
-  text: "SELECT id FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND rule = $3 AND revoked_at IS NULL",
+/** The rule itself, if it is stored, and the number of those that hold for its template. */
+const FIND_HELD: Statement<{ same: string | null; held: number }, [tenant: string, templateId: string, rule: string]> = {
+  name: "find_held_allow_rules",
+  text: "SELECT max(id) FILTER (WHERE rule = $3) AS same, count(*)::int AS held FROM allow_rule WHERE tenant = $1 AND template_id = $2 AND agent_id IS NULL AND revoked_at IS NULL",
 };
 const FIND_STORED: Statement<{ rule: AllowRuleSnapshot }, [id: string, tenant: string]> = {
   name: "find_stored_allow_rule",
@@ -86,6 +88,8 @@ export async function proposeRuleTo(
   if (!found.ok) return found;
   const missing = missingAbility(actor, "STORE_ALLOW_RULES");
   if (missing !== null) return refused(missing);
+  const tooLong = ruleProblem(given);
+  if (tooLong !== null) return refused(tooLong);
   if (found.value.kind === "NETWORK_HOST") {
     const rule = hostRuleToStore(found.value, given);
     return rule.ok ? accepted(await proposeHostRule(services, found.value, rule.value)) : rule;
@@ -110,6 +114,8 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     recent.map(({ values }) => values),
   );
   if (!source.ok) return noRule(source.refusal);
+  if (ruleProblem(source.value) !== null)
+    return noRule({ reason: `it would have more than ${RULE_CHARACTERS} characters`, byHand: true });
   const rule = parseRule(source.value, "proposal", services.tools);
   if (!rule.ok || !ruleMatches(rule.value, call.name, judged.values, "covers"))
     return noRule({ reason: "what the call names cannot be said as a pattern", byHand: true });
@@ -195,7 +201,7 @@ export async function allowAlways(
       field: null,
       message: "what several people must allow, only an administrator allows always",
     });
-  const tooLong = noteProblem(request.note);
+  const tooLong = noteProblem(request.note) ?? ruleProblem(request.rule);
   if (tooLong !== null) return refused(tooLong);
   const rule = await ruleToStore(services, found.value, request);
   if (!rule.ok) return rule;
@@ -217,7 +223,19 @@ async function ruleToStore(
   return checked.ok ? accepted(proposed.value.rule) : checked;
 }
 
-/** Stores the rule with the event that says so. One that holds already is answered as it is. */
+/** The problem with a rule that a person gives; null if there is none. */
+function ruleProblem(rule: string | null): CommandRefusal | null {
+  if (rule === null || rule.length <= RULE_CHARACTERS) return null;
+  return { code: "TOO_LARGE", field: ["rule"], message: `a rule has at most ${RULE_CHARACTERS} characters` };
+}
+
+function tooManyRules(templateId: string): CommandRefusal {
+  const what = `${MOST_RULES} stored rules hold for ${templateId} already, which is the most`;
+  const instead = "revoke those that nobody needs, or write rules in the configuration";
+  return { code: "TOO_LARGE", field: null, message: `${what}: ${instead}` };
+}
+
+/** Stores the rule with the event that says so. One that holds already is answered as it is; too many are refused. */
 async function store(
   services: ApprovalServices,
   actor: Actor,
@@ -226,8 +244,9 @@ async function store(
   const at = services.clock.now();
   const said = note === null ? null : storable(note);
   for (;;) {
-    const [same] = await services.sql.query(FIND_SAME, [tenant, templateId, rule]);
-    if (same !== undefined) return accepted({ id: same.id, position: null });
+    const [found] = await services.sql.query(FIND_HELD, [tenant, templateId, rule]);
+    if (typeof found?.same === "string") return accepted({ id: found.same, position: null });
+    if ((found?.held ?? 0) >= MOST_RULES) return refused(tooManyRules(templateId));
     const id = randomUUIDv7();
     const createdBy = actorRef(actor);
     const stored = {
@@ -240,10 +259,11 @@ async function store(
       createdBy,
       createdAt: at.toISOString(),
     };
+    const row = newAllowRule({ id, tenant, templateId, agentId: null, rule, approvalId, note: said }, actor, at);
     const outcome = await services.log.commitTenant(
       tenant,
       [{ at, body: { kind: "ALLOW_RULE_STORED", rule: stored, changedBy: createdBy } }],
-      { storeAllowRule: newAllowRule({ id, tenant, templateId, agentId: null, rule, approvalId, note: said }, actor, at) },
+      { storeAllowRule: row, mostAllowRules: MOST_RULES },
     );
     if (outcome.outcome === "COMMITTED") return accepted({ id, position: outcome.position });
   }

@@ -39,9 +39,12 @@ type NameList = "allowTools" | "denyTools" | "autoAllowTools" | "autoAllowInBox"
 /** The problem with a permission block: in which field, and what. */
 export type PermissionProblem = { readonly field: readonly string[]; readonly message: string };
 
-/** The most rules of one block, and the longest, in characters: each is asked at every call. */
-const MOST_RULES = 300;
-const RULE_CHARACTERS = 1_000;
+/**
+ * The most rules of one block, and of those that people have stored for a template; and the longest, in characters: each is
+ * asked at every call.
+ */
+export const MOST_RULES = 300;
+export const RULE_CHARACTERS = 1_000;
 
 const HOSTS_ARE_ASKED = "a host that no rule in deny or allow names is asked for anyway: leave this rule out";
 

@@ -34,7 +34,7 @@ BEGIN
   END IF;
 
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
-    "idempotencyKey" json, "storeAllowRule" json, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
@@ -82,6 +82,13 @@ BEGIN
   END IF;
 
   PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+  -- Behind the lock those that others store at the same time count as well.
+  IF v_change."mostAllowRules" < (
+    SELECT count(*) FROM allow_rule a
+    WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
+  ) THEN
+    RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
   SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
   INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
   IF v_lost IS NOT NULL THEN

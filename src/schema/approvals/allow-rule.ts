@@ -135,7 +135,7 @@ const AllowAlwaysInput = builder.inputType("AllowAlwaysInput", {
     approvalId: t.id({ required: true, description: "The approval whose call is an example of it." }),
     rule: t.string({
       description:
-        "Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only.",
+        "Another rule than the proposed one. It must take in the approval's call, let it run, and speak of its tool only. At most 1,000 characters.",
     }),
     note: t.string({ description: "Why. At most 4,000 characters." }),
   }),
@@ -160,7 +160,7 @@ builder.mutationField("allowAlways", (t) =>
   t.field({
     type: allowRulePayload("AllowAlwaysPayload"),
     description:
-      "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open, and deny rules still hold.",
+      "Stores the rule by which calls like an approval's run without asking from now on: `allowRuleProposal`, or another. It decides nothing that is open, and deny rules still hold. At most 300 hold for a template: one more is refused with TOO_LARGE.",
     args: { input: t.arg({ type: AllowAlwaysInput, required: true, description: "What, and why." }) },
     resolve: (_root, { input }, context) =>
       allowAlways(context, { approvalId: input.approvalId, rule: input.rule ?? null, note: input.note ?? null }),

@@ -1,0 +1,105 @@
+-- Servers of the version before may run beside it.
+
+-- Written by `npm run migration` from src/db/functions/commit_tenant_change.sql: change it there.
+-- Changes rows of a tenant that are no agent's, as p_change (TenantChange, src/db/change.ts) says, and appends the events of the
+-- tenant that report it, or does neither.
+--
+-- Answers the seq and the position before the first of the events.
+--
+-- p_retry: an answer was lost: where the append has events, they are answered instead of being written again.
+--
+-- Locks: an advisory lock that stands for the append; the rows; the tenant's log, last, as append_events does it.
+-- Errors: TP002 a row is not as the change expects it; TP003 the idempotency key was used before; TP004 a failover lost
+-- commits of the log. Each of them changes nothing.
+-- Invariants 2 (positions without gaps, in commit order), 3 (rows and events in one transaction) and 15 (every change of rights is an event).
+CREATE OR REPLACE FUNCTION commit_tenant_change(
+  p_tenant text,
+  p_append uuid,
+  p_retry boolean,
+  p_change json,
+  p_channels text[],
+  p_kinds text[],
+  p_payloads text[],
+  p_ats timestamptz[]
+)
+RETURNS TABLE (base_seq int, base_position bigint)
+LANGUAGE plpgsql VOLATILE
+AS $function$
+#variable_conflict use_column
+DECLARE
+  v_change record;
+  v_lost timestamptz;
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_append::text, 7270736901));
+  IF p_retry AND EXISTS (SELECT FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL) THEN
+    RETURN QUERY SELECT e.seq - 1, e.position - 1 FROM event e WHERE e.append_id = p_append AND e.agent_id IS NULL;
+    RETURN;
+  END IF;
+
+  SELECT * INTO v_change FROM json_to_record(p_change) AS c(
+    "idempotencyKey" json, "storeAllowRule" json, "mostAllowRules" int, "revokeAllowRule" json, "startDelegation" json, "endDelegation" json, configuration json);
+
+  IF v_change."idempotencyKey" IS NOT NULL THEN
+    INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the idempotency key was used before' USING ERRCODE = 'TP003';
+    END IF;
+  END IF;
+
+  IF v_change."storeAllowRule" IS NOT NULL THEN
+    INSERT INTO allow_rule SELECT * FROM json_populate_record(null::allow_rule, v_change."storeAllowRule") ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the rule is stored already' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."revokeAllowRule" IS NOT NULL THEN
+    UPDATE allow_rule a SET (revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(a, v_change."revokeAllowRule") r)
+    WHERE a.id = v_change."revokeAllowRule" ->> 'id' AND a.tenant = p_tenant AND a.revoked_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such rule, or it was revoked' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change."startDelegation" IS NOT NULL THEN
+    INSERT INTO delegation SELECT * FROM json_populate_record(null::delegation, v_change."startDelegation");
+  END IF;
+
+  IF v_change."endDelegation" IS NOT NULL THEN
+    UPDATE delegation d SET (ended_at, revoked_at, revoked_by, revoked_by_kind) =
+      (SELECT r.ended_at, r.revoked_at, r.revoked_by, r.revoked_by_kind FROM json_populate_record(d, v_change."endDelegation") r)
+    WHERE d.id = v_change."endDelegation" ->> 'id' AND d.tenant = p_tenant AND d.ended_at IS NULL;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'there is no such delegation, or it has ended' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  IF v_change.configuration IS NOT NULL THEN
+    UPDATE known_configuration k SET (digest, parts, known_at) =
+      (SELECT r.digest, r.parts, r.known_at FROM json_populate_record(k, v_change.configuration) r)
+    WHERE k.tenant = p_tenant AND k.digest = v_change.configuration ->> 'previous_digest';
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'another configuration is known by now' USING ERRCODE = 'TP002';
+    END IF;
+  END IF;
+
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_tenant, 7270736900));
+  -- Behind the lock those that others store at the same time count as well.
+  IF v_change."mostAllowRules" < (
+    SELECT count(*) FROM allow_rule a
+    WHERE a.tenant = p_tenant AND a.template_id = v_change."storeAllowRule" ->> 'template_id' AND a.agent_id IS NULL AND a.revoked_at IS NULL
+  ) THEN
+    RAISE EXCEPTION 'more rules hold for the template than may' USING ERRCODE = 'TP002';
+  END IF;
+  SELECT greatest(l.floor, (SELECT max(e.position) FROM event e WHERE e.tenant = p_tenant)), greatest(l.seq, (SELECT max(e.seq) FROM event e WHERE e.tenant = p_tenant AND e.agent_id IS NULL)), l.lost_at
+  INTO base_position, base_seq, v_lost FROM tenant_log l WHERE l.tenant = p_tenant;
+  IF v_lost IS NOT NULL THEN
+    RAISE EXCEPTION 'the log of tenant % lost commits', p_tenant USING ERRCODE = 'TP004';
+  END IF;
+  INSERT INTO event (tenant, position, agent_id, seq, append_id, channel, kind, payload, at)
+  SELECT p_tenant, base_position + e.place, NULL, base_seq + e.place, CASE WHEN e.place = 1 THEN p_append END, e.channel, e.kind, e.payload::json, e.at
+  FROM unnest(p_channels, p_kinds, p_payloads, p_ats) WITH ORDINALITY AS e(channel, kind, payload, at, place);
+  RETURN NEXT;
+END
+$function$;
