@@ -91,7 +91,7 @@ export async function proposeRuleTo(
   const tooLong = ruleProblem(given);
   if (tooLong !== null) return refused(tooLong);
   if (found.value.kind === "NETWORK_HOST") {
-    const rule = hostRuleToStore(found.value, given);
+    const rule = hostRuleToStore(services, found.value, given);
     return rule.ok ? accepted(await proposeHostRule(services, found.value, rule.value)) : rule;
   }
   const call = await callOf(services.sql, approvalId);
@@ -215,7 +215,7 @@ async function ruleToStore(
   approval: FoundApproval,
   request: AllowAlways,
 ): Promise<Result<string, CommandRefusal>> {
-  if (approval.kind === "NETWORK_HOST") return hostRuleToStore(approval, request.rule);
+  if (approval.kind === "NETWORK_HOST") return hostRuleToStore(services, approval, request.rule);
   const call = await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;

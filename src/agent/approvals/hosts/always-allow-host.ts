@@ -3,6 +3,8 @@ import type { Statement } from "../../../db/sql.ts";
 import { DAY_MS } from "../../../lib/clock.ts";
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import type { CommandRefusal } from "../../actors/refusal.ts";
+import { agentPermissions } from "../../policy/agent-policy.ts";
+import { hostDecision } from "../../policy/hosts/host-decision.ts";
 import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { FoundHost } from "../approval.ts";
@@ -52,16 +54,38 @@ function takesInEveryHost(source: string): boolean {
   return rule.ok && rule.value.hosts.kind === "every" && typeof rule.value.port !== "number";
 }
 
-/** The rule to be stored for the host of an approval: the one that is given, if it takes in the host, or else the narrowest. */
-export function hostRuleToStore(approval: FoundHost, given: string | null): Result<string, CommandRefusal> {
-  if (given === null) return accepted(hostRuleFor(approval));
+/**
+ * The rule to be stored for the host of an approval: the one that is given, or else the narrowest, if it takes in the host, and
+ * the agent would reach the host by it.
+ */
+export function hostRuleToStore(
+  services: ApprovalServices,
+  approval: FoundHost,
+  given: string | null,
+): Result<string, CommandRefusal> {
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
-  if (!isHostRule(given)) return invalid(`the rule must speak of hosts, as in ${hostRuleFor(approval)}`);
-  const rule = readHostRule(given);
+  const source = given ?? hostRuleFor(approval);
+  if (!isHostRule(source)) return invalid(`the rule must speak of hosts, as in ${hostRuleFor(approval)}`);
+  const rule = readHostRule(source);
   if (!rule.ok) return invalid(rule.refusal);
-  return hostRuleAllows(rule.value, approval)
-    ? accepted(given)
-    : invalid(`the rule does not take in ${hostText(approval)}, the host of this approval`);
+  if (!hostRuleAllows(rule.value, approval))
+    return invalid(`the rule does not take in ${hostText(approval)}, the host of this approval`);
+  const closed = whyStillClosed(services, approval, rule.value);
+  return closed === null ? accepted(source) : invalid(`the agent would still not reach the host of this approval: ${closed}`);
+}
+
+/** Why the agent of an approval would not reach its host although a rule of its template allows the host; null if it would. */
+function whyStillClosed(services: ApprovalServices, approval: FoundHost, rule: HostRule): string | null {
+  const template = services.templates.get(approval.templateId);
+  if (template === undefined) return null;
+  const { permission, host, port } = approval;
+  const storedHosts = permission?.scope === "REPLACE" ? [] : [{ ...rule, id: "proposal", createdBy: "a person" }];
+  const permissions = agentPermissions(template, permission, services);
+  const { verdict, reason } = hostDecision({ ...permissions, listedHosts: [], storedHosts }, host, port);
+  if (verdict === "allow") return null;
+  return verdict === "deny"
+    ? reason
+    : "its own permission holds in the template's place, without rules that are stored for the template";
 }
 
 /** A rule about hosts that somebody gives, or in words what is wrong with it. */

@@ -64,6 +64,21 @@ it("always allowed, a host or all below a name are open to all agents of the tem
   expect((await as("paul").decide({ approvalId, decision: "DENY" })).userErrors).toEqual([]);
 });
 
+it("a rule by which the agent would be asked still is refused: the agent's own permission holds in the template's place", async () => {
+  const { as } = await reachingOffice();
+  const { id } = await as("ada").createAgent({ permission: { mode: "auto" }, permissionScope: "REPLACE" });
+  const { question } = await askHosts(as("ada"), "reach a.example:443", 1, id);
+  const { approvalId } = question;
+  const problem = { code: "INVALID", field: ["rule"], message: expect.stringContaining("in the template's place") as string };
+  for (const rule of [null, "network(host:*)"]) {
+    expect((await as("paul").get(AllowAlwaysDocument, { input: { approvalId, rule } })).allowAlways.userErrors).toEqual([
+      problem,
+    ]);
+    const { allowRuleProposal } = await as("paul").get(AllowRuleProposalDocument, { approvalId, rule });
+    expect(allowRuleProposal).toEqual({ proposal: null, problems: [problem] });
+  }
+});
+
 it("what several people must allow, an approver does not allow always", async () => {
   const { as } = await reachingOffice({ approvalQuorum: 2 });
   const { question } = await askHosts(as("anna"), "reach a.example:443");
@@ -108,6 +123,9 @@ it("what a rule denies by now nobody may allow", async () => {
     { database, config: { ...REACHING_CONFIG, workspaceRoots: [first.app.workspace] } },
   );
   const { approvalId, inputHash } = question;
+  expect((await as("paul").get(AllowAlwaysDocument, { input: { approvalId } })).allowAlways.userErrors).toMatchObject([
+    { code: "INVALID", message: expect.stringContaining("the rule network(host:a.example) forbids it") as string },
+  ]);
   expect((await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" })).userErrors).toMatchObject([
     { code: "DENIED_BY_POLICY", message: expect.stringContaining("network(host:a.example)") as string },
   ]);
