@@ -31,6 +31,8 @@ const MOVED = 4;
 export type TranscriptMessage = {
   readonly ordinal: number;
   readonly kind: MessageKind;
+  /** False for what the server itself told the model as a user: no such note is a task. */
+  readonly isOfPerson: boolean;
   readonly content: readonly StoredBlock[];
   readonly bytes: number;
 };
@@ -40,7 +42,7 @@ type ReadMessage = { readonly kind: MessageKind; readonly content: readonly Cont
 
 /** The newest person's message up to the earliest cut, $2. */
 const RANGE =
-  "range AS (SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND kind = 'USER' AND ordinal <= $2), 0) AS first)";
+  "range AS (SELECT coalesce((SELECT max(ordinal) FROM message WHERE agent_id = $1 AND created_by IS NOT NULL AND ordinal <= $2), 0) AS first)";
 
 /** Images of messages of before go into rows of their own, so that a window can be read without them. */
 const MOVE: Statement<object, [agentId: string, earliest: number, length: number]> = {
@@ -58,18 +60,20 @@ const MOVE: Statement<object, [agentId: string, earliest: number, length: number
 const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, length: number, bytes: number]> = {
   name: "load_transcript",
   text: `WITH ${RANGE}, sized AS (
-      SELECT m.ordinal, m.kind, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
+      SELECT m.ordinal, m.kind, m.created_by IS NOT NULL AS is_of_person, sum(m.bytes) OVER (ORDER BY m.ordinal DESC) AS bytes
       FROM message m WHERE m.agent_id = $1 AND m.ordinal >= (SELECT first FROM range) AND m.ordinal < $3
     ), kept AS (
       SELECT least(
           coalesce(max(ordinal) FILTER (WHERE bytes > $4) + 1, 0), $3 - 1,
-          CASE WHEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') > max(ordinal) FILTER (WHERE kind = 'USER') THEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') END
+          CASE WHEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') > max(ordinal) FILTER (WHERE is_of_person)
+            OR max(ordinal) FILTER (WHERE kind = 'TOOL_RESULTS') > max(ordinal) FILTER (WHERE kind = 'ASSISTANT')
+            THEN max(ordinal) FILTER (WHERE kind = 'ASSISTANT') END
         ) AS first FROM sized
     ), asked AS (
-      SELECT max(ordinal) AS ordinal FROM sized WHERE kind = 'USER' AND ordinal < (SELECT first FROM kept)
-        AND (SELECT s.kind FROM sized s WHERE s.ordinal = (SELECT first FROM kept)) <> 'USER'
+      SELECT max(ordinal) AS ordinal FROM sized WHERE is_of_person AND ordinal < (SELECT first FROM kept)
+        AND NOT (SELECT s.is_of_person FROM sized s WHERE s.ordinal = (SELECT first FROM kept))
     )
-    SELECT ordinal, kind, content, bytes FROM message
+    SELECT ordinal, kind, created_by IS NOT NULL AS "isOfPerson", content, bytes FROM message
     WHERE agent_id = $1 AND ordinal >= (SELECT first FROM range) AND ordinal < $3
       AND (ordinal >= (SELECT first FROM kept) OR ordinal = (SELECT ordinal FROM asked))
     ORDER BY ordinal`,
@@ -240,8 +244,8 @@ export class Transcript {
 }
 
 /** A message as its row has it on its way into the transcript. */
-function messageOf({ ordinal, kind, content, bytes }: AddedMessages[number]): TranscriptMessage {
-  return { ordinal: ordinal ?? 0, kind, content: storedBlocks(content), bytes: bytes ?? 0 };
+function messageOf({ ordinal, kind, createdBy, content, bytes }: AddedMessages[number]): TranscriptMessage {
+  return { ordinal: ordinal ?? 0, kind, isOfPerson: createdBy !== null, content: storedBlocks(content), bytes: bytes ?? 0 };
 }
 
 /** The bytes of the images of a content in base64. */
@@ -256,7 +260,7 @@ function isRead(message: TranscriptMessage): message is TranscriptMessage & Read
 
 /** The bytes of messages besides the newest person's message: that is what the model is asked to do. */
 function besidesTask(messages: readonly TranscriptMessage[]): number {
-  return bytesOf(messages) - (messages.findLast(({ kind }) => kind === "USER")?.bytes ?? 0);
+  return bytesOf(messages) - (messages.findLast(({ isOfPerson }) => isOfPerson)?.bytes ?? 0);
 }
 
 function bytesOf(messages: readonly TranscriptMessage[]): number {
@@ -270,10 +274,10 @@ function bytesOf(messages: readonly TranscriptMessage[]): number {
 export function contextWindow(messages: readonly TranscriptMessage[], size: number): readonly TranscriptMessage[] {
   const length = (messages.at(-1)?.ordinal ?? -1) + 1;
   const earliest = earliestCut(length, size);
-  const after = messages.findIndex((message) => message.kind === "USER" && message.ordinal >= earliest);
+  const after = messages.findIndex((message) => message.isOfPerson && message.ordinal >= earliest);
   // In a long turn a late message must not leave the model without the task and its newest results.
   const isEnough = after >= 0 && length - (messages[after]?.ordinal ?? length) >= Math.min(length, size / 2);
-  const start = isEnough ? after : messages.findLastIndex((message) => message.kind === "USER" && message.ordinal <= earliest);
+  const start = isEnough ? after : messages.findLastIndex((message) => message.isOfPerson && message.ordinal <= earliest);
   return messages.slice(Math.max(0, start));
 }
 
@@ -301,7 +305,7 @@ export function withinImageBudget(messages: readonly TranscriptMessage[]): reado
   let left = IMAGE_BYTES;
   let images = 0;
   const budgeted = messages.toReversed().map((message) => {
-    const { ordinal, kind, bytes } = message;
+    const { ordinal, kind, isOfPerson, bytes } = message;
     if (isRead(message)) return message;
     const content = message.content.toReversed().map((block): StoredBlock => {
       if (block.type !== "image") return block;
@@ -309,7 +313,7 @@ export function withinImageBudget(messages: readonly TranscriptMessage[]): reado
       images += 1;
       return left >= 0 && images <= MOST_IMAGES ? block : { type: "text", text: "[an image that was sent earlier]" };
     });
-    return { ordinal, kind, content: content.toReversed(), bytes };
+    return { ordinal, kind, isOfPerson, content: content.toReversed(), bytes };
   });
   return budgeted.toReversed();
 }

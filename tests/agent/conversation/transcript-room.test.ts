@@ -10,25 +10,27 @@ import { insertAgent } from "../../support/log.ts";
 
 const MB = 1024 * 1024;
 
-/** A conversation as rows of before, whose bytes nobody has counted: `add` appends a message. */
+/** A conversation as rows of before, whose bytes nobody has counted: `add` appends a message, `note` one that the server itself wrote. */
 async function conversation() {
   const { sql } = await testDatabase();
   const { agentId } = await insertAgent(new EventLog(sql), "acme");
   let length = 0;
+  const insert = async (kind: MessageKind, content: readonly object[], createdBy: string | null): Promise<void> => {
+    const text = JSON.stringify(content);
+    await sql.query(
+      {
+        name: "add_message",
+        text: `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_by, created_at) VALUES ($1, 'acme', $2, $3::message_kind, $4::json, $5, $6, now())`,
+      },
+      [randomUUID(), agentId, kind, text, length, createdBy],
+    );
+    length += 1;
+  };
   return {
     sql,
     agentId,
-    add: async (kind: MessageKind, content: readonly object[]) => {
-      const text = JSON.stringify(content);
-      await sql.query(
-        {
-          name: "add_message",
-          text: `INSERT INTO message (id, tenant, agent_id, kind, content, ordinal, created_at) VALUES ($1, 'acme', $2, $3::message_kind, $4::json, $5, now())`,
-        },
-        [randomUUID(), agentId, kind, text, length],
-      );
-      length += 1;
-    },
+    add: (kind: MessageKind, content: readonly object[]) => insert(kind, content, kind === "USER" ? "anna" : null),
+    note: (text: string) => insert("USER", [{ type: "text", text }], null),
   };
 }
 
@@ -147,6 +149,49 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
       "assistant",
       "user",
     ]);
+  });
+
+  it.for(["a note of the server", "a message that joins during the turn"])(
+    "%s behind the newest results takes neither the task nor the newest step out of a window that was shortened",
+    async (late) => {
+      const { sql, agentId, add, note } = await conversation();
+      await add("USER", [{ type: "text", text: "the task" }]);
+      for (const [step, bytes] of [60_000, 20_000].entries()) {
+        await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
+        const content = "x".repeat(bytes);
+        await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content, is_error: false }]);
+      }
+      if (late.startsWith("a note")) await note("late");
+      else await add("USER", [{ type: "text", text: "late" }]);
+      const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+      await transcript.window({ transcriptLength: 6 }, 200);
+      expect(transcript.shorten()).toBe(true);
+      const window = await transcript.window({ transcriptLength: 6 }, 200);
+      const text = JSON.stringify(await window.messages());
+      expect(["the task", "call 0", "call 1", "late"].filter((part) => text.includes(part))).toEqual([
+        "the task",
+        "call 1",
+        "late",
+      ]);
+      // The newest step alone is more than half of that: nothing is left to leave out.
+      expect(transcript.shorten()).toBe(true);
+      const shorter = await transcript.window({ transcriptLength: 6 }, 200);
+      expect(await shorter.messages()).toEqual(await window.messages());
+      expect(transcript.shorten()).toBe(false);
+    },
+  );
+
+  it("the task begins the window of a long turn, wherever the server has noted something", async () => {
+    const { sql, agentId, add, note } = await conversation();
+    await add("USER", [{ type: "text", text: "the task" }]);
+    for (let step = 0; step < 12; step += 1) {
+      await add("ASSISTANT", [{ type: "tool_use", id: `call ${step}`, name: "read", input: {} }]);
+      await add("TOOL_RESULTS", [{ type: "tool_result", tool_use_id: `call ${step}`, content: "x", is_error: false }]);
+      if (step === 4) await note("a file was changed");
+    }
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    const [asked] = await (await transcript.window({ transcriptLength: 26 }, 8)).messages();
+    expect(asked?.content).toEqual([{ type: "text", text: "the task" }]);
   });
 
   it("all owners of a server share one room: what was used longest ago is forgotten, and read again", async () => {

@@ -25,7 +25,23 @@ function transcript(toolSteps: readonly number[]): TranscriptMessage[] {
         "ASSISTANT",
       ] as TranscriptMessage["kind"][],
   );
-  return kinds.map((kind, ordinal) => ({ ordinal, kind, content: [{ type: "text", text: `${ordinal}` }], bytes: 1 }));
+  return kinds.map((kind, ordinal) => ({
+    ordinal,
+    kind,
+    isOfPerson: kind === "USER",
+    content: [{ type: "text", text: `${ordinal}` }],
+    bytes: 1,
+  }));
+}
+
+/** The same with a note of the server behind the results at each of these places, if there are results. */
+function withNotes(messages: readonly TranscriptMessage[], places: readonly number[]): TranscriptMessage[] {
+  const note = { kind: "USER", isOfPerson: false, content: [{ type: "text", text: "a file was changed" }], bytes: 1 } as const;
+  return messages
+    .flatMap((message) =>
+      message.kind === "TOOL_RESULTS" && places.includes(message.ordinal) ? [message, { ...note, ordinal: 0 }] : [message],
+    )
+    .map(({ kind, isOfPerson, content, bytes }, ordinal) => ({ ordinal, kind, isOfPerson, content, bytes }));
 }
 
 const turns = fc.array(fc.integer({ min: 0, max: 8 }), { minLength: 1, maxLength: 40 });
@@ -49,8 +65,23 @@ describe("contextWindow", () => {
     );
   });
 
+  it("begins with a person's message and has the newest one, wherever the server has noted something", () => {
+    const places = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
+    fc.assert(
+      fc.property(turns, places, fc.integer({ min: 4, max: 40 }), (steps, noted, size) => {
+        const messages = withNotes(transcript(steps), noted);
+        const window = contextWindow(messages, size);
+        expect(window[0]?.isOfPerson).toBe(true);
+        expect(window).toContain(messages.findLast(({ isOfPerson }) => isOfPerson));
+      }),
+    );
+  });
+
   it("keeps the task and the newest results if a message joins late in a long turn", () => {
-    const messages = [...transcript([200]).slice(0, -1), { ordinal: 401, kind: "USER", content: [], bytes: 0 } as const];
+    const messages = [
+      ...transcript([200]).slice(0, -1),
+      { ordinal: 401, kind: "USER", isOfPerson: true, content: [], bytes: 0 } as const,
+    ];
     const window = contextWindow(messages, 200);
     expect(window[0]?.ordinal).toBe(0);
     expect(window.length).toBe(402);
@@ -86,6 +117,7 @@ it("old images give way to a text if the newest fill the request", () => {
   const messages = [0, 1, 2].map((ordinal) => ({
     ordinal,
     kind: "USER" as const,
+    isOfPerson: true,
     content: [image, { type: "text" as const, text: "look" }],
     bytes: 200,
   }));
@@ -106,6 +138,7 @@ it("no more than the newest 20 images are sent: with more of them, a provider ta
   const messages = Array.from({ length: 25 }, (_, ordinal) => ({
     ordinal,
     kind: "USER" as const,
+    isOfPerson: true,
     content: [image(ordinal)],
     bytes: 200,
   }));
@@ -130,7 +163,7 @@ it("what is read late is not remembered in the place of what was committed meanw
   }) as Sql["query"];
   const sql: Sql = { query, outages: new OutageWatch(async () => {}), keepsPrepared: true };
   const transcript = new Transcripts(new Images()).of(sql, "acme", "agent");
-  const asked = { ordinal: 0, kind: "USER", content: [{ type: "text", text: "go" }], bytes: 2 };
+  const asked = { ordinal: 0, kind: "USER", isOfPerson: true, content: [{ type: "text", text: "go" }], bytes: 2 };
   const windows = [1, 2].map(() => transcript.window({ transcriptLength: 1 }, 200));
   await expect.poll(() => reads.length).toBe(2);
   reads[0]?.resolve([asked]);
