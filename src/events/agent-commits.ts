@@ -6,7 +6,7 @@ import { columns, placedEvent, type EncodedPart, type EventColumns } from "./age
 import type { TimelineEvent } from "./event.ts";
 import type { OutsideOutcome, OwnerOutcome } from "./outcome.ts";
 import type { TenantCommitServices } from "./tenant-commits.ts";
-import { newWrite, type Write } from "./write.ts";
+import type { Write } from "./write.ts";
 
 const COMMIT: Statement<
   CommitPlace,
@@ -44,8 +44,8 @@ export async function commitAgent(
   tenant: string,
   part: EncodedPart,
   change: WrittenChange,
+  write: Write,
 ): Promise<OwnerOutcome | OutsideOutcome> {
-  const write = newWrite();
   const commit = async (): Promise<CommitPlace[]> => {
     const placed = write.isLost ? [] : await writeComposed(services, tenant, part, change, write);
     return placed.length > 0 ? placed : writeByFunction(services, tenant, part, change, write);

@@ -189,9 +189,9 @@ export class EventLog {
   }
 
   /** Changes rows of one agent and appends the events that report it, or does neither: for others than its owner. */
-  async commit(tenant: string, part: AgentEvents, change: OutsideChange): Promise<OutsideOutcome> {
+  async commit(tenant: string, part: AgentEvents, change: OutsideChange, write = newWrite()): Promise<OutsideOutcome> {
     const written = { composed: null, encoded: () => encodeChange(change) };
-    const outcome = await this.#commit(tenant, part, written, "wake" in change);
+    const outcome = await this.#commit(tenant, part, written, "wake" in change, write);
     if (outcome.outcome === "FENCED") throw new Error("who holds no lease cannot be fenced");
     return outcome;
   }
@@ -199,17 +199,22 @@ export class EventLog {
   /** The same for the owner of the agent, under its lease. */
   async commitHeld(tenant: string, part: HeldEvents, change: OwnerChange): Promise<OwnerOutcome> {
     const composed = this.#sql.keepsPrepared ? composeCommit(change) : null;
-    const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false);
+    const outcome = await this.#commit(tenant, part, { composed, encoded: () => encodeChange(change) }, false, newWrite());
     if (outcome.outcome === "KEY_USED") throw new Error("an owner uses no idempotency keys");
     return outcome;
   }
 
   /** Changes rows of the tenant that are no agent's, and appends the events that report it, or does neither. */
-  async commitTenant(tenant: string, events: readonly TenantEventDraft[], change: TenantChange): Promise<TenantOutcome> {
+  async commitTenant(
+    tenant: string,
+    events: readonly TenantEventDraft[],
+    change: TenantChange,
+    tried = newWrite(),
+  ): Promise<TenantOutcome> {
     await this.begin(tenant);
     const write: TenantCommitServices["write"] = (of, statement, values) => this.#write(of, statement, values);
     const announce = (placed: readonly TimelineEvent[]): void => this.#announce(tenant, placed, false);
-    return commitTenant({ tries: this.#tries, write, announce }, tenant, events, change);
+    return commitTenant({ tries: this.#tries, write, announce }, tenant, events, change, tried);
   }
 
   async #commit(
@@ -217,6 +222,7 @@ export class EventLog {
     part: AgentEvents | HeldEvents,
     change: WrittenChange,
     isSignal: boolean,
+    write: Write,
   ): Promise<OwnerOutcome | OutsideOutcome> {
     const services: AgentCommitServices = {
       tries: this.#tries,
@@ -226,7 +232,7 @@ export class EventLog {
     };
     this.#committing.set(tenant, (this.#committing.get(tenant) ?? 0) + 1);
     try {
-      return await commitAgent(services, tenant, encodePart(part), change);
+      return await commitAgent(services, tenant, encodePart(part), change, write);
     } finally {
       const left = (this.#committing.get(tenant) ?? 0) - 1;
       if (left > 0) this.#committing.set(tenant, left);

@@ -6,7 +6,7 @@ import { columns, placedEvent, type EventColumns } from "./agent-events.ts";
 import { encodeEvent } from "./codec.ts";
 import type { TenantEventDraft, TimelineEvent } from "./event.ts";
 import type { TenantOutcome } from "./outcome.ts";
-import { newWrite, type WriteTries } from "./write.ts";
+import type { Write, WriteTries } from "./write.ts";
 
 const COMMIT: Statement<
   { base_seq: number; base_position: string | number },
@@ -36,13 +36,13 @@ export async function commitTenant(
   tenant: string,
   drafts: readonly TenantEventDraft[],
   change: TenantChange,
+  tried: Write,
 ): Promise<TenantOutcome> {
-  const id = newWrite();
   const encoded = drafts.map(encodeEvent);
   const json = encodeChange(change);
   try {
-    const [place] = await tries.untilKnown(tenant, false, id, () =>
-      write(tenant, COMMIT, [tenant, id.id, id.isLost, json, ...columns(encoded)]),
+    const [place] = await tries.untilKnown(tenant, false, tried, () =>
+      write(tenant, COMMIT, [tenant, tried.id, tried.isLost, json, ...columns(encoded)]),
     );
     if (place === undefined) throw new Error("commit_tenant_change answered no row");
     const base = Number(place.base_position);

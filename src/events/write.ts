@@ -18,9 +18,9 @@ const TELL_MS = 10_000;
  */
 export type Write = { readonly id: string; isLost: boolean };
 
-/** A write that was not tried yet. */
-export function newWrite(): Write {
-  return { id: randomUUIDv7(), isLost: false };
+/** A write that was not tried yet. `id` is a UUID that no other write has; the first of its events is found by it. */
+export function newWrite(id: string = randomUUIDv7()): Write {
+  return { id, isLost: false };
 }
 
 /** The tries of writes whose outcome is not known yet. */

@@ -8,7 +8,6 @@ import type { Agent, Prisma } from "../db/generated/client.ts";
 import type { AgentState } from "../db/generated/enums.ts";
 import { formatCursor } from "../events/cursor.ts";
 import { rowId } from "../lib/global-id.ts";
-import { accepted } from "../lib/result.ts";
 import { storable } from "../lib/text.ts";
 import { actorIds, type ActorNameOrId } from "./actor.ts";
 import { connection, type Connection, type PageArguments } from "./connection.ts";
@@ -127,7 +126,7 @@ export async function forkAgent(context: Context, request: ForkRequest): Promise
 export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<Payload> {
   const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
   if (result.ok) context.wake(result.value.id);
-  return payloadOf(context, result.ok ? accepted({ ...result.value, position: null }) : result);
+  return payloadOf(context, result);
 }
 
 export async function retryTurn(context: Context, agentId: string, idempotencyKey: string | null): Promise<Payload> {

@@ -12,7 +12,8 @@ export type Payload = {
 };
 
 /**
- * The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none. What the payload
+ * The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none; never one
+ * that has expired. What the payload
  * shows is read anew: the mutations before it in the same document have shown what it has changed.
  */
 export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
@@ -20,5 +21,5 @@ export async function payloadOf(context: Context, result: Result<Outcome, UserEr
   const head = await context.snapshot();
   if (!result.ok) return { rowId: null, cursor: formatCursor(head, head.position), userErrors: [result.refusal] };
   const { id, position } = result.value;
-  return { rowId: id, cursor: formatCursor(head, position ?? head.position), userErrors: [] };
+  return { rowId: id, cursor: formatCursor(head, Math.max(position ?? head.position, head.floor)), userErrors: [] };
 }

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { CreateAgentDocument, SendMessageDocument } from "../generated/documents.ts";
+import {
+  CreateAgentDocument,
+  DelegateApprovalsDocument,
+  ForkAgentDocument,
+  SendMessageDocument,
+} from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
-import { connect } from "../support/client.ts";
+import { connect, ofType } from "../support/client.ts";
 
 describe("idempotency keys", () => {
   it("do the same request once, also at once, and refuse another body", async () => {
@@ -53,6 +58,41 @@ describe("idempotency keys", () => {
       expect({ data, errors }).toEqual({
         data: { delegateApprovals: { delegation: { note: "half \ufffd" }, userErrors: [] } },
         errors: [],
+      });
+    }
+  });
+
+  it("answer again with the place that the log had reached then: what came of the request is found behind it", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const twice = async <Payload extends { readonly cursor: string }>(ask: () => Promise<Payload>): Promise<Payload> => {
+      const first = await ask();
+      await client.createAgent();
+      expect((await ask()).cursor).toBe(first.cursor);
+      return first;
+    };
+    const idempotencyKey = "lost";
+    const create = async () =>
+      (await client.get(CreateAgentDocument, { input: { templateId: "assistant", idempotencyKey } })).createAgent;
+    const agentId = (await twice(create)).agent?.id ?? "";
+    const send = async () =>
+      (await client.get(SendMessageDocument, { input: { agentId, text: "hi", idempotencyKey } })).sendMessage;
+    await client.until(agentId, "DONE", (await send()).cursor);
+    await twice(send);
+    await twice(async () => (await client.get(ForkAgentDocument, { input: { agentId, idempotencyKey } })).forkAgent);
+    const until = new Date(Date.now() + 60_000).toISOString();
+    const delegation = { toActorId: "anna", until, idempotencyKey };
+    await twice(async () => (await client.get(DelegateApprovalsDocument, { input: delegation })).delegateApprovals);
+    const run = (name: string, text: string): Promise<unknown[]> => app.database.sql.query({ name, text }, []);
+    // As servers of versions before have written it.
+    await run("unnamed", "UPDATE event SET append_id = NULL WHERE kind = 'MESSAGE_RECEIVED'");
+    expect(ofType(await client.until(agentId, "DONE", (await send()).cursor), "Done")).toMatchObject([{ turn: 1 }]);
+    // What retention has removed is not asked for.
+    await run("floor", "UPDATE tenant_log SET floor = (SELECT max(position) FROM event)");
+    for (const ask of [send, create]) {
+      const { cursor } = await ask();
+      expect((await client.post({ query: `{ timeline(since: "${cursor}") { cursor } }` })).data).toEqual({
+        timeline: { cursor },
       });
     }
   });

@@ -29,6 +29,26 @@ describe("interruptAgent", () => {
     expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   });
 
+  it("answers the place of the request, however far the log has come since", async () => {
+    const app = await startTestApp({
+      model: playedModel(saysNothing),
+      overrides: {
+        sql: (sql) =>
+          aroundWrites(sql, async ({ change }, write) => {
+            const rows = await write();
+            if (change?.interrupt !== undefined) await client.createAgent();
+            return rows;
+          }),
+      },
+    });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.send(agent.id, "go");
+    const { interruptAgent } = await client.get(InterruptAgentDocument, { input: { agentId: agent.id, note: null } });
+    const [requested] = ofType(await client.events(agent.id), "InterruptRequested");
+    expect(interruptAgent.cursor).toBe(requested?.cursor);
+  });
+
   it("while the model streams aborts its request at once, also one that ignores it, and closes the text", async () => {
     const model = playedModel(
       () => hangsAfter("I was about to"),

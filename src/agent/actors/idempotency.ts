@@ -2,17 +2,29 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { OutsideChange } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
+import { readPlaceAt } from "../../events/log-page.ts";
 import { mapStrings, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Actor } from "./actor.ts";
 import type { Outcome } from "./outcome.ts";
 import type { CommandRefusal } from "./refusal.ts";
 
-const FIND: Statement<{ bodyHash: string; resultId: string }, [tenant: string, actorId: string, operation: string, key: string]> =
-  {
-    name: "find_idempotency_key",
-    text: `SELECT body_hash AS "bodyHash", result_id AS "resultId" FROM idempotency_key WHERE tenant = $1 AND actor_id = $2 AND operation = $3 AND key = $4`,
-  };
+/** The earlier use of a key. */
+type KeyUse = {
+  readonly bodyHash: string;
+  readonly resultId: string;
+  readonly createdAt: Date;
+  /** The place of the event that was committed with the key; null if it cannot be found by the result's id. */
+  readonly position: string | number | null;
+};
+
+const FIND: Statement<KeyUse, [tenant: string, actorId: string, operation: string, key: string]> = {
+  name: "find_idempotency_key",
+  text: `SELECT k.body_hash AS "bodyHash", k.result_id AS "resultId", k.created_at AS "createdAt", e.position
+    FROM idempotency_key k LEFT JOIN event e ON e.tenant = k.tenant AND e.at = k.created_at
+      AND e.append_id = CASE WHEN k.result_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN k.result_id::uuid END
+    WHERE k.tenant = $1 AND k.actor_id = $2 AND k.operation = $3 AND k.key = $4`,
+};
 
 /** A create: who asks, for what, under which key (null for none), and the body that the key stands for. */
 export type KeyedRequest = {
@@ -22,7 +34,10 @@ export type KeyedRequest = {
   readonly body: object;
 };
 
-/** The part of a change that claims a request's key for `resultId`. */
+/**
+ * The part of a change that claims a request's key for `resultId`. If the id is that of a new row, the commit is a write of
+ * that id: its event is found by it, and the key used again answers the place at which the log was then.
+ */
 export function claimKey(
   { actor, operation, key, body }: KeyedRequest,
   resultId: string,
@@ -54,7 +69,7 @@ export async function once(
   for (;;) {
     const earlier = await earlierResult(sql, request);
     if (!earlier.ok) return earlier;
-    if (earlier.value !== null) return accepted({ id: earlier.value, position: null });
+    if (earlier.value !== null) return accepted(earlier.value);
     const done = await attempt();
     if (done !== "KEY_USED") return done;
   }
@@ -63,8 +78,8 @@ export async function once(
 /** The longest key, in characters. */
 const KEY_CHARACTERS = 200;
 
-/** The earlier use of a key: the result of the same body, null for nothing, or a refusal for another body. */
-async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<string | null, CommandRefusal>> {
+/** The outcome of the earlier use of a key for the same body, null for nothing, or a refusal for another body. */
+async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<Outcome | null, CommandRefusal>> {
   if (request.key === null) return accepted(null);
   if (request.key === "" || request.key.length > KEY_CHARACTERS || /[\0\p{Surrogate}]/u.test(request.key)) {
     return refused({
@@ -75,12 +90,18 @@ async function earlierResult(sql: Sql, request: KeyedRequest): Promise<Result<st
   }
   const [row] = await sql.query(FIND, [request.actor.tenant, request.actor.id, request.operation, request.key]);
   if (row === undefined) return accepted(null);
-  if (row.bodyHash === bodyHash(request.body)) return accepted(row.resultId);
+  if (row.bodyHash === bodyHash(request.body))
+    return accepted({ id: row.resultId, position: await placeOf(sql, request.actor.tenant, row) });
   return refused({
     code: "IDEMPOTENCY_KEY_REUSED",
     field: ["idempotencyKey"],
     message: "this key was used for another request: use a new key for each request, and the same key only to repeat one",
   });
+}
+
+/** The place that the log had reached with the key; about that, by its time, if the event has another id or is no longer kept. */
+async function placeOf(sql: Sql, tenant: string, { position, createdAt }: KeyUse): Promise<number> {
+  return position === null ? (await readPlaceAt(sql, tenant, createdAt)).position : Number(position);
 }
 
 /** Lone surrogates, which have no canonical form, are replaced as they are where the body is stored. */

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
+import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { storable } from "../../lib/text.ts";
 import { SERVER, type ActorRef } from "../../events/actor-ref.ts";
@@ -92,6 +93,7 @@ async function tryToDelegate(
         endedAt: null,
       },
     },
+    newWrite(id),
   );
   switch (outcome.outcome) {
     case "COMMITTED":

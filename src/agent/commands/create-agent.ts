@@ -2,6 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
+import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { headBytes } from "../../lib/text.ts";
 import { missingAbility } from "../actors/abilities.ts";
@@ -102,6 +103,7 @@ async function tryToCreate(
     actor.tenant,
     { agentId: id, createdBy: actor.id, events: [createdEvent(agent, null)] },
     { ...claimKey(keyed, id, at), createAgent: agentRow(agent) },
+    newWrite(id),
   );
   switch (outcome.outcome) {
     case "COMMITTED":

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
+import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import type { Actor } from "../actors/actor.ts";
@@ -92,6 +93,7 @@ async function tryToFork(
       },
       fork: { from: found.value.id, at: point.index },
     },
+    newWrite(id),
   );
   switch (outcome.outcome) {
     case "COMMITTED":

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { AgentEventBody } from "../../events/event.ts";
+import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { byteLength, storable } from "../../lib/text.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
@@ -101,6 +102,7 @@ async function tryToSend(
         withdrawnAt: null,
       },
     },
+    newWrite(id),
   );
   switch (outcome.outcome) {
     case "COMMITTED":
