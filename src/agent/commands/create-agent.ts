@@ -1,10 +1,11 @@
 import { randomUUIDv7 } from "node:crypto";
-import { mkdir, realpath, stat } from "node:fs/promises";
+import { mkdir, realpath, rmdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isInside } from "../../lib/path-inside.ts";
+import type { OutsideOutcome } from "../../events/outcome.ts";
 import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { headBytes } from "../../lib/text.ts";
+import { headBytes, messageOf } from "../../lib/text.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import type { Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
@@ -82,11 +83,11 @@ async function tryToCreate(
     );
   const title = readTitle(request.title);
   if (!title.ok) return title;
+  await services.log.begin(actor.tenant);
   const id = randomUUIDv7();
   const workspace = await findWorkspace(services, request.workspace, id);
   if (!workspace.ok) return workspace;
   const at = services.clock.now();
-  await services.log.begin(actor.tenant);
   const agent: NewAgent = {
     id,
     actor,
@@ -99,12 +100,20 @@ async function tryToCreate(
     title: title.value,
     at,
   };
-  const outcome = await services.log.commit(
-    actor.tenant,
-    { agentId: id, createdBy: actor.id, events: [createdEvent(agent, null)] },
-    { ...claimKey(keyed, id, at), createAgent: agentRow(agent) },
-    newWrite(id),
-  );
+  const write = newWrite(id);
+  let outcome: OutsideOutcome | null = null;
+  try {
+    outcome = await services.log.commit(
+      actor.tenant,
+      { agentId: id, createdBy: actor.id, events: [createdEvent(agent, null)] },
+      { ...claimKey(keyed, id, at), createAgent: agentRow(agent) },
+      write,
+    );
+  } finally {
+    // If an answer was lost, the agent may be there.
+    const isThere = outcome?.outcome === "COMMITTED" || write.isLost;
+    if (!isThere && isOwn(services, request.workspace)) await removeOwn(services, id);
+  }
   switch (outcome.outcome) {
     case "COMMITTED":
       return accepted({ id, position: outcome.position });
@@ -139,7 +148,7 @@ async function findWorkspace(
   wanted: string | null,
   agentId: string,
 ): Promise<Result<string, CommandRefusal>> {
-  if (wanted === null && defaultWorkspace === null) {
+  if (isOwn({ defaultWorkspace }, wanted)) {
     const own = join(ownWorkspaces, agentId);
     await mkdir(own, { recursive: true });
     return accepted(await realpath(own));
@@ -153,6 +162,18 @@ async function findWorkspace(
   if (real !== defaultWorkspace && closedFolders.some((place) => isInside(place, real)))
     return invalid("INVALID", "workspace", `${JSON.stringify(wanted)} is the server's own: name another folder${where}`);
   return accepted(real);
+}
+
+/** True if an agent for which this folder is wanted gets one of its own. */
+function isOwn({ defaultWorkspace }: Pick<AgentServices, "defaultWorkspace">, wanted: string | null): boolean {
+  return wanted === null && defaultWorkspace === null;
+}
+
+/** Removes the empty folder of an agent that was not created. */
+async function removeOwn({ ownWorkspaces, logger }: AgentServices, agentId: string): Promise<void> {
+  await rmdir(join(ownWorkspaces, agentId)).catch((error: unknown) =>
+    logger.warn(`the folder of an agent that was not created stays (${messageOf(error)})`),
+  );
 }
 
 function invalid(code: CommandRefusal["code"], field: string, message: string): Result<never, CommandRefusal> {
