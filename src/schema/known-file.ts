@@ -33,7 +33,9 @@ export const KnownFile = builder.prismaObject("KnownFile", {
       select: { access: true },
       resolve: ({ access }) => (access === "WRITTEN" ? access : "READ"),
     }),
-    isWhole: t.exposeBoolean("isWhole", { description: "False if the agent has read parts of this content only." }),
+    isWhole: t.exposeBoolean("isWhole", {
+      description: "False if the agent has read parts of this content only, or a content that is not valid text.",
+    }),
     digest: t.exposeString("digest", { description: "The SHA-256 of its content, in hex." }),
     bytes: t.float({
       description: "The length of its content, in bytes.",

@@ -21,7 +21,7 @@ export type FileAccess = "READ" | "WRITTEN";
 /** A file that an agent knows, as the last of its calls that read or wrote the file found or left it. */
 export type KnownFile = {
   readonly access: FileAccess;
-  /** False if the agent has read parts of this content only. */
+  /** False if the agent has read parts of this content only, or a content that is not valid text. */
   readonly isWhole: boolean;
   readonly digest: string;
   readonly bytes: number;

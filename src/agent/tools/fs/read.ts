@@ -1,18 +1,17 @@
+import { isUtf8 } from "node:buffer";
 import { counted } from "../../../lib/counted.ts";
-import { byteLength, headBytes } from "../../../lib/text.ts";
+import { byteLength, headBytes, wholeCharacters } from "../../../lib/text.ts";
 import { OUTPUT } from "../limits.ts";
 import { defineTool, optional } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import { stateOf } from "../../workspace/file-state.ts";
 import { ContentDigest } from "./content-digest.ts";
-import { encodingOf } from "./text-content.ts";
+import { decodeText, encodingOf, readersDecoder } from "./text-content.ts";
 import { openFile } from "./unopened-file.ts";
 
-/** The bytes of a file's start that are looked at to tell text from other content. */
-const PROBE_BYTES = 8 * 1024;
-/** The bytes of the output that the content may take; the rest is for the note behind it. */
-const CONTENT_BYTES = OUTPUT.bytes - 256;
+/** The bytes of the output that the content may take; the rest is for the notes behind it. */
+const CONTENT_BYTES = OUTPUT.bytes - 512;
 
 /** The most lines of one answer: the note takes two. */
 const LINES = OUTPUT.lines - 2;
@@ -43,14 +42,18 @@ export const fsRead = defineTool({
       signal.throwIfAborted();
       const chunks = file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>;
       for await (const chunk of asUtf8(content.of(chunks), path)) range.take(chunk);
-      const { content: text, lines, totalLines, isCut } = range.end();
+      const { content: text, lines, totalLines, isCut, broken } = range.end();
       const last = offset - 1 + lines;
       if (offset > 1 && offset > totalLines)
         throw new Error(`${path} has only ${counted(totalLines, "line")}: read from an earlier offset`);
       const truncated = isCut || offset > 1 || last < totalLines;
-      files.read({ name, state, ...content.end() }, !truncated);
+      const read = content.end();
+      const isText = read.content !== null && decodeText(read.content).ok;
+      files.read({ name, state, ...read }, !truncated && isText);
       return {
-        output: text + noteOn({ offset, last, totalLines, isCut }),
+        output:
+          text +
+          noteOf([partShown({ offset, last, totalLines, isCut }), charactersReplaced(broken, truncated ? null : read.content)]),
         details: { path, offset, limit, truncated, totalLines, content: text },
       };
     } finally {
@@ -62,23 +65,22 @@ export const fsRead = defineTool({
 /** The chunks of a text file in UTF-8: those of UTF-16, which its byte order mark tells, are decoded. */
 async function* asUtf8(chunks: AsyncIterable<Buffer>, path: string): AsyncIterable<Buffer> {
   let decoder: TextDecoder | null = null;
-  let isStart = true;
   for await (const chunk of chunks) {
-    if (isStart) decoder = utf16Decoder(chunk);
-    if (isStart && decoder === null && chunk.subarray(0, PROBE_BYTES).includes(0)) throw new Error(`${path} is not a text file`);
-    isStart = false;
-    yield decoder === null ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
+    decoder ??= readersDecoder(chunk);
+    if (decoder === null) throw new Error(`${path} is not a text file`);
+    yield decoder.encoding === "utf-8" ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }), "utf8");
   }
-  if (decoder !== null) yield Buffer.from(decoder.decode(), "utf8");
+  if (decoder !== null && decoder.encoding !== "utf-8") yield Buffer.from(decoder.decode(), "utf8");
 }
 
-/** The decoder of a file that begins with these bytes, if it is UTF-16; null if it is not. */
-function utf16Decoder(start: Buffer): TextDecoder | null {
-  const encoding = encodingOf(start)?.encoding;
-  return encoding === "utf-16le" || encoding === "utf-16be" ? new TextDecoder(encoding) : null;
+/** The note behind the content; empty if all of the file is shown as it is. */
+function noteOf(notes: readonly (string | null)[]): string {
+  const said = notes.filter((note) => note !== null);
+  return said.length === 0 ? "" : `\n[${said.join("; ")}]`;
 }
 
-function noteOn({
+/** Says which part of the file is shown; null for all of it. */
+function partShown({
   offset,
   last,
   totalLines,
@@ -88,10 +90,35 @@ function noteOn({
   last: number;
   totalLines: number;
   isCut: boolean;
-}): string {
-  if (isCut)
-    return `\n[only the start of line ${offset}, which is too long to be read; the file has ${counted(totalLines, "line")}]`;
-  return last < totalLines ? `\n[lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}]` : "";
+}): string | null {
+  if (isCut) return `only the start of line ${offset}, which is too long to be read; the file has ${counted(totalLines, "line")}`;
+  return last < totalLines ? `lines ${offset} to ${last} of ${totalLines}; read on with offset ${last + 1}` : null;
+}
+
+/**
+ * Says that characters are shown as others; null if none are. `broken` is the number of those in UTF-8, and `whole` the content
+ * if all of it is shown.
+ */
+function charactersReplaced(broken: number, whole: Buffer | null): string | null {
+  const verb = broken === 1 ? "is" : "are";
+  const isUtf16 = whole !== null && encodingOf(whole)?.encoding.startsWith("utf-16") === true;
+  const isBroken = broken > 0 || (isUtf16 && !decodeText(whole).ok);
+  if (!isBroken) return null;
+  const those =
+    broken > 0 ? `${counted(broken, "character")} ${verb} not valid UTF-8 and ${verb}` : "what is not valid UTF-16 is";
+  return `${those} shown as U+FFFD: fs_edit refuses the file, and written back it would lose them`;
+}
+
+const REPLACEMENT = "\uFFFD";
+
+/** U+FFFD of a file's own, by its bytes. */
+const OWN_REPLACEMENT = Buffer.from(REPLACEMENT).toString("latin1");
+
+/** The number of characters of a line that a decoder replaces. */
+function brokenIn(line: Buffer): number {
+  if (isUtf8(line)) return 0;
+  const replaced = OTHER_LINES.decode(line).split(REPLACEMENT).length;
+  return replaced - line.toString("latin1").split(OWN_REPLACEMENT).length;
 }
 
 const NEWLINE = 0x0a;
@@ -115,6 +142,7 @@ class LineRange {
   #isOpen = false;
   #isFull = false;
   #isCut = false;
+  #broken = 0;
 
   constructor(offset: number, limit: number) {
     this.#offset = offset;
@@ -136,10 +164,10 @@ class LineRange {
     }
   }
 
-  end(): { content: string; lines: number; totalLines: number; isCut: boolean } {
+  end(): { content: string; lines: number; totalLines: number; isCut: boolean; broken: number } {
     const totalLines = this.#isOpen ? this.#line : this.#line - 1;
     if (this.#isOpen) this.#keep();
-    return { content: this.#kept.join(""), lines: this.#kept.length, totalLines, isCut: this.#isCut };
+    return { content: this.#kept.join(""), lines: this.#kept.length, totalLines, isCut: this.#isCut, broken: this.#broken };
   }
 
   #isWanted(): boolean {
@@ -156,18 +184,21 @@ class LineRange {
 
   #keep(): void {
     if (!this.#isWanted()) return;
-    const line = (this.#line === 1 ? FIRST_LINE : OTHER_LINES).decode(Buffer.concat(this.#open));
+    const read = Buffer.concat(this.#open);
+    const line = (this.#line === 1 ? FIRST_LINE : OTHER_LINES).decode(read);
     this.#open = [];
     this.#openBytes = 0;
     const bytes = byteLength(line);
     if (this.#bytes + bytes <= CONTENT_BYTES) {
       this.#kept.push(line);
       this.#bytes += bytes;
+      this.#broken += brokenIn(read);
       return;
     }
     this.#isFull = true;
     if (this.#kept.length > 0) return;
     this.#isCut = true;
     this.#kept.push(headBytes(line, CONTENT_BYTES));
+    this.#broken += brokenIn(read.subarray(0, wholeCharacters(read, CONTENT_BYTES)));
   }
 }

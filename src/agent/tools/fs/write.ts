@@ -5,8 +5,8 @@ import { defineTool } from "../tool.ts";
 import { closed } from "../../../lib/setting.ts";
 import { Type } from "typebox";
 import type { SeenFile } from "../../workspace/known-files.ts";
-import { foreseen } from "./file-problem.ts";
-import { readKnown, writtenFile } from "./known-content.ts";
+import { FileProblem, foreseen } from "./file-problem.ts";
+import { readKnown, writtenFile, type FileContext, type KnownContent } from "./known-content.ts";
 import { lineCount } from "./lines.ts";
 import { decodeText } from "./text-content.ts";
 import { fileDiff } from "./unified-diff.ts";
@@ -25,7 +25,7 @@ export const fsWrite = defineTool({
   }),
   async run({ path, content }, context) {
     const { workspace, files, signal } = context;
-    const before = await ifThere(readKnown(context, path));
+    const before = await readBefore(context, path, content);
     const staged = await stageFile(workspace, path, content);
     // What has ended while the content was staged writes nothing.
     if (signal.aborted) await staged.discard();
@@ -34,21 +34,44 @@ export const fsWrite = defineTool({
     files.wrote(writtenFile(name, await staged.replace(before?.present.state ?? null), Buffer.from(content)), true);
     const lines = lineCount(content);
     const bytes = byteLength(content);
-    const partly = before?.known.isWhole === false ? " Only parts of what it had before were read." : "";
     return {
-      output: `Wrote ${path} (${counted(lines, "line")}, ${counted(bytes, "byte")}).${partly}`,
+      output: `Wrote ${path} (${counted(lines, "line")}, ${counted(bytes, "byte")}).${before === null ? "" : noteOn(before)}`,
       details: { ok: true, path, bytes, lines, diff: diffOf(name, before?.present ?? null, content) },
     };
   },
   preview: ({ path, content }, context) =>
     foreseen(async () => {
-      const before = await ifThere(readKnown(context, path));
+      const before = await readBefore(context, path, content);
       const name = context.workspace.show(context.workspace.resolve(path, "write"));
       return { files: [{ path: name, diff: diffOf(name, before?.present ?? null, content) }] };
     }),
 });
 
-/** The file that is replaced; null if there is none. */
+/**
+ * The file that is replaced; null if there is none. Throws a FileProblem if the content is what fs_read shows of bytes that are no
+ * text: the bytes would be lost.
+ */
+async function readBefore(context: FileContext, path: string, content: string): Promise<KnownContent | null> {
+  const before = await ifThere(readKnown(context, path));
+  if (before !== null && isBroken(before) && content.includes("\uFFFD"))
+    throw new FileProblem(
+      `${path} has bytes that are no text, which fs_read shows as U+FFFD, and the new content has U+FFFD in their place: write the characters that are meant, and the file becomes UTF-8, or change it with a program that knows its encoding`,
+    );
+  return before;
+}
+
+/** True if a file is known to be no text. */
+function isBroken({ present: { content } }: KnownContent): boolean {
+  return content !== null && !decodeText(content).ok;
+}
+
+/** What the model is told of the file that was replaced. */
+function noteOn(before: KnownContent): string {
+  if (isBroken(before)) return " What it had before was no valid text: it is UTF-8 now.";
+  return before.known.isWhole ? "" : " Only parts of what it had before were read.";
+}
+
+/** What was read; null if there is no such file. */
 async function ifThere<File>(read: Promise<File>): Promise<File | null> {
   return read.catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return null;
