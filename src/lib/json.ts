@@ -43,6 +43,19 @@ export function someString(value: Json, test: (text: string) => boolean): boolea
   return false;
 }
 
+/** True if `value` has more than so many parts: items of arrays and fields of objects, at any depth. It stops counting then. */
+export function hasMoreParts(value: Json, most: number): boolean {
+  const waiting: Json[] = [value];
+  let parts = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const inner: readonly Json[] = Array.isArray(next) ? next : isJsonObject(next) ? Object.values(next) : [];
+    parts += inner.length;
+    if (parts > most) return true;
+    waiting.push(...inner);
+  }
+  return false;
+}
+
 /** The depth to which the arrays and objects of a JSON text are nested. */
 export function nesting(text: string): number {
   let depth = 0;

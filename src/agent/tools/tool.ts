@@ -1,9 +1,9 @@
 import { Type, type Static, type TObject, type TSchema } from "typebox";
-import { Ajv, type JSONSchemaType, type ValidateFunction } from "ajv";
+import { Ajv, type JSONSchemaType, type Options, type ValidateFunction } from "ajv";
 import type { TodoList } from "./todo-list.ts";
 import { formCheck } from "../../lib/form.ts";
 import { closed, milliseconds, ownCode, TEXT } from "../../lib/setting.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import { hasMoreParts, isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
 import type { GroupedProcess } from "../workspace/process-groups.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { KnownFiles } from "../workspace/known-files.ts";
@@ -98,7 +98,7 @@ export type Tool = {
   /** Which end of an output that is too long the model reads. */
   readonly keeps: "head" | "tail";
   readonly hooks: ToolHooks;
-  /** The input with defaults applied, or what is wrong with it. Never changes `input`. */
+  /** The input with defaults applied, or what is wrong with it: the first problem only if the input has thousands of parts. Never changes `input`. */
   bind(input: Json): Result<BoundCall, readonly ValidationIssue[]>;
 };
 
@@ -231,7 +231,8 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
   const problems = problemsOf(definition);
   if (problems.length > 0) throw new ToolDefinitionError(`tool ${name}: ${problems.join("; ")}`);
   const inputSchema = schemaOf(name, definition.inputSchema);
-  const validate = compile<Input>(name, inputSchema);
+  const validateAll = compile<Input>(name, inputSchema);
+  let validateFirst: ValidateFunction<Input> | null = null;
   checkDefaults(name, inputSchema);
   const paths = pathsOf(name, inputSchema, definition.paths ?? {});
   const commands = commandsOf(name, inputSchema, definition.commands ?? []);
@@ -253,6 +254,9 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     hooks: { preToolUse: definition.hooks?.preToolUse ?? [], postToolUse: definition.hooks?.postToolUse ?? [] },
     bind(raw) {
       const input: unknown = structuredClone(raw);
+      const validate = hasMoreParts(raw, LISTED_PARTS)
+        ? (validateFirst ??= compile<Input>(name, inputSchema, { ...COMPILING, allErrors: false }))
+        : validateAll;
       if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       return accepted({
@@ -320,11 +324,14 @@ const COMPILING = {
   validateSchema: false,
 } as const;
 
-function compile<Input>(name: string, schema: JsonObject): ValidateFunction<Input> {
+/** The most items and fields of an input of which all problems are listed: a list of them takes long, and nothing else goes on meanwhile. */
+const LISTED_PARTS = 5_000;
+
+function compile<Input>(name: string, schema: JsonObject, options: Options = COMPILING): ValidateFunction<Input> {
   try {
     if (schemas.validateSchema(schema) !== true) throw new Error(`schema is invalid: ${schemas.errorsText()}`);
     // One for each tool: what a schema refers to is looked for in that schema alone.
-    return new Ajv(COMPILING).compile<Input>(schema);
+    return new Ajv(options).compile<Input>(schema);
   } catch (error) {
     throw new ToolDefinitionError(
       `the inputSchema of tool ${name} is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`,

@@ -36,6 +36,21 @@ describe("the schema of a tool's input", () => {
     expect(typed.bind({ most: 1 })).toMatchObject({ ok: false, refusal: [{ message: "must have required property 'path'" }] });
   });
 
+  it("lists all problems of an input, but the first one only of an input with thousands of parts", () => {
+    const builtin = (name: string) => BUILTIN_TOOLS.find((each) => each.name === name) ?? tool(name, {});
+    const edits = (count: number) => ({ edits: Array.from({ length: count }, () => ({})) });
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_none, index) => [`k${index}`, 1]));
+    expect(builtin("fs_multi_edit").bind(edits(2))).toMatchObject({ refusal: { length: 6 } });
+    expect(builtin("fs_multi_edit").bind(edits(6_000))).toEqual({
+      ok: false,
+      refusal: [{ path: "/edits", message: expect.stringContaining("100"), value: expect.any(Array) }],
+    });
+    expect(builtin("bash_run").bind({ command: "true", ...fields(6_000) })).toMatchObject({ refusal: { length: 1 } });
+    const most = Type.Object({ list: Type.Array(Type.Integer()), most: Type.Optional(Type.Integer({ default: 7 })) });
+    const list = Array.from({ length: 6_000 }, () => 1);
+    expect(tool("many", most).bind({ list })).toMatchObject({ ok: true, value: { input: { list, most: 7 } } });
+  });
+
   it("of a built-in tool stays what approvals are bound to: a call that was allowed before an upgrade runs after it", () => {
     const hash = (schema: object): string =>
       createHash("sha256")

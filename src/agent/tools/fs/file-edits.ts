@@ -1,3 +1,4 @@
+import { setImmediate as macrotask } from "node:timers/promises";
 import { byteLength, messageOf } from "../../../lib/text.ts";
 import { isSameState } from "../../workspace/file-state.ts";
 import type { StagedFile } from "../../workspace/staged-file.ts";
@@ -6,6 +7,7 @@ import { EDITED_FILE_BYTES } from "../limits.ts";
 import type { EditableFile, PresentText } from "./editable-file.ts";
 import { FileProblem, isFileProblem } from "./file-problem.ts";
 import { writtenFile, type FileContext } from "./known-content.ts";
+import { nearestRoom } from "./nearest-text.ts";
 import { encodeText } from "./text-content.ts";
 import { editText, type TextEdit } from "./text-edit.ts";
 import { fileDiff, type FileDiff } from "./unified-diff.ts";
@@ -34,10 +36,11 @@ type ReadFile<Before extends PresentText> = (path: string) => Promise<Before>;
 
 /**
  * Makes edits of several files, and writes nothing. Each edit sees what those before it made of its file. Throws an error for
- * the model that names every edit that cannot be made: a FileProblem if that is so as the files are.
+ * the model that names every edit that cannot be made: a FileProblem if that is so as the files are. Others have their turns between
+ * two edits, and an abort ends the work there.
  */
 export async function editFiles<Before extends PresentText>(
-  workspace: Workspace,
+  { workspace, signal }: Pick<FileContext, "workspace" | "signal">,
   read: ReadFile<Before>,
   edits: readonly FileEdit[],
 ): Promise<EditedFiles<Before>> {
@@ -46,7 +49,10 @@ export async function editFiles<Before extends PresentText>(
   const problems: string[] = [];
   let areLasting = true;
   let bytes = 0;
+  const room = nearestRoom();
   for (const [index, { path, ...edit }] of edits.entries()) {
+    await macrotask();
+    signal.throwIfAborted();
     const file = await opened(workspace, read, path, files).catch((error: unknown) => {
       problems.push(`edits[${index}] (${path}): ${messageOf(error)}`);
       areLasting &&= isFileProblem(error);
@@ -57,7 +63,7 @@ export async function editFiles<Before extends PresentText>(
     if (bytes > TOGETHER_BYTES)
       throw new FileProblem(`the files are larger than ${TOGETHER_BYTES / 1024 / 1024} MB together: edit fewer`);
     files.set(file.before.present.name, file);
-    const edited = editText(file.text, edit);
+    const edited = editText(file.text, edit, room);
     if (!edited.ok) problems.push(`edits[${index}] (${path}): ${edited.refusal}`);
     else {
       files.set(file.before.present.name, { ...file, text: edited.value.text });
@@ -88,16 +94,20 @@ async function opened<Before extends PresentText>(
   return { path, before, text: before.content.text };
 }
 
-/** The diffs of the files, as far as they fit together. */
-export function diffsOf(files: readonly EditedFile<PresentText>[]): readonly FileDiff[] {
+/** The diffs of the files, as far as they fit together. Others have their turns between two files, and an abort ends the work there. */
+export async function diffsOf(files: readonly EditedFile<PresentText>[], signal: AbortSignal): Promise<readonly FileDiff[]> {
+  const diffs: FileDiff[] = [];
   let room = DIFFS_BYTES;
-  return files.map(({ before, text }) => {
+  for (const { before, text } of files) {
+    await macrotask();
+    signal.throwIfAborted();
     const { path, diff } = fileDiff(before.present.name, before.content.text, text);
     const bytes = byteLength(diff ?? "");
-    if (bytes > room) return { path, diff: null };
-    room -= bytes;
-    return { path, diff };
-  });
+    const fits = bytes <= room;
+    diffs.push({ path, diff: fits ? diff : null });
+    if (fits) room -= bytes;
+  }
+  return diffs;
 }
 
 /**

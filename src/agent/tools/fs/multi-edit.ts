@@ -25,7 +25,7 @@ export const fsMultiEdit = defineTool({
   async run({ edits }, context) {
     const { files, replacements } = await edited(edits, context);
     await writeFiles(context, files);
-    const diffs = diffsOf(files);
+    const diffs = await diffsOf(files, context.signal);
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
     return {
       output: [
@@ -39,11 +39,12 @@ export const fsMultiEdit = defineTool({
       },
     };
   },
-  preview: ({ edits }, context) => foreseen(async () => ({ files: diffsOf((await edited(edits, context)).files) })),
+  preview: ({ edits }, context) =>
+    foreseen(async () => ({ files: await diffsOf((await edited(edits, context)).files, context.signal) })),
 });
 
 function edited(edits: readonly Static<typeof ONE>[], context: FileContext): Promise<EditedFiles<EditableFile>> {
-  return editFiles(context.workspace, (path) => readEditable(context, path), edits.map(fileEdit));
+  return editFiles(context, (path) => readEditable(context, path), edits.map(fileEdit));
 }
 
 function fileEdit({ path, old_string: oldString, new_string: newString, replace_all: replaceAll }: Static<typeof ONE>): FileEdit {

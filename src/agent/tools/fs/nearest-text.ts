@@ -2,24 +2,52 @@ import { counted } from "../../../lib/counted.ts";
 import { headBytes } from "../../../lib/text.ts";
 import { lineCount } from "./lines.ts";
 
-/** What is looked at to find the nearest text: the lines of what is wanted, the places of each, and the lines of a file. */
+/** What is looked at to find the nearest text: the lines of what is wanted, and the places of each. */
 const WANTED_LINES = 200;
 const PLACES = 500;
-const COMPARED_LINES = 20_000;
+
+/**
+ * The characters that the edits of one call may look at together to find the nearest texts, as nothing else goes on meanwhile:
+ * those of the files, which are looked through for equal lines, and those of lines that are compared with a line. A line costs
+ * some more than its characters.
+ */
+const LOOKED_THROUGH = { characters: 10_000_000, line: 20 };
+const COMPARED = { characters: 2_000_000, line: 50 };
+
+/** The start of a line that is compared. */
+const COMPARED_START = 400;
+
+/** The room that the searches of one call have left, in characters. */
+export type NearestRoom = { lookedThrough: number; compared: number };
+
+/** The room of a call that begins. */
+export function nearestRoom(): NearestRoom {
+  return { lookedThrough: LOOKED_THROUGH.characters, compared: COMPARED.characters };
+}
 
 /** What is shown of the nearest text. */
 const SHOWN_LINES = 12;
 const SHOWN_BYTES = 200;
 
-/** Says in words for the model what a text has that is nearest to one that it does not have, with the numbers of its lines. */
-export function nearestText(text: string, wanted: string): string {
+/**
+ * Says in words for the model what a text has that is nearest to one that it does not have, with the numbers of its lines. Takes
+ * of the room what the search costs. What is too large for the room is not searched, and the words say so.
+ */
+export function nearestText(text: string, wanted: string, room: NearestRoom): string {
+  const count = lineCount(text);
+  const cost = text.length + count * LOOKED_THROUGH.line;
+  if (cost > room.lookedThrough)
+    return `The nearest text was not looked for, since the call's edits have too much text to be looked through. The file has ${counted(count, "line")}: read the part that is meant again.`;
+  room.lookedThrough -= cost;
   const lines = text.split("\n");
   const wantedLines = wanted.split("\n");
   const found =
     byFoldedText(lines, wantedLines) ??
-    spanFrom(byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines) ?? byFewChanges(lines, wanted), wantedLines);
-  if (found === null)
-    return `Nothing in the file is like it. The file has ${counted(lineCount(text), "line")}: read the file again.`;
+    spanFrom(
+      byEqualLines(lines, wantedLines) ?? bySimilarLine(lines, wantedLines, room) ?? byFewChanges(lines, wanted),
+      wantedLines,
+    );
+  if (found === null) return `Nothing in the file is like it. The file has ${counted(count, "line")}: read the file again.`;
   const { start, end } = found;
   const nearest = lines.slice(start, end);
   const shown = nearest.slice(0, SHOWN_LINES).map((line, index) => `${start + index + 1}: ${headBytes(line, SHOWN_BYTES)}`);
@@ -117,16 +145,18 @@ function byEqualLines(lines: readonly string[], wanted: readonly string[]): numb
 }
 
 /** The line at which the wanted text would begin if its longest line were the line that is most like it; null if none is. */
-function bySimilarLine(lines: readonly string[], wanted: readonly string[]): number | null {
+function bySimilarLine(lines: readonly string[], wanted: readonly string[], room: NearestRoom): number | null {
   const considered = wanted.slice(0, WANTED_LINES);
   const longest = considered.reduce((best, line, index) => (line.length > (considered[best]?.length ?? 0) ? index : best), 0);
   const target = pairsOf(considered[longest] ?? "");
   if (target.size === 0) return null;
   let [best, most]: [number | null, number] = [null, 0.4];
-  lines.slice(0, COMPARED_LINES).forEach((line, index) => {
+  for (const [index, line] of lines.entries()) {
+    room.compared -= Math.min(line.length, COMPARED_START) + COMPARED.line;
+    if (room.compared < 0) break;
     const likeness = likenessOf(target, pairsOf(line));
     if (likeness > most) [best, most] = [index - longest, likeness];
-  });
+  }
   return best === null ? null : Math.max(0, best);
 }
 
@@ -172,7 +202,7 @@ function changesFrom(line: string, wanted: string): number {
 
 /** The pairs of neighbouring characters of a line's start, without white space. */
 function pairsOf(line: string): ReadonlySet<string> {
-  const text = spaceless(line.slice(0, 400));
+  const text = spaceless(line.slice(0, COMPARED_START));
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)));
 }
 
