@@ -106,7 +106,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -202,6 +202,14 @@ BEGIN
     WHERE a.id = p_agent;
   END IF;
 
+  -- An interrupt that came since the owner looked is for the messages that were sent before it, and since the one that the owner has
+  -- seen: as if it had come an instant later. If none of them wait, it came too late.
+  IF v_change."interruptEnd" IS NOT NULL THEN
+    UPDATE agent a SET interrupt_at = NULL WHERE a.id = p_agent AND NOT EXISTS (
+      SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+        AND m.created_at <= a.interrupt_at AND m.created_at > coalesce((v_change."interruptEnd" ->> 'seen')::timestamptz, '-infinity'));
+  END IF;
+
   -- A note that came since the owner looked is not told yet.
   IF v_change."toldNote" IS NOT NULL THEN
     UPDATE agent SET interrupt_note = nullif(ltrim(substr(interrupt_note, length(v_change."toldNote") + 1), E'\n'), '')
@@ -245,7 +253,7 @@ BEGIN
 
   -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
   IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
-    UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
+    UPDATE agent SET interrupt_at = greatest(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      -- Each person's note is told, if several interrupt.
                      interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
     WHERE id = p_agent;

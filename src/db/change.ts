@@ -145,6 +145,11 @@ type OwnerParts = {
   readonly stepStart?: Row<Prisma.StepUncheckedCreateInput>;
   readonly stepEnd?: { readonly step: number } & StepEnd;
   readonly toolCalls?: readonly NewToolCall[];
+  /**
+   * An interrupt ends with what it interrupted: the time of the one that the owner has seen (ISO 8601), null for none. One that came
+   * since stays if messages wait that were sent between the two: it is theirs.
+   */
+  readonly interruptEnd?: { readonly seen: string | null };
   /** The note of an interrupt that the model is told of, or that nobody needs to be told of: what came since stays. */
   readonly toldNote?: string;
   /** The agent's whole list. */

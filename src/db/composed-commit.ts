@@ -79,7 +79,7 @@ function encodeTime(value: unknown): unknown {
 /**
  * The change of an owner as one SQL statement with typed parameters, which PostgreSQL plans once a connection; null if it
  * is a change that only the function `commit_change` makes, since what others have committed meanwhile counts: messages of
- * people that join, approvals, what a call starts by, notes, background shells, and the beginning of a turn.
+ * people that join, approvals, what a call starts by, interrupts, notes, background shells, and the beginning of a turn.
  *
  * The statement locks as the function does: the agent's row, the rows that it changes, the tenant's log. All parts read from
  * the first, and the place in the log is asked for with what they wrote, so that PostgreSQL cannot take them in another order.
@@ -102,6 +102,7 @@ function isComposable(change: OwnerChange): boolean {
     hostRequests,
     approvalTransitions,
     todos,
+    interruptEnd,
     toldNote,
     toldHosts,
     shellStart,
@@ -112,7 +113,7 @@ function isComposable(change: OwnerChange): boolean {
   const own = [joins, approvals, hostRequests, approvalTransitions, shellsTold, fileChanges];
   const isOwn = own.every((rows) => rows === undefined || rows.length === 0);
   const parts = [todos, toldNote, toldHosts, shellStart, agent?.turn];
-  const isWhole = parts.every((part) => part === undefined);
+  const isWhole = parts.every((part) => part === undefined) && typeof interruptEnd?.seen !== "string";
   return isOwn && isWhole && transitions?.some(({ by }) => by !== undefined) !== true;
 }
 
@@ -132,11 +133,11 @@ function countOf({ length }: readonly unknown[]): Count {
 }
 
 /** In the order in which `commitText` names the parameters. */
-function valuesOf({ agent = {}, expectSignal }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
+function valuesOf({ agent = {}, expectSignal, interruptEnd }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
   const values: unknown[] = [];
   addPatch(values, ENCODINGS.agentPatch, agent);
-  values.push(encodedBy(encodeTime, agent.lastActivityAt), expectSignal ?? null, starts);
+  values.push(encodedBy(encodeTime, agent.lastActivityAt), expectSignal ?? null, starts || interruptEnd !== undefined);
   if (stepEnd !== undefined) {
     addRow(values, ENCODINGS.stepEnd, stepEnd);
     values.push(stepEnd.step);

@@ -261,6 +261,53 @@ describe("interruptAgent", () => {
     expect(JSON.stringify(model.calls.at(-1)?.request.messages).split("use the other folder")).toHaveLength(2);
   });
 
+  it.for([
+    ["before it", "INTERRUPTED", ["message", "interrupt"]],
+    ["between two of them", "INTERRUPTED", ["interrupt", "message", "interrupt"]],
+    ["behind it", "COMPLETED", ["interrupt", "message"]],
+  ] as const)(
+    "that comes while the last answer is committed, with a message that was sent %s: the turn of the message is %s (invariant 14)",
+    async ([, reason, order]) => {
+      let runs = 0;
+      const tool = ownTool("effect", async () => ({ output: `run ${(runs += 1)}`, details: null }));
+      const model = playedModel(
+        () => says("Done."),
+        () => calls("effect"),
+        () => says("Hello."),
+      );
+      let late: () => Promise<void> = async () => {};
+      const app = await startTestApp({
+        model,
+        config: { tools: [tool] },
+        template: { permission: { mode: "auto" } },
+        overrides: {
+          sql: (sql) =>
+            beforeCommit(
+              sql,
+              ({ stepEnd }) => stepEnd?.state === "COMPLETED",
+              () => late(),
+            ),
+        },
+      });
+      const client = connect(app.url);
+      const agent = await client.createAgent();
+      late = async () => {
+        late = async () => {};
+        for (const step of order) {
+          await (step === "message" ? client.send(agent.id, "second") : interrupt(client, agent.id));
+          const at = Date.now();
+          await expect.poll(Date.now).toBeGreaterThan(at);
+        }
+      };
+      const [first] = ofType(await client.turn(agent.id, "go"), "Done");
+      const [second] = ofType(await client.until(agent.id, "DONE", first?.cursor), "Done");
+      expect([first?.reason, second?.reason]).toEqual(["COMPLETED", reason]);
+      expect(runs).toBe(reason === "COMPLETED" ? 1 : 0);
+      // The interrupt has ended one turn at most.
+      expect(ofType(await client.turn(agent.id, "third"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+    },
+  );
+
   it("of two people during a tool tells both their notes", async () => {
     const tool = ownTool("slow", () => new Promise<never>(() => {}));
     const model = playedModel(

@@ -62,12 +62,13 @@ export function moved(view: AgentView, to: Partial<StateAndBreakpoint>): Commit 
 
 /**
  * An agent is no longer interrupted, and its note, if there is one, was told. The note of an interrupt that came since the rows
- * were read stays, since nobody has told the model of it: the next turn does.
+ * were read stays, since nobody has told the model of it: the next turn does. So does the interrupt itself, if it came after
+ * messages that wait.
  */
 export function interruptEnded({ interruptAt, interruptNote }: AgentView): Commit {
   const told = interruptAt === null || interruptNote === null ? {} : { toldNote: interruptNote };
   return {
-    change: { agent: { interruptAt: null }, ...told },
+    change: { interruptEnd: { seen: interruptAt }, ...told },
     events: [],
     after: (view) => ({ ...view, interruptAt: null, interruptNote: interruptAt === null ? view.interruptNote : null }),
   };

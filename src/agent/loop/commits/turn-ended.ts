@@ -26,7 +26,6 @@ export function turnEnded(
       ...calm.change,
       messages,
       agent: {
-        ...calm.change.agent,
         ...patch,
         ...needsAfter(view),
         ...transcriptColumns(view.transcriptLength + messages.length),
