@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InterruptAgentDocument, RetryTurnDocument } from "../generated/documents.ts";
-import { NEIGHBOURS } from "../support/actors.ts";
+import { NEIGHBOURS, tokenActor } from "../support/actors.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect, ofType, textOf, type TestClient } from "../support/client.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
@@ -70,6 +70,46 @@ describe("retryTurn", () => {
     expect(ofType(events, "Done")).toMatchObject([{ turn: 2, reason: "COMPLETED", messageIds: first[0]?.messageIds }]);
     expect(JSON.stringify(model.calls[1]?.request.messages)).toContain("too slow");
     expect((await client.agent(agent.id)).toolCalls.nodes).toHaveLength(1);
+  });
+
+  it("leaves it to the turn before who had asked for its calls: nobody allows their own by a retry (invariant 7)", async () => {
+    const people = [tokenActor("petra", ["user", "approver"]), tokenActor("otto", ["approver"]), tokenActor("ada", ["admin"])];
+    const tool = ownTool("deed", async () => ({ output: "done", details: null }));
+    const model = playedModel(
+      () => calls("deed"),
+      fails,
+      () => calls("deed"),
+      () => says("Hello."),
+    );
+    const app = await startTestApp({
+      model,
+      config: { tools: [tool], actors: people.map(({ actor }) => actor) },
+      template: { selfApproval: false, permission: { mode: "approval" } },
+    });
+    const [petra, otto, ada] = [connect(app.url, "petra-token"), connect(app.url, "otto-token"), connect(app.url, "ada-token")];
+    const agent = await petra.createAgent();
+    const allow = async (since?: string): Promise<void> => {
+      const [required] = ofType(await petra.until(agent.id, "PERMISSION_REQUIRED", since), "PermissionRequired");
+      const { approvalId = "", inputHash = "" } = required?.request ?? {};
+      expect((await otto.decide({ approvalId, inputHash, decision: "ALLOW" })).userErrors).toEqual([]);
+    };
+    await petra.send(agent.id, "go");
+    await allow();
+    await petra.until(agent.id, "DONE");
+    const { cursor } = await retry(petra, agent.id);
+    await petra.until(agent.id, "PERMISSION_REQUIRED", cursor);
+    await ada.send(agent.id, "and this");
+    await allow(cursor);
+    await petra.until(agent.id, "DONE", cursor);
+    const { data } = await petra.post({ query: "{ approvals { nodes { requestedBy { actorId } } } }" });
+    expect(data).toMatchObject({
+      approvals: {
+        nodes: expect.arrayContaining([
+          { requestedBy: [{ actorId: "petra" }] },
+          { requestedBy: expect.arrayContaining([{ actorId: "petra" }, { actorId: "ada" }]) },
+        ]),
+      },
+    });
   });
 
   it("asked for by many at once begins one turn, and under one key only once", async () => {

@@ -47,6 +47,13 @@ type FoundRow = {
   readonly requesters: readonly ActorRef[];
 };
 
+/**
+ * The turn in which the messages stand that the turn of the call `t` answers: a retry takes the messages of its turn along into the
+ * next one, with those that join there. A message keeps the step at which it joined first.
+ */
+const ANSWERED =
+  "SELECT min(a.turn) FROM message a WHERE a.agent_id = t.agent_id AND a.turn >= t.turn AND a.kind = 'USER' AND a.created_by IS NOT NULL";
+
 const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: readonly string[]]> = {
   name: "find_approvals",
   text: `SELECT json_build_object('id', p.id, 'tenant', p.tenant, 'agentId', p.agent_id, 'createdBy', a.created_by, 'templateId', a.template_id, 'workspace', a.workspace,
@@ -54,7 +61,8 @@ const FIND: Statement<{ found: FoundApproval }, [ids: readonly string[], kinds: 
       'decisions', (SELECT coalesce(json_agg(json_build_object('actorId', d.actor_id, 'onBehalfOf', d.on_behalf_of, 'decision', d.decision, 'inputHash', d.input_hash) ORDER BY d.decided_at), '[]')
         FROM decision d WHERE d.approval_id = p.id),
       'requesters', (SELECT coalesce(jsonb_agg(DISTINCT jsonb_build_object('id', m.created_by, 'kind', m.created_by_kind)), '[]') FROM (SELECT p.tool_call_id AS id UNION ALL SELECT r.tool_call_id FROM host_request r WHERE r.approval_id = p.id) c
-        JOIN tool_call t ON t.id = c.id JOIN message m ON m.agent_id = t.agent_id AND m.turn = t.turn AND m.kind = 'USER' AND m.created_by IS NOT NULL)) AS found
+        JOIN tool_call t ON t.id = c.id JOIN message m ON m.agent_id = t.agent_id AND m.turn = (${ANSWERED}) AND m.kind = 'USER' AND m.created_by IS NOT NULL
+          AND (m.turn = t.turn OR (SELECT s.turn FROM step s WHERE s.agent_id = m.agent_id AND s.step = m.step) <= t.turn))) AS found
     FROM approval p JOIN agent a ON a.id = p.agent_id WHERE p.id = ANY ($1) AND p.kind::text = ANY ($2)`,
 };
 
