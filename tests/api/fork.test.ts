@@ -145,6 +145,29 @@ describe("forkAgent", () => {
     });
   });
 
+  it("of an agent that works in a folder of its own is for who may steer the agent: a viewer changes nothing in that folder", async () => {
+    const people = [tokenActor("anna", ["user"]), tokenActor("uma", ["user", "viewer"]), tokenActor("ada", ["admin"])];
+    const app = await startTestApp({
+      config: { actors: people.map(({ actor }) => actor), defaultWorkspace: undefined as never },
+      template: { permission: { mode: "auto" } },
+    });
+    const client = connect(app.url, "anna-token");
+    const [own, shared] = [await client.createAgent(), await client.createAgent({ workspace: app.workspace })];
+    for (const { id } of [own, shared]) await client.turn(id, "hello");
+    const fork = async (who: string, agentId: string) =>
+      (await connect(app.url, `${who}-token`).get(ForkAgentDocument, { input: { agentId } })).forkAgent;
+    expect(await fork("uma", own.id)).toMatchObject({
+      agent: null,
+      userErrors: [{ code: "FORBIDDEN", field: ["agentId"], message: expect.stringContaining("an administrator to fork it") }],
+    });
+    for (const [who, { id }] of [
+      ["uma", shared],
+      ["anna", own],
+      ["ada", own],
+    ] as const)
+      expect(await fork(who, id)).toMatchObject({ userErrors: [] });
+  });
+
   it("is refused if there is nothing to fork from, elsewhere, and for those who may not", async () => {
     const [anna, otto, vera] = [tokenActor("anna", ["user"]), tokenActor("otto", ["user"]), tokenActor("vera", ["viewer"])];
     const app = await startTestApp({ config: { actors: [anna.actor, otto.actor, vera.actor] } });

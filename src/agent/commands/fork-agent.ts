@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Statement } from "../../db/sql.ts";
 import { newWrite } from "../../events/write.ts";
+import { isInside } from "../../lib/path-inside.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { missingAbility } from "../actors/abilities.ts";
-import type { Actor } from "../actors/actor.ts";
+import { maySteer, type Actor } from "../actors/actor.ts";
 import type { OwnPermission } from "../policy/agent-policy.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
@@ -39,9 +40,18 @@ const READ: Statement<Parent, [agentId: string]> = {
   text: `SELECT template_id AS "templateId", model, workspace, tool_timeout_ms AS "toolTimeoutMs", permission, lineage, title, coalesce(hooks, '[]'::json) AS hooks, fork_is_whole AS "forkIsWhole" FROM agent WHERE id = $1`,
 };
 
+/** A fork works in the folder of its parent: forking an agent whose folder is its own is writing in the folder of somebody else. */
+const FOLDER_OF_OTHERS: CommandRefusal = {
+  code: "FORBIDDEN",
+  field: ["agentId"],
+  message:
+    "the agent works in a folder of its own, and its fork would work there, too: forking it needs the role user and an agent of one's own, or the role admin. Ask its creator or an administrator to fork it",
+};
+
 /**
  * Makes a new agent with the transcript of another up to a safe point, its tool calls, steps and todos up to there, and the
- * same template, model, workspace and permission. History is never rewritten, so that the other may go on meanwhile.
+ * same template, model, workspace and permission. History is never rewritten, so that the other may go on meanwhile. An agent of
+ * somebody else is forked only if it works in a folder that the actor could name for an agent of their own.
  */
 export async function forkAgent(
   services: AgentServices,
@@ -64,6 +74,7 @@ async function tryToFork(
   if (!found.ok) return found;
   const [parent] = await services.sql.query(READ, [found.value.id]);
   if (parent === undefined) throw new Error(`agent ${found.value.id} does not exist`);
+  if (isInside(services.ownWorkspaces, parent.workspace) && !maySteer(actor, found.value)) return refused(FOLDER_OF_OTHERS);
   const missing = parent.permission?.scope === "REPLACE" ? missingAbility(actor, "REPLACE_PERMISSION") : null;
   if (missing !== null) return refused({ ...missing, field: ["agentId"] });
   const point = await findForkPoint(services.sql, found.value.id, request.messageId);
