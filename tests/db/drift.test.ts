@@ -1,10 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { readFunctions } from "../../scripts/functions.ts";
 import { readCatalog } from "../../scripts/catalog.ts";
 import { schemaDifference } from "../../scripts/schema-engine.ts";
 import { readMigrations } from "../../src/db/migrate.ts";
 import { testDatabase } from "../support/database.ts";
 import { emptyEmbedded } from "../support/embedded.ts";
+
+it("the SQL functions make a row once: PostgreSQL reads (function()).* as a call for each column", async () => {
+  const texts = (await readFunctions()).map(({ text }) => text);
+  expect(texts.flatMap((text) => text.match(/^.*\)\)\.\*.*$/gm) ?? [])).toEqual([]);
+});
 
 describe("the migrations", () => {
   it("amount to prisma/schema.prisma", async () => {
