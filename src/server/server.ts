@@ -94,7 +94,7 @@ export async function startServer(
       }
     },
   );
-  const closeSockets = serveWebSocket(server, yoga, subscribe, options, logger);
+  const closeSockets = serveWebSocket(server, yoga, subscribe, options, mask, logger);
   await listen(server, options.port, options.host);
   return {
     port: (server.address() as AddressInfo).port,

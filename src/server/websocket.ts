@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { getOperationAST, GraphQLError, type ExecutionArgs } from "graphql";
+import { getOperationAST, GraphQLError, type ExecutionArgs, type ExecutionResult } from "graphql";
 import type { Context as ServerContext, SubscribePayload } from "graphql-ws";
 import { useServer } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
@@ -10,7 +10,7 @@ import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
-import { askerOf, whyClosed, type Asker } from "./authenticate.ts";
+import { askerOf, whyClosed, type Asker, type Identified } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
@@ -33,13 +33,14 @@ type SocketExtra = { asker: Asker; operations: SocketOperations };
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
- * connect anew; those that do not hear of it within the given ms are cut.
+ * connect anew; those that do not hear of it within the given ms are cut. Errors are shown as `mask` makes them.
  */
 export function serveWebSocket(
   server: Server,
   yoga: YogaServerInstance<TransportContext, Context>,
   subscribe: Subscribe,
   access: Access & { readonly slowReaders: SlowReaders },
+  mask: (error: unknown) => GraphQLError,
   logger: Logger,
 ): (closingMs: number) => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
@@ -60,7 +61,8 @@ export function serveWebSocket(
         ),
       ];
     const operationEnded = extra.operations?.begin(id, payload);
-    const identified = (await extra.asker?.identify()) ?? null;
+    const identified = extra.asker === undefined ? null : await identify(extra.asker, webSocket, mask);
+    if (identified instanceof GraphQLError) return [identified];
     const socket = connections.get(webSocket);
     // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
@@ -69,15 +71,11 @@ export function serveWebSocket(
       ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
       ...(identified === null ? {} : { identified }),
     });
-    const document = await orError(() =>
-      envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query),
-    );
-    if (document instanceof GraphQLError) return [document];
+    const document = envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query);
     const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
     if (errors.length > 0) return errors;
     if (!getOperationAST(document, operationName)) return [new GraphQLError("Unable to identify operation")];
-    const contextValue = await orError(envelope.contextFactory);
-    if (contextValue instanceof GraphQLError) return [contextValue];
+    const contextValue = await envelope.contextFactory();
     const args: ExecutionArgs = {
       schema: envelope.schema,
       document,
@@ -90,21 +88,25 @@ export function serveWebSocket(
   };
   const disposable = useServer<Record<string, unknown>, SocketExtra>(
     {
-      execute: (args) => enveloped.get(args)?.execute(args),
-      subscribe,
+      isProd: true,
+      execute: (args) => orErrors(() => enveloped.get(args)?.execute(args), mask),
+      subscribe: (args) => orErrors(() => subscribe(args), mask),
       onConnect: async ({ connectionParams, extra }) => {
         const headers = openedWith.get(extra.socket) ?? {};
         openedWith.delete(extra.socket);
         const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.authorization;
         extra.operations = new SocketOperations(extra.socket);
         extra.asker = askerOf(access.authentication, authorization, headersOf(headers));
-        const isAdmitted = (await extra.asker.identify()) !== null;
+        const identified = await identify(extra.asker, extra.socket, mask);
+        if (identified instanceof GraphQLError) return false;
+        const isAdmitted = identified !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         return isAdmitted;
       },
       onSubscribe: async (context, id, payload) => {
-        const prepared = await prepare(context, context.extra.socket, id, payload);
+        // An error ends the operation, not the socket.
+        const prepared = await prepare(context, context.extra.socket, id, payload).catch((error: unknown) => [mask(error)]);
         // If the client has completed it meanwhile, nobody is told of its errors.
         if (Array.isArray(prepared)) context.extra.operations?.end(id, payload);
         return prepared;
@@ -112,7 +114,7 @@ export function serveWebSocket(
       onError: ({ extra }, id, payload, errors) => {
         extra.operations?.end(id, payload);
         closeToNobody(extra.socket, errors);
-        return errors.map(formatted);
+        return errors.map((error) => formatted(mask(error)));
       },
       onComplete: ({ extra }, id, payload) => extra.operations?.end(id, payload),
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
@@ -180,13 +182,32 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
   webSocket.once("close", () => clearInterval(cut));
 }
 
-/** What is made for an operation, or the error for which there is none: that ends the operation, not the socket. */
-async function orError<Made extends object>(make: () => Made | Promise<Made>): Promise<Made | GraphQLError> {
+/**
+ * Who opened the socket, or the error of a sign-in that failed. Such a socket closes so that its client connects again: a
+ * sign-in may be away for a while.
+ */
+async function identify(
+  asker: Asker,
+  webSocket: WebSocket,
+  mask: (error: unknown) => GraphQLError,
+): Promise<Identified | null | GraphQLError> {
   try {
-    return await make();
+    return await asker.identify();
   } catch (error) {
-    if (error instanceof GraphQLError) return error;
-    throw error;
+    webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, "sign-in failed: connect again");
+    return mask(error);
+  }
+}
+
+/** The answer of an operation, or its error if it throws. */
+async function orErrors<Answer>(
+  answer: () => Answer | Promise<Answer>,
+  mask: (error: unknown) => GraphQLError,
+): Promise<Answer | ExecutionResult> {
+  try {
+    return await answer();
+  } catch (error) {
+    return { errors: [mask(error)] };
   }
 }
 

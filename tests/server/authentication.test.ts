@@ -57,6 +57,52 @@ describe("who is not admitted (invariant 13)", () => {
   });
 });
 
+describe("a sign-in that fails (invariant 11)", () => {
+  const SECRET = "connect ECONNREFUSED postgres://svc:hunter2@10.1.2.3:5432/users";
+  const admin = { id: "anna", tenant: "t", roles: ["admin"] } as const;
+
+  /** A server whose sign-in fails if it is told to, and what the server has logged. */
+  async function failingSignIn() {
+    const logged: string[] = [];
+    const write = (message: string, cause?: unknown): void => void logged.push(`${message}: ${String(cause)}`);
+    const signIn = { isAway: false };
+    const authenticate = () => {
+      if (signIn.isAway) throw new Error(SECRET);
+      return admin;
+    };
+    const { url } = await startTestApp({
+      config: { authenticate },
+      overrides: { logger: { warn: () => {}, error: write } },
+      expectsErrors: true,
+    });
+    return { url, signIn, logged };
+  }
+
+  it("closes a socket that is opened meanwhile so that its client connects again, and says nothing of why", async () => {
+    const { url, signIn, logged } = await failingSignIn();
+    signIn.isAway = true;
+    const closed: unknown = await connect(url)
+      .iterate("{ __typename }")
+      .next()
+      .catch((error: unknown) => error);
+    expect(closed).toMatchObject({ code: 1013, reason: "sign-in failed: connect again" });
+    expect(logged).toEqual([`an operation failed: Error: ${SECRET}`]);
+  });
+
+  it("closes a socket whose operations begin meanwhile alike", async () => {
+    const { url, signIn, logged } = await failingSignIn();
+    const client = connect(url);
+    await client.iterate("subscription { control { cursor } }").next();
+    signIn.isAway = true;
+    const closed: unknown = await client
+      .iterate("{ __typename }")
+      .next()
+      .catch((error: unknown) => error);
+    expect(closed).toMatchObject({ code: 1013, reason: "sign-in failed: connect again" });
+    expect(logged).toContain(`an operation failed: Error: ${SECRET}`);
+  });
+});
+
 describe("the name of an actor", () => {
   it("stands in one table, is shown wherever they stand, and is in no event", async () => {
     const anna = tokenActor("anna", ["user"]);
