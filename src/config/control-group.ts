@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { Type } from "typebox";
 import type { BoxLimits } from "../agent/workspace/sandbox/limits.ts";
 import { errorCode } from "../lib/error-code.ts";
-import { COUNT, TEXT, withDefault, type Complete } from "../lib/setting.ts";
+import { TEXT, withDefault, type Complete } from "../lib/setting.ts";
 import { messageOf } from "../lib/text.ts";
 import { ConfigurationError } from "./environment.ts";
 
@@ -10,10 +11,10 @@ import { ConfigurationError } from "./environment.ts";
 export const CONTROL_GROUP_SETTINGS = {
   /** The folder of a control group that was delegated to this server alone, with no process in it. Must be given. */
   folder: TEXT,
-  /** The memory that all programs of one box may use together, with what lies in `/tmp`, in MB. 8,192 if omitted. */
-  memoryMb: withDefault(COUNT, 8_192),
-  /** Processes and threads of one box. 4,096 if omitted. */
-  processes: withDefault(COUNT, 4_096),
+  /** The memory that all programs of one box may use together, with what lies in `/tmp`, in MB, up to 2^30. 8,192 if omitted. */
+  memoryMb: withDefault(Type.Integer({ minimum: 1, maximum: 2 ** 30 }), 8_192),
+  /** Processes and threads of one box, up to 4,194,304, as Linux takes them. 4,096 if omitted. */
+  processes: withDefault(Type.Integer({ minimum: 1, maximum: 4_194_304 }), 4_096),
 };
 
 /** The control group below which boxes have theirs: the real path of its folder, and what each may use. */

@@ -131,6 +131,17 @@ describe("settings that cannot work say what to do", () => {
       /templates\.t\.maxSteps must be at least 1, not 0; retention\.eventsDays must be a number of days, at least an hour/,
     ],
     [
+      "times that no database and no timer holds",
+      `const script = { pace: { characters: 1, delayMs: 1e12 }, replies: [{ when: {}, say: ["x"] }] };
+       export default { models: { m: { provider: "scripted", script } }, templates: { t: { model: "m", systemPrompt: "x", approvalExpiresMs: Number.MAX_SAFE_INTEGER } }, retention: { eventsDays: 1e9 } }`,
+      /templates\.t\.approvalExpiresMs must be at most 315360000000, not \d+; retention\.eventsDays must be a number of days, .* at most 36,500/,
+    ],
+    [
+      "a pace that no timer holds",
+      'export default { models: { m: { provider: "scripted", script: { pace: { characters: 1, delayMs: 1e12 }, replies: [{ when: {}, say: ["x"] }] } } }, templates: { t: { model: "m", systemPrompt: "x" } } }',
+      /pace\.delayMs must be at most 3600000/,
+    ],
+    [
       "a token hash that is none",
       'export default { models: { m: { provider: "scripted", script: { replies: [{ when: {} }] } } }, templates: { t: { model: "m", systemPrompt: "x" } }, actors: [{ id: "a", tokenHash: "plain", tenant: "t", roles: ["admin"] }] }',
       /actors\.0\.tokenHash must match/,

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
-import { COUNT, withDefault, type Complete } from "../../lib/setting.ts";
+import { milliseconds, withDefault, type Complete } from "../../lib/setting.ts";
+import { DAY_MS } from "../../lib/clock.ts";
 import type { CallTemplate } from "../calls/template.ts";
 
 /** The settings of a template about the approvals of its agents' calls. */
@@ -8,8 +9,8 @@ export const APPROVAL_SETTINGS = {
   selfApproval: withDefault(Type.Boolean(), false),
   /** The number of people who must allow a call, up to 20. 1 if omitted. */
   approvalQuorum: withDefault(Type.Integer({ minimum: 1, maximum: 20 }), 1),
-  /** After so long, in ms, an approval that nobody decided expires, and its call is denied. Never if omitted. */
-  approvalExpiresMs: withDefault(COUNT, null),
+  /** After so long, in ms, up to ten years, an approval that nobody decided expires, and its call is denied. Never if omitted. */
+  approvalExpiresMs: withDefault(milliseconds(10 * 365 * DAY_MS), null),
 };
 
 /** The part of a template about the approvals of its agents' calls. */

@@ -52,8 +52,8 @@ const REPLY = closed({
 /** The form of a script. It is described in docs/scripted-model.md. */
 const SCRIPT = closed({
   $comment: Type.Optional(ANY_TEXT),
-  /** Text is sent in chunks of so many characters, so many milliseconds apart. */
-  pace: Type.Optional(closed({ characters: COUNT, delayMs: Type.Number({ minimum: 0 }) })),
+  /** Text is sent in chunks of so many characters, so many milliseconds apart, up to an hour. */
+  pace: Type.Optional(closed({ characters: COUNT, delayMs: Type.Number({ minimum: 0, maximum: 3_600_000 }) })),
   /** The answers that the model may give; of those whose conditions hold, the first is played. */
   replies: Type.Immutable(Type.Array(REPLY, { minItems: 1 })),
 });
