@@ -63,10 +63,10 @@ function keyOf(name: string, key: string | null): string | null {
   return key;
 }
 
+/** The text is not repeated in the error: somebody may have put a key there. */
 function portOf(text: string): number {
   const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535)
-    throw new ConfigurationError(`PORT must be a number from 0 to 65535, not ${JSON.stringify(text)}`);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigurationError("PORT must be a number from 0 to 65535");
   return port;
 }
 
@@ -78,8 +78,9 @@ function databaseOf(url: string | null, folder: string): DatabaseConfig {
   return { kind: "postgres", url, connections: CONNECTIONS };
 }
 
+/** The text is not repeated in the error: somebody may have put a key there. */
 function urlOf(name: string, text: string | null): string | null {
-  if (text !== null && !/^https?:\/\//.test(text))
-    throw new ConfigurationError(`${name} must be an http or https URL, not ${JSON.stringify(text)}`);
+  if (text !== null && !(/^https?:\/\//.test(text) && URL.canParse(text)))
+    throw new ConfigurationError(`${name} must be an http or https URL`);
   return text;
 }

@@ -31,6 +31,10 @@ describe("settings that cannot work say what to do", () => {
       { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "nowhere" },
       /ANTHROPIC_BASE_URL must be an http or https URL/,
     ],
+    ["a key as OPENAI_BASE_URL", { OPENAI_BASE_URL: "sk-secret" }, /^OPENAI_BASE_URL must be an http or https URL$/],
+    ["a key as ANTHROPIC_BASE_URL", { ANTHROPIC_BASE_URL: "sk-secret" }, /^ANTHROPIC_BASE_URL must be an http or https URL$/],
+    ["a URL without a host", { OPENAI_BASE_URL: "http://" }, /^OPENAI_BASE_URL must be an http or https URL$/],
+    ["a key as PORT", { PORT: "sk-secret" }, /^PORT must be a number from 0 to 65535$/],
     ["ANTHROPIC_API_KEY", { ANTHROPIC_API_KEY: "sk-a\n# b" }, /^ANTHROPIC_API_KEY has a line break, [^#]*: give the key alone$/],
     ["OPENAI_API_KEY", { OPENAI_API_KEY: "sk-ä" }, /^OPENAI_API_KEY has a line break, a space or another character/],
     [
