@@ -239,6 +239,21 @@ async function checkSettings({ lostSettings }: Pools): Promise<void> {
 const SETTINGS_ADVICE =
   "if DATABASE_URL has `options` or settings such as `statement_timeout`, remove them; if it leads to a pooler such as PgBouncer, give PostgreSQL's own host and port";
 
+/** A connection that is not open yet. The driver reads the URL then, with the files that it names. */
+function clientOf(url: string, version: string): pg.Client {
+  try {
+    return new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: 5_000,
+      application_name: connectionName(version, "migration"),
+    });
+  } catch (error) {
+    throw new DatabaseUnavailable(
+      `DATABASE_URL cannot be read (${messageOf(error)}): check the paths of its certificates, and write special characters of the user and the password as %XX`,
+    );
+  }
+}
+
 /** Does `work` with a connection of its own, which breaks off when `signal` aborts. */
 async function withConnection<Result>(
   url: string,
@@ -246,11 +261,7 @@ async function withConnection<Result>(
   signal: AbortSignal,
   work: (connection: MigrationConnection) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    application_name: connectionName(version, "migration"),
-  });
+  const client = clientOf(url, version);
   client.on("error", () => {});
   try {
     await client.connect();

@@ -37,12 +37,13 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const lock = openLock(folder);
   try {
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    await writeFile(owner, `process ${process.pid} (since ${new Date().toISOString()})`);
   } catch (error) {
     lock.close();
-    if (!(error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY)) throw error;
+    if (!(error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY))
+      throw new DataFolderUnusable(folder, messageOf(error));
     throw new DataFolderInUse(folder, await readFile(owner, "utf8").catch(() => "another process"));
   }
-  await writeFile(owner, `process ${process.pid} (since ${new Date().toISOString()})`);
   return async () => {
     await writeFile(owner, "another process");
     lock.close();

@@ -4,6 +4,17 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase, type Database } from "../../src/db/database.ts";
 import { administrator, emptyDatabaseUrl, setOnDatabase, testDatabaseUrl } from "../support/database.ts";
 
+describe("a DATABASE_URL that the driver cannot read (invariant 11)", () => {
+  it.each([
+    ["a certificate that is not there", "postgresql://user:secret@127.0.0.1:1/db?sslrootcert=/wrong/path", "/wrong/path"],
+    ["a password with a % of its own", "postgresql://user:secret%ff@127.0.0.1:1/db", "write special characters"],
+  ])("%s: says what to do, and no password", async (_name, url, said) => {
+    const refusal: unknown = await openDatabase({ kind: "postgres", url, connections: 1 }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ name: "DatabaseUnavailable", message: expect.stringContaining(said) });
+    expect(String(refusal)).not.toContain("secret");
+  });
+});
+
 /** A startup message (PostgreSQL, "Message Formats") without its `options`, and whether it had any. */
 function withoutOptions(startup: Buffer): { readonly hadOptions: boolean; readonly rest: Buffer } {
   const words = startup.subarray(8, -1).toString().split("\0").slice(0, -1);
