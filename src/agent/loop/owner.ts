@@ -163,10 +163,10 @@ export class Owner implements CallOwner, ConversationOwner {
     return (await Promise.all(this.#carrying)).every(Boolean);
   }
 
-  /** Makes a commit by itself, behind what was deferred; if the database refuses it, something else in its place. */
-  async store(makeCommit: () => DeferredCommit): Promise<void> {
+  /** Makes a commit by itself, behind what was deferred; if the database refuses it, something else in its place. False then, or if nothing was changed. */
+  async store(makeCommit: () => DeferredCommit): Promise<boolean> {
     await this.flush();
-    await this.#storeAlone(makeCommit());
+    return this.#storeAlone(makeCommit());
   }
 
   /** Replaces the agent's todo list as a call wishes. False if the lease is lost. */

@@ -119,7 +119,7 @@ export class StepRunner {
     }
     switch (outcome.kind) {
       case "answered":
-        await this.#storeAnswer(outcome, view, template, model);
+        if (!(await this.#storeAnswer(outcome, view, template, model))) return;
         return observers.run(template.hooks.postModel, (hook) => {
           const { content, stopReason, usage } = outcome.answer;
           return hook(hookStep, structuredClone({ content, stopReason, usage }));
@@ -156,13 +156,13 @@ export class StepRunner {
     }
   }
 
-  /** Stores the answer and its calls. A loop that waits commits them with what it does next. */
+  /** Stores the answer and its calls. A loop that waits commits them with what it does next. False if they are not stored. */
   async #storeAnswer(
     { answer, texts, spent, durationMs }: ModelOutcome & { kind: "answered" },
     view: AgentView,
     { slowStepMs, hooks }: Template,
     model: Model,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { owner, wakeUp } = this.#scope;
     this.#trouble = this.#trouble === null ? null : { ...this.#trouble, brokenSteps: 0 };
     const commit = (): DeferredCommit => ({
@@ -172,8 +172,9 @@ export class StepRunner {
         this.#endTurn(view, model, spent, [failure("SYSTEM", `the model's answer could not be stored: ${problem}`, null)]),
     });
     // What hooks are told of is stored before.
-    if (hooks.postModel.length === 0 && wakeUp.isAwaited) owner.defer(commit());
-    else await owner.store(commit);
+    if (hooks.postModel.length > 0 || !wakeUp.isAwaited) return owner.store(commit);
+    owner.defer(commit());
+    return true;
   }
 
   /** A call that was too long, or that broke off after it said something, is made again as a new step; then the fallback model answers; then the turn ends. */
