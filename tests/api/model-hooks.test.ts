@@ -78,6 +78,18 @@ describe("hooks round model calls", () => {
       ]);
   });
 
+  it("what a messagesChanged does to the messages that it is shown changes nothing for the next one", async () => {
+    const lengths: number[] = [];
+    const { events } = await turn({
+      messagesChanged: [
+        (_agent, messages) => void (messages as unknown[]).splice(0),
+        (_agent, messages) => void lengths.push(messages.length),
+      ],
+    });
+    expect(ofType(events, "Done")).toHaveLength(1);
+    await expect.poll(() => lengths).toEqual([1, 2, 3, 4]);
+  });
+
   it("messagesChanged is shown the conversation each time that it has grown, beside the turn", async () => {
     const lengths: number[] = [];
     const told: unknown[] = [];

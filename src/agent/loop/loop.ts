@@ -274,8 +274,8 @@ export class Loop {
     const hasGrown = before === null ? this.#isTakenOver && view.state !== "READY" : before !== view.transcriptLength;
     if (hooks.messagesChanged.length === 0 || !hasGrown) return true;
     if (!(await this.owner.flush())) return false;
-    const messages = structuredClone(await (await this.#transcript.window(view, contextMessages)).messages());
-    this.#observers.run(hooks.messagesChanged, (hook) => hook(hookedAgent(view), messages));
+    const messages = await (await this.#transcript.window(view, contextMessages)).messages();
+    this.#observers.run(hooks.messagesChanged, (hook) => hook(hookedAgent(view), structuredClone(messages)));
     return true;
   }
 
