@@ -1,3 +1,4 @@
+import { exit } from "../src/exit.ts";
 import { explained } from "../src/operator-error.ts";
 
 /** Runs a command of an operator. A mistake of theirs is told in a line, and the command ends with 1. */
@@ -8,4 +9,5 @@ export async function command(work: () => Promise<void>): Promise<void> {
     console.error(explained(error) ?? error);
     process.exitCode = 1;
   }
+  await exit();
 }

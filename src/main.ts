@@ -1,5 +1,6 @@
 import { startApp, type App } from "./app.ts";
 import { readEnvironment } from "./config/environment.ts";
+import { exit } from "./exit.ts";
 import { explained } from "./operator-error.ts";
 import { watchForgotten } from "./forgotten.ts";
 import { consoleLogger } from "./lib/log.ts";
@@ -20,6 +21,7 @@ try {
   const message = explained(error);
   console.error(message === null ? error : `Triplane did not start: ${message}`);
   process.exitCode = 1;
+  await exit();
 }
 
 /** The first signal closes in order, within CLOSED_AFTER_MS; another one later ends at once. */
@@ -37,11 +39,17 @@ function closeOnSignals(app: App): void {
         console.error("Closing took too long: what was still under way is found by the next owner as after a crash.");
         process.exit(1);
       }, CLOSED_AFTER_MS).unref();
-      app.close().catch((error: unknown) => {
-        console.error(error);
-        process.exitCode = 1;
-      });
+      void closed(app).then(exit);
     });
+  }
+}
+
+async function closed(app: App): Promise<void> {
+  try {
+    await app.close();
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
   }
 }
 

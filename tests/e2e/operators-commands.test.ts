@@ -19,7 +19,9 @@ async function old() {
       models: { scripted: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
       templates: { assistant: { model: "scripted", systemPrompt: "x" } },
       retention: { eventsDays: 30 },
-    };`,
+    };
+    // The configuration holds the event loop: a command ends all the same.
+    setInterval(() => {}, 60_000);`,
   );
   const { sql, url } = await testDatabase();
   const log = new EventLog(sql);

@@ -9,6 +9,17 @@ import { runFile } from "../support/process.ts";
 import { embeddedFolder } from "../support/embedded.ts";
 import { startServerProcess } from "../support/server-process.ts";
 
+/** A configuration that holds the event loop for as long as it may. */
+async function holdingConfiguration(template: object = {}): Promise<string> {
+  const config = join(await temporaryFolder(), "triplane.config.ts");
+  const content = {
+    models: { m: { provider: "scripted", script: { replies: [{ when: {}, say: ["x"] }] } } },
+    templates: { assistant: { model: "m", systemPrompt: "x", ...template } },
+  };
+  await writeFile(config, `export default ${JSON.stringify(content)};\nsetInterval(() => {}, 60_000);\n`);
+  return config;
+}
+
 /** What a server says that does not start. */
 async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
   const server = runFile("src/main.ts", [], {
@@ -46,6 +57,11 @@ describe("a start that cannot work says what to do", () => {
     expect(output).toContain(`(${config}:${place})`);
   });
 
+  it("a tool that there is not, also if the configuration holds the event loop", async () => {
+    const config = await holdingConfiguration({ tools: ["no_such_tool"] });
+    expect(await refusal({ TRIPLANE_CONFIG: config })).toContain("no_such_tool");
+  });
+
   it("a port in use", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -54,6 +70,17 @@ describe("a start that cannot work says what to do", () => {
     expect(await refusal(env)).toMatch(/port \d+ is in use: .*set PORT/);
   });
 });
+
+it.each(["SIGTERM"] as const)(
+  "%s to a server closes it in order, also if the configuration holds the event loop",
+  async (signal) => {
+    const env = { DATABASE_URL: await testDatabaseUrl(), TRIPLANE_DATA_DIR: await temporaryFolder() };
+    const server = await startServerProcess({ ...env, TRIPLANE_CONFIG: await holdingConfiguration() });
+    server.child.kill(signal);
+    expect(await server.exited, server.output()).toBe(0);
+    expect(server.output()).toContain("Closing.");
+  },
+);
 
 describe("a start that works", () => {
   it("says where it listens, where the data lies, which model answers and what to try", async () => {
