@@ -27,7 +27,7 @@ try {
 /** The first signal closes in order, within CLOSED_AFTER_MS; another one later ends at once. */
 function closeOnSignals(app: App): void {
   let closingSince: number | null = null;
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       if (closingSince !== null) {
         if (performance.now() - closingSince > SAME_SIGNAL_MS) process.exit(1);

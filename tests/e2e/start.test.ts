@@ -71,7 +71,7 @@ describe("a start that cannot work says what to do", () => {
   });
 });
 
-it.each(["SIGTERM"] as const)(
+it.each(["SIGTERM", "SIGHUP"] as const)(
   "%s to a server closes it in order, also if the configuration holds the event loop",
   async (signal) => {
     const env = { DATABASE_URL: await testDatabaseUrl(), TRIPLANE_DATA_DIR: await temporaryFolder() };
