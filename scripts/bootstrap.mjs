@@ -39,7 +39,8 @@ if (isInstalled) {
   bundled([MAIN]);
 }
 const command = process.argv.slice(2);
-run(command[0] === "--bundle" ? bundled(command.slice(1)) : { command, compiled: COMPILED });
+const isServer = command[0] === "--bundle";
+run(isServer ? bundled(command.slice(1)) : { command, compiled: COMPILED });
 
 /** Whether the file is not the one that the step was done for. */
 function isOutdated(step, file) {
@@ -168,8 +169,8 @@ function run({ command, compiled }) {
     // The mark is for others who install, and where nothing can be written nobody does.
   }
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  // A terminal sends SIGINT to the child as well.
-  process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
+  // A terminal sends SIGINT to the child as well, which a server takes for one signal.
+  process.on("SIGINT", () => (process.stdin.isTTY && !isServer) || child.kill("SIGINT"));
   // npm does not pass SIGTERM on to here: when it is gone, so is the reason to run. Said once, since a second signal ends at once.
   const parent = process.ppid;
   const orphaned = setInterval(() => {

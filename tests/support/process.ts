@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
@@ -27,14 +28,14 @@ export function runPath(path: string, args: readonly string[], env: Readonly<Rec
   return run(process.execPath, [path, ...args], env);
 }
 
-/** As runFile, at a terminal: by the command `script` of util-linux. What is written is typed. */
+/** As runFile, with a file that may be anywhere, at a terminal: by the command `script` of util-linux. What is written is typed. */
 export function runAtTerminal(file: string, args: readonly string[]): TestProcess {
   const command = [process.execPath, pathOf(file), ...args].map((word) => `'${word}'`).join(" ");
   return run("script", ["--quiet", "--return", "--command", command, "/dev/null"], {});
 }
 
 function pathOf(file: string): string {
-  return fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  return resolve(fileURLToPath(new URL("../..", import.meta.url)), file);
 }
 
 function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess {

@@ -1,0 +1,25 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { checkout } from "../support/checkout.ts";
+import { runAtTerminal } from "../support/process.ts";
+
+/** A configuration that keeps the start waiting, and ends it at a SIGINT. */
+const WAITS_FOR_SIGINT = `
+process.on("SIGINT", () => {
+  console.log("a SIGINT came");
+  process.exit(0);
+});
+setInterval(() => {}, 120_000);
+console.log("bootstrap: " + process.ppid);
+await new Promise(() => {});`;
+
+it("SIGINT to the bootstrap of a server is passed on, also if its input is a terminal, which says nothing", async () => {
+  const { folder } = await checkout();
+  await writeFile(join(folder, "triplane.config.ts"), WAITS_FOR_SIGINT);
+  const server = runAtTerminal(join(folder, "scripts/bootstrap.mjs"), ["--bundle", "src/main.ts"]);
+  const bootstrap = await server.says(/bootstrap: \d+/);
+  process.kill(Number(bootstrap.split(" ")[1]), "SIGINT");
+  expect(await server.exited, server.output()).toBe(0);
+  expect(server.output()).toContain("a SIGINT came");
+}, 120_000);
