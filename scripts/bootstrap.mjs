@@ -164,7 +164,7 @@ function run({ command, compiled }) {
   const mark = join(RUNNING, String(child.pid));
   try {
     mkdirSync(RUNNING, { recursive: true });
-    writeFileSync(mark, "");
+    writeFileSync(mark, startOf(child.pid));
   } catch {
     // The mark is for others who install, and where nothing can be written nobody does.
   }
@@ -187,7 +187,30 @@ function run({ command, compiled }) {
 
 function runningProcesses() {
   if (!existsSync(RUNNING)) return [];
-  return readdirSync(RUNNING).filter((pid) => isAlive(Number(pid)) || rmSync(join(RUNNING, pid), { force: true }));
+  return readdirSync(RUNNING).filter((pid) => isMarked(pid) || rmSync(join(RUNNING, pid), { force: true }));
+}
+
+/** Whether the process of the mark runs, and not another one that was given its id later. */
+function isMarked(pid) {
+  if (!isAlive(Number(pid))) return false;
+  const [marked, present] = [textOf(join(RUNNING, pid)), startOf(pid)];
+  return marked === "" || present === "" || marked === present;
+}
+
+/** The time at which a process started, in ticks since the machine did; "" where the system does not say. */
+function startOf(pid) {
+  // Field 22 of proc_pid_stat(5). The second one, the name of the program, may have spaces and parentheses.
+  const [, start = ""] = /.*\) (?:\S+ ){19}(\d+) /s.exec(textOf(`/proc/${pid}/stat`)) ?? [];
+  return start;
+}
+
+/** The text of a file; "" if there is none, or no longer. */
+function textOf(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function isAlive(pid) {

@@ -1,8 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { checkout } from "../support/checkout.ts";
-import { runAtTerminal } from "../support/process.ts";
+import { runAtTerminal, runPath } from "../support/process.ts";
 
 /** A configuration that keeps the start waiting, and ends it at a SIGINT. */
 const WAITS_FOR_SIGINT = `
@@ -22,4 +22,18 @@ it("SIGINT to the bootstrap of a server is passed on, also if its input is a ter
   process.kill(Number(bootstrap.split(" ")[1]), "SIGINT");
   expect(await server.exited, server.output()).toBe(0);
   expect(server.output()).toContain("a SIGINT came");
+}, 120_000);
+
+it("nothing is installed below a program of the bootstrap that runs", async () => {
+  const { folder } = await checkout();
+  const program = join(folder, "program.mjs");
+  await writeFile(program, 'setInterval(() => {}, 120_000); console.log("runs: " + process.pid);');
+  const running = runPath(join(folder, "scripts/bootstrap.mjs"), [program], {});
+  const [, id] = (await running.says(/runs: \d+/)).split(" ");
+  await rm(join(folder, ".triplane/installed"));
+  const second = runPath(join(folder, "scripts/bootstrap.mjs"), [program], {});
+  expect(await second.exited, second.output()).toBe(1);
+  expect(second.output()).toContain(`process ${id} runs with the old ones: stop it first`);
+  running.child.kill("SIGTERM");
+  await running.exited;
 }, 120_000);

@@ -86,12 +86,15 @@ describe("npm start runs a bundle of the sources", () => {
   }, 60_000);
 });
 
-it("an install makes the bundle and the folder that new databases are copies of, whatever was started", async () => {
+it("an install makes the bundle and the folder that new databases are copies of, whatever was started, and whatever once ran", async () => {
   const { folder, bundles } = await checkout();
   await rm(join(folder, ".triplane/installed"));
   // What npm would install is there.
   const npm = join(folder, "npm.js");
   await writeFile(npm, "");
+  // The id of a program that ran once has been given to another process.
+  await mkdir(join(folder, ".triplane/running"));
+  await writeFile(join(folder, ".triplane/running", String(process.pid)), "1");
   const program = join(folder, "program.mjs");
   await writeFile(program, `console.log("runs");`);
   const started = runPath(join(folder, "scripts/bootstrap.mjs"), [program], { npm_execpath: npm });
