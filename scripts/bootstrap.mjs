@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, delimiter, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -130,6 +130,8 @@ function generate() {
   // Prisma's command line insists on an engine that it does not need to generate; any file that exists will do.
   const env = {
     ...process.env,
+    // Generators are programs there. npm would have said so.
+    PATH: [join(ROOT, "node_modules/.bin"), process.env.PATH].join(delimiter),
     PRISMA_SCHEMA_ENGINE_BINARY: process.env.PRISMA_SCHEMA_ENGINE_BINARY ?? node,
     CHECKPOINT_DISABLE: "1",
   };

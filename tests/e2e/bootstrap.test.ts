@@ -1,5 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { checkout } from "../support/checkout.ts";
 import { runAtTerminal, runPath } from "../support/process.ts";
@@ -36,4 +36,15 @@ it("nothing is installed below a program of the bootstrap that runs", async () =
   expect(second.output()).toContain(`process ${id} runs with the old ones: stop it first`);
   running.child.kill("SIGTERM");
   await running.exited;
+}, 120_000);
+
+it("the database client is generated on a clone that npm did not start", async () => {
+  const { folder } = await checkout();
+  await rm(join(folder, ".triplane/generated"));
+  const program = join(folder, "program.mjs");
+  await writeFile(program, 'console.log("runs");');
+  const PATH = [dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);
+  const started = runPath(join(folder, "scripts/bootstrap.mjs"), [program], { PATH });
+  expect(await started.exited, started.output()).toBe(0);
+  expect(started.output()).toContain("runs");
 }, 120_000);
