@@ -111,6 +111,8 @@ export default defineConfig({
     "import/no-named-as-default-member": "off",
     "unicorn/require-post-message-target-origin": "off",
     "promise/always-return": "off",
+    // By a reference alone, a program outside of the checkout finds what is declared of a package's module.
+    "typescript/triple-slash-reference": ["error", { path: "always", types: "prefer-import" }],
     "no-underscore-dangle": "off",
     "no-await-in-loop": "off",
     "no-shadow": "off",

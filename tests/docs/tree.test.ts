@@ -24,6 +24,17 @@ describe("the tree of src (CONTRIBUTING: one noun a file, small files)", () => {
     for (const room of rooms) expect(told, room).toContain(`\`${room}\``);
   });
 
+  it("has declarations of modules only beside a file that refers to them: configurations outside of the checkout find no others", async () => {
+    const paths = [...(await ownFiles()).keys()];
+    const references = await Promise.all(
+      paths.map(async (path) => {
+        const text = await readFile(join(SRC, path), "utf8");
+        return [...text.matchAll(/^\/\/\/ <reference path="(.+)" \/>$/gm)].map(([, to = ""]) => join(dirname(path), to));
+      }),
+    );
+    expect(references.flat()).toEqual(expect.arrayContaining(paths.filter((path) => path.endsWith(".d.ts"))));
+  });
+
   it("has at most 25 files in a folder", async () => {
     const folders = Map.groupBy((await ownFiles()).keys(), dirname);
     for (const [folder, files] of folders) expect(files.length, folder).toBeLessThanOrEqual(25);
