@@ -61,8 +61,8 @@ export function ofPlane({ agentId, ...args }: PlaneArguments, channel: Channel):
   return { ...args, channels: [channel], agentIds: isGiven(agentId) ? [agentId] : null };
 }
 
-/** Most events of one polled page. */
-const MAX_EVENTS = 500;
+/** The most events of one polled page, and those of one if nobody says how many. */
+export const MAX_EVENTS = 500;
 
 /** The polling twin of the subscriptions: the events after `since` and up to `to`, the first of them or the last. */
 export async function timeline(context: Context, args: TimelineArguments): Promise<TimelinePage> {

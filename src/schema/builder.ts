@@ -7,7 +7,7 @@ import type { Json } from "../lib/json.ts";
 import { DEFAULT_PAGE, MAX_PAGE } from "../resolvers/connection.ts";
 import type { Context } from "../resolvers/context.ts";
 import { MOST_NODES, readNode, readNodes } from "../resolvers/node.ts";
-import { usualPrice } from "./price.ts";
+import { entries, usualPrice } from "./price.ts";
 import { getDatamodel } from "./generated/pothos.ts";
 import type PrismaTypes from "./generated/pothos.ts";
 
@@ -50,7 +50,7 @@ export const builder = new SchemaBuilder<{
       resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, () => resolveNode(id)),
     },
     nodesQueryOptions: {
-      complexity: { field: 1, multiplier: MOST_NODES },
+      complexity: entries(MOST_NODES),
       description:
         "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
       args: { ids: { description: "The `id`s of any objects." } },

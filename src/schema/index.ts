@@ -1,5 +1,4 @@
 import { builder } from "./builder.ts";
-import { withPricesFromZero } from "./price.ts";
 import "./scalars.ts";
 import "./actor.ts";
 import "./agent.ts";
@@ -26,4 +25,4 @@ import "./events/tool.ts";
 import "./viewer.ts";
 
 /** The GraphQL schema. `schema.graphql` is its printed form. */
-export const schema = withPricesFromZero(builder.toSchema());
+export const schema = builder.toSchema();

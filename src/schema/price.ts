@@ -1,12 +1,25 @@
-import { complexityFromQuery, type FieldComplexityFunction, type FieldComplexityValue } from "@pothos/plugin-complexity";
+import type { FieldComplexity, FieldComplexityValue } from "@pothos/plugin-complexity";
 import {
+  getArgumentValues,
   getNamedType,
   getNullableType,
+  isAbstractType,
   isInterfaceType,
   isLeafType,
   isListType,
   isObjectType,
+  Kind,
   type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type InlineFragmentNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  type VariableValues,
   type GraphQLOutputType,
   type GraphQLSchema,
 } from "graphql";
@@ -33,46 +46,121 @@ export function usualPrice(
   const named = getNamedType(type);
   if (isLeafType(named) || named.name === "PageInfo") return 0;
   if (named.name.endsWith("Connection")) return { field: 1, multiplier: sizeOf(sizes, DEFAULT_PAGE, MAX_PAGE) };
-  if (named.name === "TimelinePage") return { field: 1, multiplier: sizeOf(sizes, USUAL_EVENTS, 500) };
+  if (named.name === "TimelinePage") return { field: 1, multiplier: USUAL_EVENTS };
   if (named.name.endsWith("Payload")) return MUTATION;
   if (!isListType(getNullableType(type))) return 1;
   // The page that stands around it counts its entries.
   if (name === "nodes" || name === "edges" || name === "events") return { field: name === "edges" ? 0 : 1, multiplier: 1 };
-  return { field: 1, multiplier: USUAL_ENTRIES };
+  return entries(USUAL_ENTRIES);
 }
 
-/**
- * The schema, in which no field costs less than nothing whatever its arguments are: a price below 0 would pay for the fields
- * beside it, and fill up the points of who asks.
- */
-export function withPricesFromZero(schema: GraphQLSchema): GraphQLSchema {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) && !isInterfaceType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      // The plugin keeps the price of a field there.
-      const price = field.extensions["complexity"] as FieldPrice | FieldComplexityValue;
-      if (typeof price !== "function") continue;
-      const fromZero: FieldPrice = (...of) => notNegative(price(...of));
-      field.extensions = { ...field.extensions, complexity: fromZero };
-    }
-  }
-  return schema;
-}
-
-type FieldPrice = FieldComplexityFunction<unknown, unknown>;
-
-function notNegative(price: FieldComplexityValue): FieldComplexityValue {
-  if (typeof price === "number") return Math.max(0, price);
-  return price.field === undefined ? price : { ...price, field: Math.max(0, price.field) };
+/** The price of a list of so many objects. */
+export function entries(count: number): FieldComplexityValue {
+  return { field: count, multiplier: count };
 }
 
 /** How large an operation is: its price in points, how deep it goes, and its selections when its fragments are spread. */
 export type OperationSize = { readonly price: number; readonly depth: number; readonly selections: number };
 
-/** The size of the one operation of a document, with values that fit its variables. */
-export function operationSize(schema: GraphQLSchema, document: DocumentNode, variables: Record<string, unknown>): OperationSize {
-  const { complexity, depth, breadth } = complexityFromQuery(document, { schema, variables });
-  return { price: Math.ceil(complexity), depth, selections: breadth };
+/** The size of the one operation of a document in which no fragment spreads itself, with the values of its variables. */
+export function operationSize(
+  schema: GraphQLSchema,
+  { definitions }: DocumentNode,
+  variables: VariableValues | null,
+): OperationSize {
+  const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION);
+  const root = operation === undefined ? undefined : schema.getRootType(operation.operation);
+  if (operation === undefined || root === undefined || root === null) return NOTHING;
+  const fragments = new Map(
+    definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
+  );
+  const size = new Sizing(schema, fragments, variables).ofSelections(operation.selectionSet, root);
+  return { ...size, price: Math.ceil(size.price) };
+}
+
+const NOTHING: OperationSize = { price: 0, depth: 0, selections: 0 };
+
+/** A field or a fragment, and the type whose fields it selects. */
+type Part = { readonly on: GraphQLNamedType; readonly size: OperationSize };
+
+/** The sizes of the parts of one operation: each part is looked at once, however often its fragment is spread. */
+class Sizing {
+  readonly #schema: GraphQLSchema;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #variables: VariableValues | null;
+  readonly #known = new Map<SelectionSetNode, Map<GraphQLNamedType, OperationSize>>();
+
+  constructor(schema: GraphQLSchema, fragments: ReadonlyMap<string, FragmentDefinitionNode>, variables: VariableValues | null) {
+    this.#schema = schema;
+    this.#fragments = fragments;
+    this.#variables = variables;
+  }
+
+  ofSelections(set: SelectionSetNode, type: GraphQLNamedType): OperationSize {
+    const sizes = this.#known.get(set) ?? new Map<GraphQLNamedType, OperationSize>();
+    this.#known.set(set, sizes);
+    const known = sizes.get(type);
+    if (known !== undefined) return known;
+    const parts = set.selections.map((selection): Part => {
+      const on = this.#typeOf(selection, type);
+      return { on, size: selection.kind === Kind.FIELD ? this.#ofField(selection, type) : this.#ofFragment(selection, on) };
+    });
+    const found = {
+      price: this.#dearest(parts, type),
+      depth: parts.reduce((deepest, { size }) => Math.max(deepest, size.depth), 0),
+      selections: parts.reduce((sum, { size }) => sum + size.selections, 0),
+    };
+    sizes.set(type, found);
+    return found;
+  }
+
+  /** The price of the parts of one place. An object has one type: of fragments on several types, those of the dearest count. */
+  #dearest(parts: readonly Part[], type: GraphQLNamedType): number {
+    const sum = (of: readonly Part[]): number => of.reduce((total, { size }) => total + size.price, 0);
+    if (!isAbstractType(type) || parts.every(({ on }) => on === type)) return sum(parts);
+    const hasPart = (on: GraphQLNamedType, one: GraphQLObjectType): boolean =>
+      on === one || (isAbstractType(on) && this.#schema.isSubType(on, one));
+    return Math.max(...this.#schema.getPossibleTypes(type).map((one) => sum(parts.filter(({ on }) => hasPart(on, one)))));
+  }
+
+  /** The type whose fields are selected: that of the fragment's condition, or else the one around it. */
+  #typeOf(selection: SelectionNode, around: GraphQLNamedType): GraphQLNamedType {
+    const condition = selection.kind === Kind.FIELD ? undefined : this.#fragmentOf(selection)?.typeCondition;
+    return (condition === undefined ? undefined : this.#schema.getType(condition.name.value)) ?? around;
+  }
+
+  #ofFragment(selection: FragmentSpreadNode | InlineFragmentNode, type: GraphQLNamedType): OperationSize {
+    const fragment = this.#fragmentOf(selection);
+    return fragment === undefined ? NOTHING : this.ofSelections(fragment.selectionSet, type);
+  }
+
+  #fragmentOf(selection: FragmentSpreadNode | InlineFragmentNode): FragmentDefinitionNode | InlineFragmentNode | undefined {
+    return selection.kind === Kind.INLINE_FRAGMENT ? selection : this.#fragments.get(selection.name.value);
+  }
+
+  /** Whatever its arguments are, no field costs less than nothing: it would pay for the fields beside it. */
+  #ofField(node: FieldNode, type: GraphQLNamedType): OperationSize {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    // The fields by which a document asks for the schema itself are priced elsewhere, by their number.
+    if (field === undefined) return { price: 1, depth: 1, selections: 1 };
+    const { own, times } = this.#priceOf(field, node);
+    const below = node.selectionSet === undefined ? NOTHING : this.ofSelections(node.selectionSet, getNamedType(field.type));
+    return {
+      price: Math.max(0, own) + Math.max(0, times) * below.price,
+      depth: 1 + below.depth,
+      selections: 1 + below.selections,
+    };
+  }
+
+  #priceOf(field: GraphQLField<unknown, unknown>, node: FieldNode): { readonly own: number; readonly times: number } {
+    // The plugin keeps there what the declaration of the field says.
+    const declared = field.extensions["complexity"] as FieldComplexity<unknown, unknown> | undefined;
+    const price =
+      typeof declared === "function" ? declared(getArgumentValues(field, node, this.#variables), {}, field) : declared;
+    const usual = isListType(getNullableType(field.type)) ? USUAL_ENTRIES : 1;
+    if (typeof price === "number") return { own: price, times: usual };
+    return { own: price?.field ?? 1, times: price?.multiplier ?? usual };
+  }
 }
 
 /** How much the arguments ask for: from 0 to `most`, whatever they say, and `usual` if they say nothing. */

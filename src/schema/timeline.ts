@@ -1,8 +1,17 @@
 import type { StorageOutage as Outage } from "../events/log-page.ts";
-import { cursorAt, ofPlane, subscribe, subscribeControl, timeline, type TimelinePage as Page } from "../resolvers/timeline.ts";
+import {
+  cursorAt,
+  MAX_EVENTS,
+  ofPlane,
+  subscribe,
+  subscribeControl,
+  timeline,
+  type TimelinePage as Page,
+} from "../resolvers/timeline.ts";
 import { builder } from "./builder.ts";
 import { Channel, EventKind } from "./events/enums.ts";
 import { TimelineEvent } from "./events/event.ts";
+import { sizeOf } from "./price.ts";
 
 const StorageOutage = builder.objectRef<Outage>("StorageOutage").implement({
   description: "The database does not answer: events wait to be committed.",
@@ -28,6 +37,8 @@ const TimelinePage = builder.objectRef<Page>("TimelinePage").implement({
     caughtUp: t.exposeBoolean("caughtUp", { description: "Whether `cursor` was the end of the log." }),
     outage: t.field({
       type: StorageOutage,
+      // It stands once in a page, which counts what is below it for each event.
+      complexity: 0,
       nullable: true,
       description: "The database does not answer since then: nothing new comes until a page says null again.",
       resolve: ({ outage }) => outage,
@@ -42,6 +53,7 @@ const UNTIL = "The stream ends after the first event of this kind.";
 builder.queryField("timeline", (t) =>
   t.field({
     type: TimelinePage,
+    complexity: (sizes) => ({ field: 1, multiplier: sizeOf(sizes, MAX_EVENTS, MAX_EVENTS) }),
     description: "The polling twin of the subscriptions, which also reads backwards: `last` with `to`.",
     args: {
       agentIds: t.arg.idList({ description: "Only these agents, at most 100. All that you may see if omitted." }),

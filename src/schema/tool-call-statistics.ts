@@ -1,7 +1,12 @@
+import { MAX_PAGE } from "../resolvers/connection.ts";
 import { slowestCalls, toolStats, type ToolCallFilter as Filter, type ToolStats } from "../resolvers/tool-audit.ts";
 import { builder } from "./builder.ts";
 import { ToolCallState } from "./enums.ts";
+import { entries, sizeOf } from "./price.ts";
 import { ToolCall, ToolCallFilter } from "./tool-call.ts";
+
+/** The slowest calls that are answered if nobody says how many. */
+const SLOWEST = 10;
 
 const ToolStateCount = builder.objectRef<ToolStats["states"][number]>("ToolStateCount").implement({
   description: "How many calls of a tool are in one state.",
@@ -37,9 +42,10 @@ const ToolCallStats = builder.objectRef<{ readonly filter: Filter }>("ToolCallSt
     }),
     slowest: t.prismaField({
       type: [ToolCall],
+      complexity: (sizes) => entries(sizeOf(sizes, SLOWEST, MAX_PAGE)),
       description: "The calls that took longest, at most `first` of them.",
-      args: { first: t.arg.int({ defaultValue: 10, description: "At most so many: 1 to 100." }) },
-      resolve: (query, { filter }, { first }, context) => slowestCalls(context, filter, first ?? 10, query),
+      args: { first: t.arg.int({ defaultValue: SLOWEST, description: `At most so many: 1 to ${MAX_PAGE}.` }) },
+      resolve: (query, { filter }, { first }, context) => slowestCalls(context, filter, first ?? SLOWEST, query),
     }),
   }),
 });

@@ -42,11 +42,16 @@ export function priceOf({ schema, document, operationName, variableValues }: Pri
   if (operation === null || operation === undefined) return 0;
   const variables = { ...variableValues };
   refuseLongLists(schema, operation, variables);
-  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, ONE_PROBLEM);
+  const { errors, variableValues: values = null } = getVariableValues(
+    schema,
+    operation.variableDefinitions ?? [],
+    variables,
+    ONE_PROBLEM,
+  );
   if (errors?.[0] !== undefined) throw clientError("BAD_USER_INPUT", errors[0].message.slice(0, PROBLEM_CHARACTERS));
   const { query, introspections, longestList } = pricedDocument(schema, document, operation);
   if (longestList > MOST_ENTRIES) throw tooLong("a list of the document", longestList);
-  const { price: rows, depth, selections } = operationSize(schema, query, variables);
+  const { price: rows, depth, selections } = operationSize(schema, query, values);
   const price = rows + introspections * INTROSPECTION;
   if (depth > MOST.depth) throw tooLarge(`it is nested ${depth} levels deep, and ${MOST.depth} are the most`);
   if (selections > MOST.selections)

@@ -13,7 +13,7 @@ import {
 } from "graphql";
 import { describe, expect, it } from "vitest";
 import { schema } from "../../src/schema/index.ts";
-import { operationSize, withPricesFromZero } from "../../src/schema/price.ts";
+import { operationSize } from "../../src/schema/price.ts";
 import { everyFieldOfEveryKind } from "../support/every-field.ts";
 import { countsOf, MOST as DOCUMENT_MOST } from "../../src/server/documents.ts";
 import { MOST, priceOf } from "../../src/server/price.ts";
@@ -46,13 +46,28 @@ describe("the price of an operation", () => {
     ["{ agents(first: 3) { nodes { id } } }", 4],
     ["{ agents(first: 3) { edges { cursor node { id } } pageInfo { endCursor } } }", 4],
     ["{ agents(first: 3) { nodes { messages(last: 2) { nodes { text } } } } }", 1 + 3 * (1 + 1 + 2)],
-    ["{ nodes(ids: [1, 2, 3]) { id } }", 1],
+    ["{ nodes(ids: [1, 2, 3]) { id } }", 100],
     // As if it were the most that may be asked for: what stands in the ids is not looked at.
-    ['{ nodes(ids: ["?"]) { ... on Agent { template { templateId } } } }', 1 + 100],
+    ['{ nodes(ids: ["?"]) { ... on Agent { template { templateId } } } }', 100 + 100],
     ['{ node(id: "?") { ... on Agent { template { templateId } } } }', 2],
-    ["{ timeline(first: 7) { events { cursor } } }", 8],
+    ["{ timeline(first: 7) { events { cursor } outage { since } } }", 8],
+    ["{ timeline(last: 7) { events { cursor } } }", 8],
+    ["{ timeline { events { cursor } } }", 501],
+    // An event is of one kind: the dearest counts.
+    [
+      "{ timeline(first: 7) { events { cursor ... on ToolEnd { toolCall { id agent { id } } } ... on Done { agent { id } } ... on Done { agent { title } } } } }",
+      1 + 7 * 3,
+    ],
+    [
+      "{ timeline(first: 7) { events { agent { id } ... on ToolEvent { toolCall { id } } ... on ToolEnd { toolCall { agent { id } } } ... on TenantEvent { changedBy { id } } } } }",
+      1 + 7 * 5,
+    ],
     ["subscription { timeline { events { cursor } } }", 21],
     ["{ toolCallStats { __typename } }", 500],
+    ["{ toolCallStats { slowest { id agent { id } } } }", 500 + 10 + 10],
+    ["{ toolCallStats { slowest(first: 100) { id agent { id } } } }", 500 + 100 + 100],
+    ["{ templates { templateId } }", 10],
+    ["{ agents(first: 3) { nodes { todos { title } } } }", 1 + 3 * (1 + 10)],
     ["{ __schema { types { name } } }", 1_001],
     ['mutation { archiveAgent(input: { agentId: "1" }) { agent { id } cursor } }', 11],
   ])("%s is %i", (text, price) => {
@@ -86,14 +101,14 @@ describe("the price of an operation", () => {
     const asObject = { type: GraphQLInt, extensions: { complexity: () => ({ field: -1_000 }) } };
     const dear = { type: GraphQLInt, extensions: { complexity: () => 7 } };
     const query = new GraphQLObjectType({ name: "Query", fields: { a: priceOfNothing, b: asObject, dear } });
-    const small = withPricesFromZero(new GraphQLSchema({ query }));
-    expect(operationSize(small, parse("{ a b dear }"), {}).price).toBe(7);
+    const small = new GraphQLSchema({ query });
+    expect(operationSize(small, parse("{ a b dear }"), null).price).toBe(7);
   });
 
   it("of what is too dear, too deep or too broad is a refusal that says by how much", () => {
     const pages =
       "agents(first: 100) { nodes { messages(first: 100) { nodes { blocks { __typename ... on ToolCallBlock { toolCall { callId } } } } } } }";
-    expect(() => priced(`{ ${pages} }`)).toThrow("its price is 120201 points, and 50000 are the most");
+    expect(() => priced(`{ ${pages} }`)).toThrow("its price is 210201 points, and 50000 are the most");
     const deep = `{ agent(id: 1) { ${"messages { nodes { agent { ".repeat(7)} id ${"} } }".repeat(7)} } }`;
     expect(() => priced(deep)).toThrow("levels deep, and 20 are the most");
     const fragments = Array.from(
@@ -115,7 +130,7 @@ describe("the price of an operation", () => {
       expect(comparisons).toBeLessThanOrEqual(DOCUMENT_MOST.comparisons / 2);
       expect(spread).toBeLessThanOrEqual(DOCUMENT_MOST.spread / 2);
       expect(priced(text)).toBeLessThanOrEqual(MOST.price / 2);
-      const { depth, selections } = operationSize(schema, parse(text), {});
+      const { depth, selections } = operationSize(schema, parse(text), null);
       expect(depth).toBeLessThanOrEqual(MOST.depth / 2);
       expect(selections).toBeLessThanOrEqual(MOST.selections / 2);
     }
