@@ -5,7 +5,7 @@ import { readPlace, type Order } from "./keyset.ts";
 
 const NEWEST_FIRST: Order<ForkPoint> = {
   name: "forkPoints",
-  columns: [{ name: "index", direction: "desc", holds: "number", nulls: "never" }],
+  columns: [{ name: "index", direction: "desc", holds: "integer", nulls: "never" }],
 };
 
 /** The points at which an agent can be forked, newest first. The agent was read before, by who may see it. */

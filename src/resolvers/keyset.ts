@@ -1,10 +1,12 @@
+import { exactTime } from "../lib/time.ts";
 import { clientError } from "./errors.ts";
 
 /** A column by which a list is ordered. Rows in which it is null stand at the end of the list, if there may be such. */
 export type SortColumn<Row> = {
   readonly name: keyof Row & string;
   readonly direction: "asc" | "desc";
-  readonly holds: "time" | "number" | "text";
+  /** An integer is one of PostgreSQL, of 32 bits. */
+  readonly holds: "time" | "integer" | "number" | "text";
   readonly nulls: "never" | "last";
 };
 
@@ -50,10 +52,12 @@ function parsed(place: string): unknown {
 function isValue<Row>({ holds, nulls }: SortColumn<Row>, value: unknown): boolean {
   if (value === null) return nulls === "last";
   switch (holds) {
+    case "integer":
+      return typeof value === "number" && (value | 0) === value;
     case "number":
-      return typeof value === "number";
+      return Number.isFinite(value);
     case "time":
-      return typeof value === "string" && !Number.isNaN(Date.parse(value));
+      return typeof value === "string" && exactTime(value) !== null;
     case "text":
       return typeof value === "string" && !value.includes("\0");
   }

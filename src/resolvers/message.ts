@@ -34,8 +34,8 @@ export async function messageByRow({ prisma }: Context, id: string | null, selec
 const IN_ORDER: Order<Message> = {
   name: "messages",
   columns: [
-    { name: "ordinal", direction: "asc", holds: "number", nulls: "last" },
-    { name: "arrival", direction: "asc", holds: "number", nulls: "last" },
+    { name: "ordinal", direction: "asc", holds: "integer", nulls: "last" },
+    { name: "arrival", direction: "asc", holds: "integer", nulls: "last" },
   ],
 };
 

@@ -10,6 +10,7 @@ import type { Json } from "../lib/json.ts";
 import type { Context } from "./context.ts";
 import { clientError, type UserError } from "./errors.ts";
 import { namesIn } from "./names.ts";
+import { exactTime } from "../lib/time.ts";
 import { ROW_ID, rowId } from "../lib/global-id.ts";
 import type { ToolCallFilter } from "./tool-audit.ts";
 import { visibleAgents, visibleCreator } from "./visibility.ts";
@@ -102,8 +103,8 @@ function cursorOf({ createdAt, id }: CallCursor): string {
 
 function callCursorOf(cursor: string): CallCursor {
   const [time = "", id = ""] = Buffer.from(cursor, "base64").toString("utf8").split(" ");
-  const createdAt = new Date(time);
-  if (Number.isNaN(createdAt.getTime()) || !ROW_ID.test(id))
+  const createdAt = exactTime(time);
+  if (createdAt === null || !ROW_ID.test(id))
     throw clientError("BAD_USER_INPUT", "`after` must be the endCursor of an earlier simulation");
   return { createdAt, id };
 }

@@ -33,8 +33,8 @@ export async function toolCallOfBlock(
 const IN_ORDER: Order<ToolCall> = {
   name: "toolCallsOfAgent",
   columns: [
-    { name: "step", direction: "asc", holds: "number", nulls: "never" },
-    { name: "ordinal", direction: "asc", holds: "number", nulls: "never" },
+    { name: "step", direction: "asc", holds: "integer", nulls: "never" },
+    { name: "ordinal", direction: "asc", holds: "integer", nulls: "never" },
   ],
 };
 

@@ -36,9 +36,21 @@ export function maskError(logger: Logger): (error: unknown) => GraphQLError {
         "The database does not answer. A mutation may have been done all the same: send it again, with the same idempotencyKey if it takes one.",
         503,
       );
-    logger.error("an operation failed", cause);
+    logger.error("an operation failed", withoutRequest(cause));
     return shown(error, "INTERNAL_SERVER_ERROR", "Unexpected error.", 500);
   };
+}
+
+/**
+ * Of a request that does not fit, Prisma repeats all values, among them texts of clients: of its words only the last line, which
+ * says what is wrong, is for the log.
+ */
+function withoutRequest(cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause.name !== "PrismaClientValidationError") return cause;
+  const problem = new Error(`${cause.name}: ${cause.message.trim().split("\n").at(-1)}`);
+  const calls = cause.stack?.split(cause.message).at(-1) ?? "";
+  problem.stack = `${problem.message}${calls}`;
+  return problem;
 }
 
 /** The message of an answer that is larger than any client asks for. */

@@ -83,3 +83,63 @@ describe("streams", () => {
     }
   });
 });
+
+describe("places of a list that are well formed and out of range", () => {
+  const place = (...parts: readonly unknown[]): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
+  const row = "11111111-1111-4111-8111-111111111111";
+  const times = ["1", "2026-01-31T12:00:00Z", "2026-02-31T00:00:00.000Z", "+275760-09-13T00:00:00.000Z"];
+  const early = ["-271821-04-20T00:00:00.000Z", "0000-12-31T23:59:59.999Z"];
+  const numbers = [1e300, 2 ** 40, 2 ** 31, 1.5];
+
+  it("are refused with BAD_USER_INPUT, in lists by time as by number", async () => {
+    const client = connect((await startTestApp()).url);
+    const { id } = await client.createAgent();
+    const ofAgent = (field: string) => `query($after: String) { agent(id: "${id}") { ${field}(after: $after) { asOf } } }`;
+    const asked: [string, string][] = [
+      ...[...times, ...early].flatMap((time): [string, string][] => [
+        ["query($after: String) { agents(after: $after) { asOf } }", place("agents CREATED_AT DESC", time, row)],
+        ["query($after: String) { approvals(after: $after) { asOf } }", place("approvals", time, row)],
+        [
+          'query($after: String) { simulatePolicy(permission: { mode: "auto" }, after: $after) { simulation { examined } } }',
+          Buffer.from(`${time} ${row}`).toString("base64"),
+        ],
+      ]),
+      ...numbers.flatMap((number): [string, string][] => [
+        [ofAgent("messages"), place("messages", number, 1)],
+        [ofAgent("messages"), place("messages", 1, number)],
+        [ofAgent("toolCalls"), place("toolCallsOfAgent", number, 1)],
+        [ofAgent("forkPoints"), place("forkPoints", number)],
+      ]),
+      [
+        "query($after: String) { toolCalls(orderBy: { field: DURATION, direction: ASC }, after: $after) { asOf } }",
+        Buffer.from(`["toolCalls DURATION asc",1e400,"${row}"]`).toString("base64url"),
+      ],
+    ];
+    for (const [query, after] of asked) {
+      const { errors } = await client.post({ query, variables: { after } });
+      expect(errors, `${query} ${after}`).toMatchObject([{ extensions: { code: "BAD_USER_INPUT" } }]);
+    }
+  });
+
+  it("are none if they can be: durations are no integers, and rows without one stand at the end", async () => {
+    const client = connect((await startTestApp()).url);
+    const query =
+      "query($after: String) { toolCalls(orderBy: { field: DURATION, direction: ASC }, after: $after) { nodes { id } } }";
+    for (const number of [1.5, 1e300, null])
+      expect(await client.post({ query, variables: { after: place("toolCalls DURATION asc", number, row) } })).toMatchObject({
+        errors: [],
+        data: { toolCalls: { nodes: [] } },
+      });
+  });
+});
+
+it("a span of the audit that begins in the last hour of the year 9999 has no whole hour, and is counted", async () => {
+  const client = connect((await startTestApp()).url);
+  const query =
+    "query($from: DateTime) { toolCallStats(filter: { created: { from: $from } }) { tools { tool } } toolCalls(filter: { created: { from: $from } }) { totalCount } }";
+  for (const from of ["9999-12-31T23:30:00Z", "9999-12-31T23:00:00Z"])
+    expect(await client.post({ query, variables: { from } })).toMatchObject({
+      errors: [],
+      data: { toolCallStats: { tools: [] }, toolCalls: { totalCount: 0 } },
+    });
+});

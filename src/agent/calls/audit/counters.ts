@@ -2,6 +2,8 @@ import type { AuditFilter, Parameters } from "./filter.ts";
 import { OPEN } from "./rows.ts";
 
 const HOUR_MS = 3_600_000;
+/** The last hour that begins in a year that PostgreSQL and ISO 8601 agree on. */
+const LAST_HOUR = new Date("9999-12-31T23:00:00Z");
 
 /** True if the counters tell apart what the filter does. */
 function isCounted({
@@ -23,6 +25,7 @@ function isCounted({
 function hoursOf({ from, to }: AuditFilter): { readonly from: Date | null; readonly to: Date | null } | null {
   const first = from === null ? null : new Date(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS);
   const last = to === null ? null : new Date(Math.floor(to.getTime() / HOUR_MS) * HOUR_MS);
+  if (first !== null && first > LAST_HOUR) return null;
   return first !== null && last !== null && first >= last ? null : { from: first, to: last };
 }
 
