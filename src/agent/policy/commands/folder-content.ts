@@ -38,9 +38,9 @@ export async function withFolderContents(
   box: PolicyBox | null,
 ): Promise<RuleValues> {
   const rules = deny.filter(({ deniedPath }) => deniedPath !== null);
-  // Names alone are told of files with secrets, too.
-  const mustKnow = ({ history, tells }: FoundSearch): boolean =>
-    box === null ? tells === "contents" || rules.length > 0 : history !== null && rules.length > 0;
+  // Names alone are told of files with secrets, too, and not of what lies out of the workspace.
+  const mustKnow = ({ history, tells, follows }: FoundSearch): boolean =>
+    box === null ? tells === "contents" || follows || rules.length > 0 : history !== null && rules.length > 0;
   const searches = Object.values(values).some((list) =>
     list.some((value) => value.kind === "command" && value.line.commands.some((command) => command.searches.some(mustKnow))),
   );

@@ -126,9 +126,10 @@ function unnamedReason({ permission, stored, call }: CommandScope, parameter: st
 }
 
 /** Why a search is asked about. */
-export function searchReason(scope: CommandScope, { content, names, access }: FoundSearch): string {
+export function searchReason(scope: CommandScope, { content, names, access, tells }: FoundSearch): string {
   const folder = names.at(-1) === "." ? "the workspace" : names.at(-1);
-  const secret = content?.secrets.find((name) => !isOpened(scope, [name], NEEDS[access]));
+  const secrets = tells === "names" ? [] : (content?.secrets ?? []);
+  const secret = secrets.find((name) => !isOpened(scope, [name], NEEDS[access]));
   if (content === null) return `nobody has looked at what lies in ${folder}`;
   if (secret !== undefined) return `${secret}, which lies in ${folder}, mostly holds secrets`;
   return missedReason(content.missed, folder ?? "the folder");
@@ -151,9 +152,10 @@ function missedReason(missed: Missed | undefined, folder: string): string {
   }
 }
 
-/** True if nothing that a search comes upon holds secrets. Names are none. */
-function isOpenSearch({ content, tells }: FoundSearch): boolean {
-  return tells === "names" || (content !== null && content.isWhole && content.secrets.length === 0);
+/** True if nothing that a search comes upon holds secrets. Names of the workspace are none, and links may lead to others. */
+function isOpenSearch({ content, tells, follows }: FoundSearch): boolean {
+  if (tells === "names" && !follows) return true;
+  return content !== null && content.isWhole && (tells === "names" || content.secrets.length === 0);
 }
 
 function isSecretFile({ names }: FoundFile): boolean {

@@ -66,6 +66,7 @@ export const SYSTEM_TABLE: Readonly<Record<string, CommandForm>> = {
     operands: ["read"],
     enters: "-R --recursive",
     tellsNames: "always",
+    follows: "-L",
   }),
   // The value of -L, -P and -I is the next word, also if letters stand behind them.
   tree: form({

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { presets } from "../../../../src/config/presets.ts";
@@ -64,6 +64,27 @@ describe("searches of folders", () => {
   ])("of rg, %s: what a .gitignore has is passed over in a repository only (%o)", async (expected, files, isRepository) => {
     expect(await verdict("rg K", { "node_modules/key.pem": "A", ...files }, isRepository)).toBe(expected);
   });
+
+  it.each(["find -L . -name passwd -size +1", "find . -follow -name passwd", "ls -LR", "ls -R -L .", "find -L . -path './s*'"])(
+    "of names are asked about if they follow a link out of the workspace: %s",
+    async (line) => {
+      const workspace = await projectFolder();
+      const judge = commandJudge(workspace, presets.readOnly);
+      const { verdict: judged, parts } = await judge(line);
+      expect(judged).toBe("ask");
+      expect(parts?.map(({ reason }) => reason)).toEqual(["the workspace has a link that leads out of the workspace"]);
+      // What lies in it is told of: the names of files with secrets, too.
+      await rm(join(workspace.root, "out"));
+      await symlink("src", join(workspace.root, "in"));
+      await writeFile(join(workspace.root, ".env"), "");
+      expect((await judge(line)).verdict).toBe("allow");
+    },
+  );
+
+  it.each(["find . -name passwd", "ls -R", "ls -L", "find -H . -name passwd"])(
+    "of names run if they follow no link: %s",
+    async (line) => expect(await verdict(line, { ".env": "A" })).toBe("allow"),
+  );
 
   it("that are equal look once for a call, and different ones share what may be looked at", async () => {
     const workspace = await projectFolder();
