@@ -29,8 +29,9 @@ export class StagedFile {
   }
 
   /**
-   * Stages a content for the file of this real path, with the folders that the file lies in. It gets the permissions of the
-   * file that is there, and its owner, if the server may give files away (root). A file that may not be written is refused by the system, and what is no file by PathRefused.
+   * Stages a content for the file of this real path, with the folders that the file lies in. The content gets the permissions
+   * of the file that is there, and its owner, if the server may give files away (root). A new file gets the permissions that
+   * the server's umask leaves. A file that may not be written is refused by the system, and what is no file by PathRefused.
    */
   static async beside(path: string, real: string, content: string | Uint8Array): Promise<StagedFile> {
     const place = { path, folder: dirname(real), name: basename(real), beside: `.triplane-${randomUUID()}` };
@@ -102,14 +103,14 @@ function told(path: string, real: string): (error: unknown) => never {
   };
 }
 
-/** Writes a new file with the permissions of the one before, and waits until the disk has it. Answers its state. */
+/** Writes a new file with the permissions of the one before, or with what the umask leaves, and waits until the disk has it. Answers its state. */
 async function writeWhole(path: string, content: string | Uint8Array, before: Stats | null): Promise<FileState> {
-  const mode = before === null ? 0o644 : before.mode & 0o777;
+  const mode = before === null ? 0o666 : before.mode & 0o777;
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | SAFELY, mode);
   try {
     // A disk of another machine may keep that from root: the file is the server's then.
     if (before !== null && process.getuid?.() === 0) await file.chown(before.uid, before.gid).catch(() => {});
-    await file.chmod(mode);
+    if (before !== null) await file.chmod(mode);
     await file.writeFile(content, "utf8");
     await file.sync();
     return await stateOf(file);

@@ -2,7 +2,7 @@ import { chmod, chown, link, mkdir, open, readFile, symlink, writeFile } from "n
 import { execFileSync } from "node:child_process";
 import { lstatSync, readdirSync, realpathSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { literalSearch } from "../../../src/agent/workspace/line-search.ts";
 import { FolderChanged, inFolder } from "../../../src/agent/workspace/pinned-folder.ts";
 import { Workspace } from "../../../src/agent/workspace/workspace.ts";
@@ -289,6 +289,18 @@ describe("fs_write, fs_glob, fs_grep", () => {
     await mkdir(join(folder, "full"));
     await expect(runTool(folder, "fs_write", { path: "full", content: "" })).rejects.toThrow("full is not a file");
     expect(readdirSync(folder)).toEqual(["full", "run.sh"]);
+  });
+
+  it.each([0o077, 0o022, 0o002])("gives a new file, and its folders, what the umask of the server leaves (%d)", async (mask) => {
+    const folder = await temporaryFolder();
+    const before = process.umask(mask);
+    onTestFinished(() => void process.umask(before));
+    await runTool(folder, "fs_write", { path: "new/a.txt", content: "one" });
+    await chmod(join(folder, "new/a.txt"), 0o646);
+    await runTool(folder, "fs_write", { path: "new/b.txt", content: "two" });
+    await runTool(folder, "fs_write", { path: "new/a.txt", content: "three" });
+    const modes = ["new", "new/b.txt", "new/a.txt"].map((path) => lstatSync(join(folder, path)).mode & 0o777);
+    expect(modes).toEqual([0o777 & ~mask, 0o666 & ~mask, 0o646]);
   });
 
   it.skipIf(process.getuid?.() !== 0)("leaves a file to its owner, if the server may give files away", async () => {
