@@ -73,10 +73,10 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string, 
   };
   const boxed = async (): Promise<void> => {
     const rule = coverRule({ permission, bounds: [], stored: [], box: { protectedPaths: [] } });
-    const found = await paths.find(workspace, rule, signal);
+    const look = () => paths.find(workspace, rule, signal);
     const argv = ["/bin/true"] as const;
     await (
-      await boxes.start({ argv, folder: workspace, env: {}, workspace, home, ...found, network, isBackground: false }, signal)
+      await boxes.start({ argv, folder: workspace, env: {}, workspace, home, look, network, isBackground: false }, signal)
     ).ended;
   };
 

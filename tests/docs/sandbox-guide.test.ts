@@ -58,8 +58,7 @@ it.skipIf(hasNoBox)("docs/sandbox.md has a configuration with which programs run
     env: { PATH: "/usr/bin" },
     workspace: app.workspace,
     home,
-    covered: [],
-    repositories: [],
+    look: async () => ({ covered: [], repositories: [] }),
     network: null,
     isBackground: false,
   };

@@ -21,8 +21,6 @@ export async function boxServer(folder: string, command: string): Promise<string
     workspace,
     home: workspace,
     env: { PATH: "/usr/bin:/bin" },
-    covered: [],
-    repositories: [],
     network: null,
     isBackground: false,
   };
@@ -35,7 +33,8 @@ export async function boxServer(folder: string, command: string): Promise<string
     const groups = new ProcessGroups();
     const settings = { folder: ${JSON.stringify(join(folder, "box"))}, read: [], protect: [], closed: [], limits: BOX_LIMITS, controlGroups: null };
     const box = new BubblewrapSandbox(groups, availability(), settings);
-    const { process: child, ended } = await box.start(${JSON.stringify(program)}, new AbortController().signal);
+    const look = async () => ({ covered: [], repositories: [] });
+    const { process: child, ended } = await box.start({ ...${JSON.stringify(program)}, look }, new AbortController().signal);
     child.stdin.end();
     child.stdout.pipe(process.stdout);
     child.stderr.pipe(process.stderr);

@@ -6,6 +6,7 @@ import { INTERNET, type Network } from "../../src/agent/workspace/network/reach.
 import { ProcessGroups, type ProcessGroup } from "../../src/agent/workspace/process-groups.ts";
 import { availability, type Bubblewrap } from "../../src/agent/workspace/sandbox/available.ts";
 import { BubblewrapSandbox, type BoxSettings } from "../../src/agent/workspace/sandbox/bubblewrap.ts";
+import type { FoundInWorkspace } from "../../src/agent/workspace/sandbox/covered-paths.ts";
 import { BOX_LIMITS } from "../../src/agent/workspace/sandbox/limits.ts";
 import type { Program } from "../../src/agent/workspace/sandbox/sandbox.ts";
 import { temporaryFolder } from "./app.ts";
@@ -27,6 +28,9 @@ export type Said = {
   readonly notes: readonly string[];
 };
 
+/** Of a program, and of what is found in its workspace, what is not as usual. */
+export type TestProgram = Partial<Program & FoundInWorkspace>;
+
 /** A sandbox of the test's own, with a workspace and a HOME. */
 export type TestBox = {
   readonly folder: string;
@@ -35,9 +39,9 @@ export type TestBox = {
   readonly sandbox: BubblewrapSandbox;
   readonly groups: ProcessGroups;
   /** Starts a command line of bash. */
-  start(command: string, program?: Partial<Program>, signal?: AbortSignal): Promise<ProcessGroup>;
+  start(command: string, program?: TestProgram, signal?: AbortSignal): Promise<ProcessGroup>;
   /** Runs a command line of bash to its end. */
-  run(command: string, program?: Partial<Program>): Promise<Said>;
+  run(command: string, program?: TestProgram): Promise<Said>;
 };
 
 /** Makes a sandbox in a temporary folder. Another `bubblewrap` is the machine's own with another claim. */
@@ -61,7 +65,11 @@ export async function testBox(
     await sandbox.close();
     groups.close();
   });
-  const start: TestBox["start"] = (command, program = {}, signal = new AbortController().signal) =>
+  const start: TestBox["start"] = (
+    command,
+    { covered = [], repositories = [], ...program } = {},
+    signal = new AbortController().signal,
+  ) =>
     sandbox.start(
       {
         argv: ["bash", "--noprofile", "--norc", "-c", command],
@@ -69,8 +77,7 @@ export async function testBox(
         env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home },
         workspace,
         home,
-        covered: [],
-        repositories: [],
+        look: async () => ({ covered, repositories }),
         network: null,
         isBackground: false,
         ...program,

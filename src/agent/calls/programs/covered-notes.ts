@@ -1,5 +1,6 @@
 import { dirname, relative, resolve } from "node:path";
 import { isInside } from "../../../lib/path-inside.ts";
+import type { FoundInWorkspace } from "../../workspace/sandbox/covered-paths.ts";
 import type { Program } from "../../workspace/sandbox/sandbox.ts";
 
 /** The most files that are named, and the most of the arguments that is looked at, in characters. */
@@ -18,7 +19,7 @@ export function coveredNotes({
   workspace,
   folder,
   covered,
-}: Pick<Program, "argv" | "workspace" | "folder" | "covered">): readonly string[] {
+}: Pick<Program, "argv" | "workspace" | "folder"> & Pick<FoundInWorkspace, "covered">): readonly string[] {
   if (covered.length === 0) return [];
   const places = new Set(covered);
   const named = new Set<string>();

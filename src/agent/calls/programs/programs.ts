@@ -52,18 +52,19 @@ export async function startProgram(
   signal: AbortSignal,
 ): Promise<ProcessGroup> {
   const home = await homes.of(agentId);
+  let found: FoundInWorkspace = NOTHING_FOUND;
   const program: Program = {
     argv,
     folder: await presentFolder(workspace, folder ?? "."),
     env: { ...inherited(), HOME: home, ...env },
     workspace: workspace.root,
     home,
-    ...(sandbox.kind === "none" ? NOTHING_FOUND : await coveredPaths.find(workspace.root, await coverRule(), signal)),
+    look: async () => (found = await coveredPaths.find(workspace.root, await coverRule(), signal)),
     network: sandbox.kind === "none" || listedHosts === null ? null : mayReach,
     isBackground,
   };
   const group = await sandbox.start(program, signal, waits);
-  const said = coveredNotes(program);
+  const said = coveredNotes({ ...program, ...found });
   return { ...group, ended: group.ended.then(({ notes }) => ({ notes: [...said, ...notes] })) };
 }
 

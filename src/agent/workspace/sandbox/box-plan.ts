@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { existsSync } from "node:fs";
 import { isInside } from "../../../lib/path-inside.ts";
 import { isSeen, type Mount } from "./bubblewrap-arguments.ts";
+import type { FoundInWorkspace } from "./covered-paths.ts";
 import { findPath, repositoryPaths, worktreePaths, type FoundPath } from "./protected-paths.ts";
 import type { Program } from "./sandbox.ts";
 import { SandboxRefused } from "./sandbox-refused.ts";
@@ -29,10 +30,7 @@ export type BoxPlan = {
 const MOST_PLACES = 300;
 
 /** The mounts for a program, as its workspace is now. Throws SandboxRefused if they cannot hold it. */
-export function boxPlan(
-  program: Pick<Program, "workspace" | "home" | "covered" | "repositories">,
-  surroundings: BoxSurroundings,
-): BoxPlan {
+export function boxPlan(program: Pick<Program, "workspace" | "home"> & FoundInWorkspace, surroundings: BoxSurroundings): BoxPlan {
   const { workspace, home, covered, repositories } = program;
   const mounts: readonly Mount[] = [
     ...surroundings.mounts,

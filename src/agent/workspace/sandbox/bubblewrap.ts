@@ -83,7 +83,12 @@ export class BubblewrapSandbox implements Sandbox {
 
   async start(program: Program, signal: AbortSignal, waits = new Waits()): Promise<ProcessGroup> {
     const surroundings = this.#surroundings();
-    const use = await this.#enter(program, () => boxPlan(program, surroundings), signal, waits);
+    const use = await this.#enter(
+      program,
+      async () => boxPlan({ ...program, ...(await program.look()) }, surroundings),
+      signal,
+      waits,
+    );
     let takeAway: () => Promise<readonly string[]> = async () => [];
     let controlGroup: ControlGroup | null = null;
     try {
@@ -152,10 +157,15 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   /** Waits until a box may be made in the workspace, and gives its plan. */
-  async #enter(program: Program, plan: () => BoxPlan, signal: AbortSignal, waits: Waits): Promise<EnteredWorkspace<BoxPlan>> {
+  async #enter(
+    program: Program,
+    plan: () => Promise<BoxPlan>,
+    signal: AbortSignal,
+    waits: Waits,
+  ): Promise<EnteredWorkspace<BoxPlan>> {
     const { followsLinks, version } = this.#bubblewrap;
-    if (!followsLinks) return { ...FREE, seen: plan() };
-    this.#refuseInBackground(program, plan().places);
+    if (!followsLinks) return { ...FREE, seen: await plan() };
+    if (program.isBackground) this.#refuseInBackground(program, (await plan()).places);
     const reason = `another program runs in the workspace, and bubblewrap ${version} makes no box beside it, because it follows links at protected paths: end the other program, or install bubblewrap 0.12 or later`;
     const entering = this.#uses.enter(program.workspace, plan, ({ places }) => places.length > 0, signal);
     const use = await waits.during(reason, entering);

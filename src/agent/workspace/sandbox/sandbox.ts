@@ -1,5 +1,6 @@
 import type { HostDecision } from "../network/reach.ts";
 import type { ProcessGroup } from "../process-groups.ts";
+import type { FoundInWorkspace } from "./covered-paths.ts";
 import type { Waits } from "./waits.ts";
 
 /** A program that a call starts, and what it may reach. */
@@ -14,10 +15,11 @@ export type Program = {
   readonly workspace: string;
   /** The real path of the agent's own HOME, which the server has made. */
   readonly home: string;
-  /** Real paths of files in the workspace that the agent may not read: a box covers them. */
-  readonly covered: readonly string[];
-  /** Folders of the workspace, as paths from its root, in which repositories lie: a box protects their hooks and configurations. */
-  readonly repositories: readonly string[];
+  /**
+   * Looks through the workspace as it is now for files that the agent may not read, which a box covers, and for repositories,
+   * of which a box protects hooks and configurations. A program without a box asks nobody to look.
+   */
+  readonly look: () => Promise<FoundInWorkspace>;
   /** Says which hosts it may reach; null for none. Asked at each connection. Without a box it reaches all. */
   readonly network: HostDecision | null;
   /** True if the program outlives its call. */

@@ -225,12 +225,15 @@ describe.skipIf(hasNoBox)("protected paths of a workspace", () => {
     expect(await readdir(workspace)).toEqual([]);
   });
 
-  it("are mounted only as they were when the workspace was entered, while a program beside makes and removes them", async () => {
+  it("are mounted only as they were when the workspace was entered, while a program beside makes and removes them", async ({
+    signal,
+  }) => {
     const { workspace, start } = await testBox({}, { followsLinks: true });
     const swaps = await start("echo up; while :; do mkdir .vscode; rmdir .vscode; done 2>/dev/null", { isBackground: true });
     await once(swaps.process.stdout, "data");
     const outcomes = { beside: 0, refused: 0 };
     for (let round = 0; round < 60 || outcomes.beside === 0 || outcomes.refused === 0; round += 1) {
+      signal.throwIfAborted();
       // After each 60 rounds the machine may have been so busy that the time was too short for all of them.
       const time = AbortSignal.timeout(150 * (1 + Math.floor(round / 60)));
       const program = await start("grep -c '/.vscode ' /proc/self/mountinfo", {}, time).catch(() => null);
@@ -295,6 +298,34 @@ describe.skipIf(hasNoBox)("covered files", () => {
     expect(out).toBe("did: sh -c echo fine > apps/keys/notes\ndid: mv apps/keys/notes apps/notes\n");
     expect(await readFile(join(workspace, "apps", "keys", ".env"), "utf8")).toBe("SECRET");
   });
+
+  it.each(["after the look of a program that waits for it", "during that look"])(
+    "are found again where another program has moved them, %s",
+    async (when) => {
+      const { workspace, start } = await testBox({}, { followsLinks: true });
+      const first = await start("read; mv keys moved");
+      await mkdir(join(workspace, "keys"));
+      await writeFile(join(workspace, "keys", ".env"), "SECRET");
+      const move = async () => {
+        first.process.stdin.write("\n");
+        await ended(first);
+      };
+      const looked = Promise.withResolvers<void>();
+      let looks = 0;
+      const look = async () => {
+        looks += 1;
+        const covered = ["keys", "moved"].map((folder) => join(workspace, folder, ".env")).filter((path) => existsSync(path));
+        if (looks === 1 && when === "during that look") await move();
+        looked.resolve();
+        return { covered, repositories: [] };
+      };
+      const second = start("cat moved/.env; echo end", { look });
+      await looked.promise;
+      if (looks === 1 && when !== "during that look") await move();
+      expect((await ended(await second)).out).toBe("end\n");
+      expect(looks).toBe(2);
+    },
+  );
 
   it("take the places of the folders in which they lie, too", async () => {
     const { workspace, start } = await testBox();
