@@ -3,6 +3,7 @@ import type { PermissionSource } from "../agent/policy/permission-source.ts";
 import type { Availability } from "../agent/workspace/sandbox/available.ts";
 import type { SandboxDemand } from "../agent/workspace/sandbox/sandbox-for.ts";
 import type { TriplaneConfig } from "./config.ts";
+import type { Environment } from "./environment.ts";
 import { presets } from "./presets.ts";
 import type { TemplateConfig } from "./templates.ts";
 
@@ -29,6 +30,30 @@ export function unboxedNotes(config: Pick<TriplaneConfig, "templates" | "tenants
     (name) => `sandbox.${name} is for programs in boxes, and no template has \`sandbox: "required"\`: it has no effect.`,
   );
   return [...notes, ...idle];
+}
+
+/** Notes about templates whose programs run unasked as the server's user, who can read the keys of providers. */
+export function keyNotes(
+  config: Pick<TriplaneConfig, "templates" | "tenants">,
+  { anthropic, openai }: Pick<Environment, "anthropic" | "openai">,
+): readonly string[] {
+  const hasKey = anthropic !== null || (openai !== null && openai.apiKey !== null);
+  return templatesOf(config)
+    .filter(({ template }) => hasKey && !isBoxed(template.sandbox) && runsUnasked(template))
+    .map(
+      ({ place }) =>
+        `${place}: programs run without asking and without a box, as the server's user: they can read its environment, with the keys of providers. Say \`sandbox: "required"\`.`,
+    );
+}
+
+/** True if a template lets bash_run run what its rules do not speak of. */
+function runsUnasked({ permission, tools }: TemplateConfig): boolean {
+  const names = (list: readonly string[] | undefined): boolean => list?.includes("bash_run") === true;
+  if (permission === undefined || (tools !== undefined && !names(tools))) return false;
+  if (names(permission.denyTools) || names(permission.deny)) return false;
+  if (permission.allowTools !== undefined && !names(permission.allowTools)) return false;
+  if (names(permission.autoAllowTools) || names(permission.allow)) return true;
+  return permission.mode === "auto" && !names(permission.requireApprovalTools) && !names(permission.ask);
 }
 
 function boxLines(available: Availability, templates: readonly Named[]): readonly string[] {

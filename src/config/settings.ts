@@ -17,7 +17,7 @@ import type { Authentication } from "../server/authenticate.ts";
 import { RATE_LIMIT_SETTINGS, type RateLimitSettings } from "../server/rate-limits.ts";
 import type { TrustedDocuments } from "../server/trusted-documents.ts";
 import { authenticationOf } from "./authentication.ts";
-import { sandboxLines, unboxedNotes } from "./boxed-templates.ts";
+import { keyNotes, sandboxLines, unboxedNotes } from "./boxed-templates.ts";
 import { checkForm } from "./check-form.ts";
 import { closedFolders } from "./closed-folders.ts";
 import { configurationParts, type ConfigurationParts } from "./configuration-parts.ts";
@@ -140,7 +140,13 @@ export async function makeSettings(environment: Environment, path: string, writt
     available,
     sandboxLines: sandboxLines(available, written),
     partsOf: configurationParts(written),
-    notes: [...everybodys.notes, ...tenants.notes, ...unboxedNotes(written), ...quorumNotes(tenants, authentication)],
+    notes: [
+      ...everybodys.notes,
+      ...tenants.notes,
+      ...unboxedNotes(written),
+      ...keyNotes(written, environment),
+      ...quorumNotes(tenants, authentication),
+    ],
   };
 }
 

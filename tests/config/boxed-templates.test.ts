@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sandboxLines, unboxedNotes } from "../../src/config/boxed-templates.ts";
+import { keyNotes, sandboxLines, unboxedNotes } from "../../src/config/boxed-templates.ts";
 import { presets, type TriplaneConfig } from "../../src/triplane.ts";
 
 const NONE = { isAvailable: false, reason: "bubblewrap is not installed" } as const;
@@ -61,4 +61,24 @@ it("settings that need a box and have none are noted, also of a tenant's own tem
   ]);
   expect(unboxedNotes({ templates: { ...plain, ...boxed }, sandbox: { hosts: ["example.com"] } })).toEqual([]);
   expect(unboxedNotes({ templates: careful, sandbox: {} })).toEqual([]);
+});
+
+it("programs that run unasked and without a box are noted if the server's environment has keys of providers (invariant 11)", () => {
+  const keys = { anthropic: { apiKey: "k", baseUrl: null }, openai: null };
+  const none = { anthropic: null, openai: { apiKey: null, baseUrl: "http://127.0.0.1" } };
+  const auto = { ...common, permission: { mode: "auto" } } as const;
+  const allowed = { ...common, permission: { allow: ["bash_run"] } };
+  const templates: Templates = {
+    auto,
+    allowed,
+    ...plain,
+    careful: { ...common, permission: presets.askAll },
+    boxed: { ...auto, sandbox: "required" },
+    files: { ...auto, tools: ["fs_read"] },
+    denied: { ...common, permission: { mode: "auto", denyTools: ["bash_run"] } },
+  };
+  const notes = keyNotes({ templates, tenants: { acme: { templates: { auto } } } }, keys);
+  expect(notes.map((note) => note.split(":")[0])).toEqual(["templates.auto", "templates.allowed", "tenants.acme.templates.auto"]);
+  expect(notes[0]).toContain("they can read its environment, with the keys of providers");
+  expect(keyNotes({ templates }, none)).toEqual([]);
 });
