@@ -1,5 +1,6 @@
 import { GraphQLError } from "graphql";
 import type { Json } from "../lib/json.ts";
+import { readTime } from "../lib/time.ts";
 import { builder } from "./builder.ts";
 
 builder.scalarType("Cursor", {
@@ -12,19 +13,17 @@ builder.scalarType("Cursor", {
   },
 });
 
-/** PostgreSQL and ISO 8601 agree on the years between. */
-const YEAR_1 = Date.parse("0001-01-01T00:00:00Z");
-const YEAR_10000 = Date.parse("9999-12-31T23:59:59.999Z") + 1;
-
 builder.scalarType("DateTime", {
-  description: "A point in time in ISO 8601, in UTC with milliseconds.",
+  description:
+    "A point in time in ISO 8601: given with its day, time and zone, in the years 1 to 9999, and answered in UTC with milliseconds.",
   serialize: (time) => new Date(time).toISOString(),
   parseValue: (value) => {
-    const time = typeof value === "string" ? new Date(value) : null;
-    if (time !== null && time.getTime() >= YEAR_1 && time.getTime() < YEAR_10000) return time;
-    throw new GraphQLError("a DateTime is a string in ISO 8601, for example 2026-01-31T12:00:00Z", {
-      extensions: { code: "BAD_USER_INPUT" },
-    });
+    const time = typeof value === "string" ? readTime(value) : null;
+    if (time !== null) return time;
+    throw new GraphQLError(
+      "a DateTime is a string in ISO 8601 with a day that there is, a time and a zone, for example 2026-01-31T12:00:00Z",
+      { extensions: { code: "BAD_USER_INPUT" } },
+    );
   },
 });
 
