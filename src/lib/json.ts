@@ -73,6 +73,23 @@ export function nesting(text: string): number {
   return deepest;
 }
 
+/** The most levels to which arrays and objects of JSON from outside are nested: what judges and stores it is recursive. */
+export const MOST_LEVELS = 100;
+
+/** True if arrays and objects of the value are nested in more than so many levels. */
+export function isNestedDeeper(value: Json, levels: number): boolean {
+  let level = [value].filter(isNest);
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > levels) return true;
+    level = level.flatMap((nest): readonly Json[] => Object.values(nest)).filter(isNest);
+  }
+  return false;
+}
+
+function isNest(value: Json): value is readonly Json[] | JsonObject {
+  return typeof value === "object" && value !== null;
+}
+
 /** Any value as JSON has it: functions and undefined go, dates become text; undefined if nothing is left or the value is cyclic. */
 export function toJson(value: unknown): Json | undefined {
   try {

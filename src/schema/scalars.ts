@@ -1,5 +1,5 @@
 import { GraphQLError } from "graphql";
-import type { Json } from "../lib/json.ts";
+import { isNestedDeeper, MOST_LEVELS, type Json } from "../lib/json.ts";
 import { readTime } from "../lib/time.ts";
 import { builder } from "./builder.ts";
 
@@ -28,7 +28,13 @@ builder.scalarType("DateTime", {
 });
 
 builder.scalarType("JSON", {
-  description: "Any JSON value.",
+  description: `Any JSON value. One that is given is nested at most ${MOST_LEVELS} levels deep.`,
   serialize: (value) => value,
-  parseValue: (value) => value as Json,
+  parseValue: (value) => {
+    const json = value as Json;
+    if (!isNestedDeeper(json, MOST_LEVELS)) return json;
+    throw new GraphQLError(`a JSON value is nested at most ${MOST_LEVELS} levels deep`, {
+      extensions: { code: "BAD_USER_INPUT" },
+    });
+  },
 });

@@ -296,3 +296,35 @@ describe("the pipeline's events, for templates that trace", () => {
     expect(kindsOf(await silent.client.turn(silent.agent.id, "go"))).toEqual([]);
   });
 });
+
+describe("JSON that a client gives", () => {
+  const nested = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+
+  it("is nested at most 100 levels deep, as a variable, within an input and in the document", async () => {
+    const client = connect((await startTestApp()).url);
+    const { id } = await client.createAgent();
+    const explain =
+      'query($id: ID!, $input: JSON!) { explainPermission(agentId: $id, tool: "fs_read", input: $input) { problems { code } } }';
+    const decide = "mutation($input: DecideApprovalInput!) { decideApproval(input: $input) { userErrors { code } } }";
+    const decision = (levels: number) => ({
+      input: { approvalId: "x", decision: "ALLOW", inputHash: "x", input: nested(levels) },
+    });
+    const inDocument = (levels: number) =>
+      explain.replace(", $input: JSON!", "").replace("$input", `${"[".repeat(levels)}${"]".repeat(levels)}`);
+    const refused = { errors: [{ message: expect.stringContaining("100 levels deep"), extensions: { code: "BAD_USER_INPUT" } }] };
+    for (const levels of [101, 2_000]) {
+      expect(await client.post({ query: explain, variables: { id, input: { path: nested(levels - 1) } } })).toMatchObject(
+        refused,
+      );
+      expect(await client.post({ query: decide, variables: decision(levels) })).toMatchObject(refused);
+    }
+    for (const levels of [101, 1_000]) {
+      const { errors } = await client.post({ query: inDocument(levels), variables: { id } });
+      expect(errors).toMatchObject([{ message: expect.stringContaining("100 levels deep") }]);
+    }
+    const asked = { data: { explainPermission: { problems: [{ code: "INVALID" }] } }, errors: [] };
+    expect(await client.post({ query: explain, variables: { id, input: nested(100) } })).toMatchObject(asked);
+    expect(await client.post({ query: inDocument(100), variables: { id } })).toMatchObject(asked);
+    expect(await client.post({ query: decide, variables: decision(100) })).toMatchObject({ errors: [] });
+  });
+});

@@ -1,15 +1,12 @@
-import { isJsonObject, nesting, someString, type Json } from "../../lib/json.ts";
+import { isJsonObject, MOST_LEVELS, nesting, someString, type Json } from "../../lib/json.ts";
 import { messageOf } from "../../lib/text.ts";
-
-/** Deeper arguments are refused: what judges and stores them is recursive. */
-const NESTING = 100;
 
 /**
  * The arguments as a JSON object, or as their text if they are none, have NUL in them, or are nested too deeply:
  * never repaired, since repaired calls would run.
  */
 export function parseArguments(args: string): Json {
-  if (nesting(args) > NESTING) return args;
+  if (nesting(args) > MOST_LEVELS) return args;
   try {
     const parsed = JSON.parse(args) as Json;
     return isJsonObject(parsed) && !someString(parsed, hasNul) ? parsed : args;
@@ -20,7 +17,7 @@ export function parseArguments(args: string): Json {
 
 /** Why arguments were kept as their text. */
 export function argumentsProblem(args: string): string {
-  if (nesting(args) > NESTING) return `must not be nested more than ${NESTING} levels deep`;
+  if (nesting(args) > MOST_LEVELS) return `must not be nested more than ${MOST_LEVELS} levels deep`;
   try {
     const parsed = JSON.parse(args) as Json;
     return isJsonObject(parsed) && someString(parsed, hasNul) ? "must not contain NUL characters" : "must be an object";
