@@ -17,7 +17,7 @@ import { narrowestRule } from "./narrowest-rule.ts";
 import { ruleExamples } from "./rule-examples.ts";
 import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-proposal.ts";
 import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
-import type { RuleValues } from "../policy/rule-values.ts";
+import { wholeValues, type RuleValues } from "../policy/rule-values.ts";
 import type { ApprovalServices } from "./services.ts";
 import { findApproval, type FoundApproval } from "./approval.ts";
 import { hostRuleToStore, proposeHostRule } from "./hosts/always-allow-host.ts";
@@ -290,10 +290,11 @@ export async function revokeAllowRule(
   return accepted({ id, position: outcome.outcome === "COMMITTED" ? outcome.position : null });
 }
 
-/** The record of an approval's call: what the gate saw. */
+/** The record of an approval's call: what the gate saw, its texts as long as they are. */
 export async function callOf(sql: Sql, approvalId: string): Promise<CallValues | null> {
   const [call] = await sql.query(FIND_CALL, [approvalId]);
-  return call ?? null;
+  if (call === undefined) return null;
+  return call.values === null ? call : { ...call, values: wholeValues(call.values, call.input) };
 }
 
 /** The calls of a tool by agents of a template that were recorded lately, the newest first. */

@@ -22,7 +22,7 @@ export type RuleValue =
 /** The values of a call by parameter, and those of fields that hold paths by their place, as in `edits[].path`. What is absent has none. */
 export type RuleValues = Readonly<Record<string, readonly RuleValue[]>>;
 
-/** The longest text that is kept with the record of a call, in bytes: a simulation sees no more of it. */
+/** The longest text that is kept with the record of a call, in bytes: a simulation, and what a proposal counts, see no more of it. */
 const KEPT_BYTES = 256;
 /** The most that is kept of what was found in a command line, in bytes of JSON. */
 const KEPT_LINE_BYTES = 32 * 1024;
@@ -31,7 +31,6 @@ const KEPT_LINE_BYTES = 32 * 1024;
 export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace): RuleValues {
   const values: Record<string, readonly RuleValue[]> = {};
   for (const [parameter, value] of Object.entries(withSearches(tool, input))) {
-    const texts = Array.isArray(value) ? value.map(textOf) : [textOf(value)];
     const use = useOf(tool, parameter);
     const lines = Object.hasOwn(tool.commands, parameter) ? tool.commands[parameter] : undefined;
     if (lines !== undefined) {
@@ -40,8 +39,8 @@ export function ruleValues(tool: Tool, input: JsonObject, workspace: Workspace):
     }
     values[parameter] =
       use === undefined
-        ? texts.map((text) => ({ kind: "text", text }))
-        : texts.map((text) =>
+        ? textsOf(value)
+        : listOf(value).map((text) =>
             typeof use === "string"
               ? fileValue(workspace, text, use)
               : searchValue(workspace, text, use.searchIn === null ? "." : baseOf(input[use.searchIn])),
@@ -114,6 +113,16 @@ export function storedValues(values: RuleValues): RuleValues {
   return Object.fromEntries(Object.entries(values).map(([parameter, list]) => [parameter, list.map(storedValue)]));
 }
 
+/** The values that were kept of a call, its texts as long as its input has them. */
+export function wholeValues(kept: RuleValues, input: JsonObject): RuleValues {
+  return Object.fromEntries(
+    Object.entries(kept).map(([parameter, list]) => {
+      const value = list.some(({ kind }) => kind === "text") ? input[parameter] : undefined;
+      return [parameter, value === undefined ? list : textsOf(value)];
+    }),
+  );
+}
+
 function storedValue(value: RuleValue): RuleValue {
   switch (value.kind) {
     case "text":
@@ -177,6 +186,15 @@ export function namesOf(value: RuleValue): readonly string[] {
 export function judgedFiles(values: RuleValues): ReadonlyMap<string, string> {
   const files = Object.values(values).flatMap((list) => list.flatMap((value) => (value.kind === "file" ? [value.names] : [])));
   return new Map(files.flatMap((names) => (names[0] === undefined ? [] : [[names[0], names.at(-1) ?? names[0]] as const])));
+}
+
+/** The texts of a value: each of those of a list. */
+function textsOf(value: Json): readonly RuleValue[] {
+  return listOf(value).map((text) => ({ kind: "text", text }));
+}
+
+function listOf(value: Json): readonly string[] {
+  return Array.isArray(value) ? value.map(textOf) : [textOf(value)];
 }
 
 function textOf(value: Json): string {
