@@ -53,6 +53,7 @@ async function measure(folder: string): Promise<Figure[]> {
     const permitted = validated.ok
       ? await permit(validated.value, {
           policy,
+          askedPolicy: async () => policy,
           hooks: { preToolUse: [] },
           agent: { createdBy: "bench", templateId: "bench" },
           workspace,

@@ -3,10 +3,11 @@ import type { Statement } from "../../db/sql.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { shownProblem } from "../../db/error-class.ts";
 import { agentPermissions, agentPolicy, agentWorkspace, guardedWorkspace } from "../policy/agent-policy.ts";
-import type { Explanation, Policy, StoredRule } from "../policy/permission.ts";
+import type { Explanation, Policy } from "../policy/permission.ts";
 import { READS } from "../policy/opened-files.ts";
 import { mayReadAll } from "../policy/reading.ts";
 import { storedValues, type RuleValues } from "../policy/rule-values.ts";
+import type { RulesToRead } from "../policy/stored-rules.ts";
 import { knownFileRows } from "../workspace/known-files.ts";
 import { ownCodeOf, runOwnCode } from "../tools/own-code.ts";
 import type { ToolResult } from "../tools/tool-result.ts";
@@ -65,12 +66,7 @@ export type Judgement =
  * new call and for one that a person has allowed. Each stage takes what the one before it gave, so that none can be left
  * out. `stored` are the rules that people have stored; `stop` ends the waiting for hooks. Never rejects.
  */
-export async function judgeCall(
-  call: CallView,
-  scope: CallScope,
-  stored: readonly StoredRule[],
-  stop: AbortSignal,
-): Promise<Judgement> {
+export async function judgeCall(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   try {
     const code = ownCodeOf(scope.services, scope.agent, `the call ${call.id} of ${call.name}`, "TOOL");
     return await runOwnCode(code, () => throughStages(call, scope, stored, stop));
@@ -85,12 +81,7 @@ export async function judgeCall(
   }
 }
 
-async function throughStages(
-  call: CallView,
-  scope: CallScope,
-  stored: readonly StoredRule[],
-  stop: AbortSignal,
-): Promise<Judgement> {
+async function throughStages(call: CallView, scope: CallScope, stored: RulesToRead, stop: AbortSignal): Promise<Judgement> {
   const { services, template, agent, owner } = scope;
   const clock = new StageClock(
     call.stages,
@@ -110,9 +101,12 @@ async function throughStages(
   if (!validated.ok) return refuse(await withRepeats(call, scope, validated.refusal));
 
   const end = clock.begin("permission");
-  const policy = agentPolicy(template, agent.permission, stored, services);
+  const policy = agentPolicy(template, agent.permission, stored.known ?? [], services);
+  const askedPolicy = async (): Promise<Policy> =>
+    stored.known === null ? agentPolicy(template, agent.permission, await stored.read(), services) : policy;
   const permitted = await permit(validated.value, {
     policy,
+    askedPolicy,
     hooks: template.hooks,
     agent: { createdBy: agent.createdBy, templateId: template.id },
     workspace: agentWorkspace(services, agent.workspace),
@@ -138,7 +132,7 @@ async function throughStages(
 
   const confirmed = clock.timed("confirmation", () => confirm(verdict, allowanceOf(call), agent.workspace));
   if (!confirmed.ok) {
-    const { preview, failure } = await foresee(permittedCall, values, scope, policy, stop);
+    const { preview, failure } = await foresee(permittedCall, values, scope, askedPolicy, stop);
     if (failure !== null && agent.calls.some(({ ordinal, state }) => ordinal < call.ordinal && !isFinal(state)))
       return { ...judged(), kind: "held" };
     if (failure?.mayBeTold === true) {
@@ -159,7 +153,7 @@ async function foresee(
   call: Validated,
   values: RuleValues | null,
   { services, template, agent, owner }: CallScope,
-  policy: Policy,
+  askedPolicy: () => Promise<Policy>,
   stop: AbortSignal,
 ): Promise<Foreseen> {
   if (call.bound.preview === null) return NOT_FORESEEN;
@@ -169,6 +163,7 @@ async function foresee(
   // What hooks would say of reading is not known.
   const isHooked = reading === undefined || hooksFor("preToolUse", reading, template.hooks).length > 0;
   const permissions = agentPermissions(template, agent.permission, services);
+  const policy = await askedPolicy();
   return previewCall(call, values, {
     workspace: guardedWorkspace(services, agent.workspace, permissions, values),
     known: knownFileRows(services.sql, agent.id),

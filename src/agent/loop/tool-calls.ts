@@ -10,6 +10,7 @@ import { ResultCache } from "../calls/results/result-cache.ts";
 import type { CallScope } from "../calls/scope.ts";
 import type { Stages } from "../calls/stage-clock.ts";
 import type { ToolPermit } from "../calls/slots.ts";
+import type { StoredRule } from "../policy/permission.ts";
 import { mayAsk } from "../policy/policy.ts";
 import { storedRules } from "../policy/stored-rules.ts";
 import { isSecretPath } from "../workspace/secret-files.ts";
@@ -153,14 +154,18 @@ export class ToolCalls {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
     const isAsked = mayAsk(template.permission) || calls.some((call) => namesSecret(call) || this.#takesLines(call));
-    const stored = isAsked ? await storedRules(this.#services.sql, this.#services.tools, view) : [];
+    let reading: Promise<readonly StoredRule[]> | null = null;
+    const read = (): Promise<readonly StoredRule[]> => (reading ??= storedRules(this.#services.sql, this.#services.tools, view));
+    const known = isAsked ? await read() : null;
     const stop = this.#stopSignal();
     const judged = await Promise.all(
       calls.map((call) => {
         const stages = this.#passed.get(call.id) ?? call.stages;
-        return judgeCall({ ...call, stages }, this.#callScope(view, template), stored, stop);
+        return judgeCall({ ...call, stages }, this.#callScope(view, template), { known, read }, stop);
       }),
     );
+    // Rules that could not be read are no verdict on a call.
+    await reading;
     // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
     if (stop.aborted) return;
     // A call that ran meanwhile may have changed what was looked at: they are judged again.

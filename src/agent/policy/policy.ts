@@ -40,7 +40,7 @@ export function hookVerdict({ considered }: Explanation): Verdict | null {
 
 /**
  * True if a permission asks for calls besides those that name files with secrets, or protected ones, and command lines. If it
- * does not, the rules that people have stored change no other verdict.
+ * does not, the rules that people have stored seldom change another verdict.
  */
 export function mayAsk({ mode, ask, requireApprovalTools }: Permission): boolean {
   const isSettled = mode.kind === "builtin" && mode.name !== "approval" && mode.name !== "default";

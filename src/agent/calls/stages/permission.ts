@@ -15,9 +15,13 @@ import { issueLines, type Refusal } from "../refusal.ts";
 import { linesOf, ruleValues, type RuleValues } from "../../policy/rule-values.ts";
 import { validate, type Validated } from "./validation.ts";
 
-/** All by which a call is judged. `signal` stops the waiting for hooks. */
+/**
+ * All by which a call is judged. `askedPolicy` is the policy for a call about which `policy` asks: the same with the rules that
+ * people have stored, where those are not known yet. `signal` stops the waiting for hooks.
+ */
 export type PermissionScope = {
   readonly policy: Policy;
+  readonly askedPolicy: () => Promise<Policy>;
   readonly hooks: Pick<CallHooks, "preToolUse">;
   readonly agent: HookAgent;
   readonly workspace: Workspace;
@@ -38,11 +42,19 @@ export type Denied = Judged & { readonly refusal: Refusal; readonly failedHook: 
 
 /** Stage 3: rules, lists and the mode; then hooks, those of the tool first, which may only tighten. */
 export async function permit(call: Validated, scope: PermissionScope): Promise<Result<Permitted, Denied>> {
-  const judged = await judgeByPolicy(call, scope);
+  const judged = await judgeByRules(call, scope);
   return judged.explanation.verdict === "deny" ? denied(judged) : tighten(judged, scope);
 }
 
-/** The judgement of the rules, lists and modes, without hooks. */
+/** The judgement of the rules, those that people have stored included, lists and modes. */
+async function judgeByRules(call: Validated, scope: PermissionScope): Promise<Judged> {
+  const judged = await judgeByPolicy(call, scope);
+  if (judged.explanation.verdict !== "ask") return judged;
+  const policy = await scope.askedPolicy();
+  return policy === scope.policy ? judged : judgeByPolicy(call, { ...scope, policy });
+}
+
+/** The judgement of a policy's rules, lists and modes, without hooks. */
 export async function judgeByPolicy(
   call: Validated,
   { policy, workspace }: Pick<PermissionScope, "policy" | "workspace">,
@@ -126,7 +138,7 @@ async function rewrite(before: Judged, input: JsonObject, place: string, scope: 
       explanation: considering(explanation, place, "deny", `a hook gave an input that is not valid (${problems})`),
     };
   }
-  const judged = await judgeByPolicy(validated.value, scope);
+  const judged = await judgeByRules(validated.value, scope);
   const considered = [
     ...explanation.considered,
     { rule: "hook, with another input", place, verdict: "no match" } as const,
