@@ -347,7 +347,10 @@ BEGIN
     IF (SELECT count(*) FROM decision WHERE approval_id = v_change.decision ->> 'approval_id') <> coalesce(v_change."expectDecisions", 0) THEN
       RAISE EXCEPTION 'approval % was decided on by another', v_change.decision ->> 'approval_id' USING ERRCODE = 'TP002';
     END IF;
-    INSERT INTO decision SELECT * FROM json_populate_record(null::decision, v_change.decision);
+    -- Each server has a clock of its own: a later decision is the later one also by its time.
+    INSERT INTO decision
+    SELECT (json_populate_record(r, json_build_object('decided_at', greatest(r.decided_at, (SELECT max(d.decided_at) + interval '1 millisecond' FROM decision d WHERE d.approval_id = r.approval_id))))).*
+    FROM json_populate_record(null::decision, v_change.decision) r;
   END IF;
 
   IF v_change."keepRule" IS NOT NULL THEN

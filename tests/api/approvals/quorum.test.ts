@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DelegateApprovalsDocument } from "../../generated/documents.ts";
 import { ofType, textOf } from "../../support/client.ts";
+import { movableClock } from "../../support/clock.ts";
 import { office, ask, approvalOf } from "../../support/office.ts";
 
 describe("a quorum", () => {
@@ -50,5 +51,18 @@ describe("a quorum", () => {
     const events = await as("anna").until(agent, "DONE");
     expect(ofType(events, "PermissionDecided").map(({ missingDecisions }) => missingDecisions)).toEqual([2, 1, 0]);
     expect((await approvalOf(as("ada"), approvalId)).decisions).toHaveLength(3);
+  });
+
+  it("shows the decision that closed it, whatever the clocks of the servers say", async () => {
+    const clock = movableClock();
+    const { as } = await office({ approvalQuorum: 2 }, { overrides: { clock } });
+    const { approvalId, inputHash } = await ask(as("anna"));
+    clock.passHours(1);
+    await as("paul").decide({ approvalId, inputHash, decision: "ALLOW" });
+    clock.passHours(-1);
+    await as("petra").decide({ approvalId, decision: "DENY" });
+    const closed = await approvalOf(as("ada"), approvalId);
+    expect(closed).toMatchObject({ state: "DENIED", decision: "DENY", decidedBy: { actorId: "petra" } });
+    expect(closed.decisions.map(({ decidedBy }) => decidedBy.actorId)).toEqual(["paul", "petra"]);
   });
 });
