@@ -104,13 +104,33 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
         );
       try {
         const identity = await identifyRequest(access, request);
+        const broken = request.method === "GET" ? brokenParameter(url.searchParams) : null;
         if (identity === null) refuse(unauthenticated(request.headers.get("authorization")), 401);
+        else if (broken !== null) refuse(badRequest(`\`${broken}\` of the address is no JSON`), 400);
         else serverContext.identified = identity;
       } catch (error) {
         refuse(mask(error), 500);
       }
     },
   };
+}
+
+/** The parameter of an address that must be JSON and is none, which yoga would take for a failure of the server; null if all are. */
+function brokenParameter(parameters: URLSearchParams): string | null {
+  return ["variables", "extensions"].find((name) => !isJson(parameters.get(name) || "null")) ?? null;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function badRequest(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: "BAD_REQUEST" } });
 }
 
 /** Puts the text in the place of a document's id, and refuses what its sender may not send, before it is parsed. */

@@ -14,3 +14,15 @@ it("GraphQL over HTTP: each of the 61 audits of graphql-http is ok", async () =>
   );
   expect(failed.flat()).toEqual([]);
 });
+
+it.each(["variables", "extensions"])("a GET whose `%s` is no JSON is refused as a request that is no operation", async (name) => {
+  const { url } = await startTestApp();
+  const get = async (text: string) =>
+    fetch(`${url}?query=${encodeURIComponent("{ __typename }")}&${name}=${encodeURIComponent(text)}`);
+  const refused = await get("{broken");
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({
+    errors: [{ message: `\`${name}\` of the address is no JSON`, extensions: { code: "BAD_REQUEST" } }],
+  });
+  for (const text of ["", "{}"]) expect((await get(text)).status).toBe(200);
+});

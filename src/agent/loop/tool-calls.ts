@@ -154,8 +154,9 @@ export class ToolCalls {
     const timesForgotten = this.#timesForgotten;
     const { owner } = this.#scope;
     const isAsked = mayAsk(template.permission) || calls.some((call) => namesSecret(call) || this.#takesLines(call));
-    let reading: Promise<readonly StoredRule[]> | null = null;
-    const read = (): Promise<readonly StoredRule[]> => (reading ??= storedRules(this.#services.sql, this.#services.tools, view));
+    const reading: { rules: Promise<readonly StoredRule[]> | null } = { rules: null };
+    const read = (): Promise<readonly StoredRule[]> =>
+      (reading.rules ??= storedRules(this.#services.sql, this.#services.tools, view));
     const known = isAsked ? await read() : null;
     const stop = this.#stopSignal();
     const judged = await Promise.all(
@@ -165,7 +166,7 @@ export class ToolCalls {
       }),
     );
     // Rules that could not be read are no verdict on a call.
-    await reading;
+    await reading.rules;
     // What hooks would have said is not known: the calls are sealed by the interrupt, or judged by the next owner.
     if (stop.aborted) return;
     // A call that ran meanwhile may have changed what was looked at: they are judged again.

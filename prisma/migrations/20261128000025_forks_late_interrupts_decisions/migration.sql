@@ -47,7 +47,7 @@ DECLARE
 BEGIN
   SELECT * INTO v_change FROM json_to_record(p_change) AS c(
     "idempotencyKey" json, "createAgent" json, fork json, "expectSignal" int, "queueLimit" json, agent json, wake boolean, interrupt json, retry json, cancel json, rename json, archive json, withdraw json, received json, images json, joins json, messages json,
-    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
+    "stepEnd" json, "stepStart" json, "approvalTransitions" json, decision json, "expectDecisions" int, "keepRule" json, "toolCalls" json, transitions json, approvals json, "hostRequests" json, "toldHosts" json, todos json, "todosBy" text, "knownFiles" json, "fileChanges" json, "interruptEnd" json, "toldNote" text, "shellStart" json, "shellsTold" json, "shellEnd" json);
 
   IF v_change."createAgent" IS NULL THEN
     -- A row that others hold for long keeps a connection for a moment only: the caller tries again without one.
@@ -87,16 +87,18 @@ BEGIN
 
   -- A fork begins with what the agent it was forked from had up to a message that both share: the transcript, the steps
   -- and calls of its answers, and the todos as the last of those calls left them. Copies name the original: nothing has happened, or was paid for, twice.
+  -- Each row is made once, beside its original: where a query answers it, its function would be called for each column.
   IF v_change.fork IS NOT NULL THEN
     INSERT INTO message (id, tenant, agent_id, kind, content, bytes, ordinal, turn, step, created_by, created_by_kind, created_at, erased_at)
     SELECT gen_random_uuid()::text, m.tenant, p_agent, m.kind, m.content, m.bytes, m.ordinal, m.turn, m.step, m.created_by, m.created_by_kind, m.created_at, m.erased_at
     FROM message m WHERE m.agent_id = v_change.fork ->> 'from' AND m.tenant = p_tenant AND m.ordinal <= (v_change.fork ->> 'at')::int;
     INSERT INTO step
-    SELECT (json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id)))).*
-    FROM step s WHERE s.agent_id = v_change.fork ->> 'from' AND s.step <= (SELECT max(m.step) FROM message m WHERE m.agent_id = p_agent AND m.kind = 'ASSISTANT');
+    SELECT r.* FROM step s, LATERAL json_populate_record(s, json_build_object('agent_id', p_agent, 'copied_from', coalesce(s.copied_from, s.agent_id))) r
+    WHERE s.agent_id = v_change.fork ->> 'from' AND s.step <= (SELECT max(m.step) FROM message m WHERE m.agent_id = p_agent AND m.kind = 'ASSISTANT');
     INSERT INTO tool_call
-    SELECT (json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id)))).*
-    FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step WHERE t.agent_id = v_change.fork ->> 'from';
+    SELECT r.* FROM tool_call t JOIN step s ON s.agent_id = p_agent AND s.step = t.step,
+      LATERAL json_populate_record(t, json_build_object('id', gen_random_uuid(), 'agent_id', p_agent, 'copied_from', coalesce(t.copied_from, t.id))) r
+    WHERE t.agent_id = v_change.fork ->> 'from';
     -- A copy of a call that was given the result of another names the copy of that one.
     UPDATE tool_call t SET cached_from = c.id FROM tool_call o JOIN tool_call c ON c.agent_id = p_agent AND c.step = o.step AND c.ordinal = o.ordinal
     WHERE t.agent_id = p_agent AND o.id = t.cached_from;
@@ -109,9 +111,9 @@ BEGIN
     -- The fork knows the files that it has seen: those which calls of the other read or wrote later, the fork must read again.
     -- What has changed in them since, the fork looks for and is told itself.
     INSERT INTO known_file
-    SELECT (json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null, 'change_told_at', null))).*
-    FROM known_file k JOIN tool_call o ON o.id = k.call_id
-      JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal
+    SELECT r.* FROM known_file k JOIN tool_call o ON o.id = k.call_id
+      JOIN tool_call t ON t.agent_id = p_agent AND t.step = o.step AND t.ordinal = o.ordinal,
+      LATERAL json_populate_record(k, json_build_object('agent_id', p_agent, 'call_id', t.id, 'change', null, 'change_told_at', null)) r
     WHERE k.agent_id = v_change.fork ->> 'from';
     UPDATE agent SET step_count = coalesce((SELECT max(step) FROM step WHERE agent_id = p_agent), 0),
                      turn = coalesce((SELECT max(turn) FROM message WHERE agent_id = p_agent), 0)
@@ -141,6 +143,14 @@ BEGIN
       (SELECT r.state, r.breakpoint, r.turn, r.step_count, r.transcript_length, r.last_sfp_index, r.interrupt_at, r.interrupt_note, r.lease_owner, r.lease_until, r.runnable_at, r.needs, r.done_reason, greatest(a.last_activity_at, r.last_activity_at), CASE WHEN r.turn = a.turn THEN a.retry_turn END
        FROM json_populate_record(a, v_change.agent) r)
     WHERE a.id = p_agent;
+  END IF;
+
+  -- An interrupt that came since the owner looked is for the messages that were sent before it, and since the one that the owner has
+  -- seen: as if it had come an instant later. If none of them wait, it came too late.
+  IF v_change."interruptEnd" IS NOT NULL THEN
+    UPDATE agent a SET interrupt_at = NULL WHERE a.id = p_agent AND NOT EXISTS (
+      SELECT FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL
+        AND m.created_at <= a.interrupt_at AND m.created_at > coalesce((v_change."interruptEnd" ->> 'seen')::timestamptz, '-infinity'));
   END IF;
 
   -- A note that came since the owner looked is not told yet.
@@ -186,7 +196,7 @@ BEGIN
 
   -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
   IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
-    UPDATE agent SET interrupt_at = coalesce(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
+    UPDATE agent SET interrupt_at = greatest(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
                      -- Each person's note is told, if several interrupt.
                      interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
     WHERE id = p_agent;
@@ -222,8 +232,7 @@ BEGIN
   IF v_change.received IS NOT NULL THEN
     UPDATE agent SET arrivals = arrivals + 1 WHERE id = p_agent RETURNING * INTO v_agent;
     INSERT INTO message
-    SELECT (json_populate_record(r, json_build_object('arrival', v_agent.arrivals))).*
-    FROM json_populate_record(null::message, v_change.received) r;
+    SELECT q.* FROM json_populate_record(null::message, v_change.received) r, LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals)) q;
   END IF;
 
   IF v_change.images IS NOT NULL THEN
