@@ -13,9 +13,10 @@ import { MOST_RULES, RULE_CHARACTERS } from "../policy/permission-source.ts";
 import { judge } from "../policy/policy.ts";
 import type { NoRule } from "./command-rule.ts";
 import { fileRules } from "./file-rules.ts";
+import { matchedBy, pastCalls, type PastCall } from "./past-calls.ts";
 import { narrowestRule } from "./narrowest-rule.ts";
 import { ruleExamples } from "./rule-examples.ts";
-import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "./rule-proposal.ts";
+import type { RuleProposal } from "./rule-proposal.ts";
 import { parseRule, ruleMatches, type Rule } from "../policy/rule.ts";
 import { wholeValues, type RuleValues } from "../policy/rule-values.ts";
 import type { ApprovalServices } from "./services.ts";
@@ -24,7 +25,6 @@ import { hostRuleToStore, proposeHostRule } from "./hosts/always-allow-host.ts";
 import { authorityOf } from "./authority.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
-import { DAY_MS } from "../../lib/clock.ts";
 
 /** The request of allowAlways: the rule that is proposed for an approval's call, or another one that takes it in. */
 export type AllowAlways = { readonly approvalId: string; readonly rule: string | null; readonly note: string | null };
@@ -40,13 +40,6 @@ const FIND_CALL: Statement<CallValues, [approvalId: string]> = {
   name: "find_call_values",
   text: `SELECT t.name, t.rule_values AS values, coalesce(t.effective_input, t.requested_input) AS input, t.hook_verdict AS "hookVerdict", a.id AS "agentId", a.tenant, a.template_id AS "templateId", a.permission FROM approval p
     JOIN tool_call t ON t.id = p.tool_call_id JOIN agent a ON a.id = t.agent_id WHERE p.id = $1`,
-};
-type RecentCall = { readonly values: RuleValues; readonly verdict: string; readonly isDenied: boolean };
-const FIND_PAST: Statement<RecentCall, [tenant: string, tool: string, templateId: string, since: Date]> = {
-  name: "find_past_calls",
-  text: `SELECT t.rule_values AS values, t.explanation ->> 'verdict' AS verdict, EXISTS (SELECT FROM approval p WHERE p.tool_call_id = t.id AND p.state = 'DENIED') AS "isDenied" FROM tool_call t JOIN agent a ON a.id = t.agent_id
-    WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL AND t.copied_from IS NULL
-    ORDER BY t.created_at DESC LIMIT ${PAST_CALLS}`,
 };
 /** The rule itself, if it is stored, and the number of those that hold for its template. */
 const FIND_HELD: Statement<{ same: string | null; held: number }, [tenant: string, templateId: string, rule: string]> = {
@@ -98,7 +91,8 @@ export async function proposeRuleTo(
   if (given === null) return proposeRule(services, call);
   const checked = checkRule(services, call, given);
   if (!checked.ok) return checked;
-  return accepted(proposal(checked.value.rule, checked.value.call, await recentCalls(services, checked.value.call)));
+  const { rule, call: judged } = checked.value;
+  return accepted(await proposal(rule, judged, await pastCalls(services, judged)));
 }
 
 async function proposeRule(services: ApprovalServices, call: CallValues | null): Promise<Result<RuleProposal, CommandRefusal>> {
@@ -106,12 +100,12 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
   if (call === null || tool === undefined || call.values === null)
     return noRule({ reason: "it is not about a call of a tool that is configured", byHand: false });
   const judged = { ...call, values: call.values };
-  const recent = await recentCalls(services, judged);
+  const past = await pastCalls(services, judged);
   const source = narrowestRule(
     tool,
     judged.values,
     call.input,
-    recent.map(({ values }) => values),
+    past.map(({ values }) => values),
   );
   if (!source.ok) return noRule(source.refusal);
   if (ruleProblem(source.value) !== null)
@@ -121,7 +115,7 @@ async function proposeRule(services: ApprovalServices, call: CallValues | null):
     return noRule({ reason: "what the call names cannot be said as a pattern", byHand: true });
   const stillAsked = whyStillAsked(services, judged, rule.value);
   return stillAsked === null
-    ? accepted(proposal(rule.value, judged, recent))
+    ? accepted(await proposal(rule.value, judged, past))
     : noRule({ reason: `it would be asked about still: ${stillAsked.reason}`, byHand: false }, stillAsked.remedy);
 }
 
@@ -297,26 +291,12 @@ export async function callOf(sql: Sql, approvalId: string): Promise<CallValues |
   return call.values === null ? call : { ...call, values: wholeValues(call.values, call.input) };
 }
 
-/** The calls of a tool by agents of a template that were recorded lately, the newest first. */
-async function recentCalls(services: ApprovalServices, { tenant, templateId, name }: CallValues): Promise<readonly RecentCall[]> {
-  const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
-  return services.sql.query(FIND_PAST, [tenant, name, templateId, since]);
-}
-
 /** A rule with what it would have meant for recorded calls, and examples. */
-function proposal(rule: Rule, { name, values }: JudgedValues, recent: readonly RecentCall[]): RuleProposal {
-  const matched = recent.filter((call) => ruleMatches(rule, name, call.values, "covers"));
+async function proposal(rule: Rule, { name, values }: JudgedValues, past: readonly PastCall[]): Promise<RuleProposal> {
+  const calls = await matchedBy(rule, name, past);
+  const matched = calls.filter(({ isMatch }) => isMatch);
   const asked = matched.filter(({ verdict }) => verdict === "ask");
   const denied = asked.filter(({ isDenied }) => isDenied);
-  const past = { examined: recent.length, matched: matched.length, asked: asked.length, denied: denied.length };
-  return {
-    rule: rule.source,
-    past,
-    ...ruleExamples(
-      rule,
-      name,
-      values,
-      recent.map((call) => call.values),
-    ),
-  };
+  const counts = { examined: calls.length, matched: matched.length, asked: asked.length, denied: denied.length };
+  return { rule: rule.source, past: counts, ...ruleExamples(rule, name, values, calls) };
 }

@@ -2,6 +2,7 @@ import type { CommandLine } from "../policy/commands/command-line.ts";
 import { readCommandLine } from "../policy/commands/read-command-line.ts";
 import { ruleMatches, type Rule } from "../policy/rule.ts";
 import { linesOf, type RuleValues } from "../policy/rule-values.ts";
+import type { MatchedCall } from "./past-calls.ts";
 import { Workspace } from "../workspace/workspace.ts";
 
 /** Command lines that a rule takes in, and some that it does not, for the person who stores it. */
@@ -30,9 +31,15 @@ const OTHERS: readonly ((line: string) => string)[] = [
 ];
 
 /** The examples of a rule: the call's line and recorded ones, lines that begin as the call's does, and what else a wide rule takes in. */
-export function ruleExamples(rule: Rule, tool: string, values: RuleValues, past: readonly RuleValues[]): RuleExamples {
-  const recorded = [values, ...past].flatMap((each) =>
-    linesOf(each).map(({ line }) => ({ text: line.text, isMatch: ruleMatches(rule, tool, each, "covers") })),
+export function ruleExamples(
+  rule: Rule,
+  tool: string,
+  values: RuleValues,
+  past: readonly Pick<MatchedCall, "values" | "isMatch">[],
+): RuleExamples {
+  const own = { values, isMatch: ruleMatches(rule, tool, values, "covers") };
+  const recorded = [own, ...past].flatMap(({ values: each, isMatch }) =>
+    linesOf(each).map(({ line }) => ({ text: line.text, isMatch })),
   );
   const [first] = linesOf(values);
   const takesIn = (text: string): boolean =>

@@ -71,7 +71,7 @@ builder.queryField("allowRules", (t) =>
 
 const PastCalls = builder.objectRef<RuleProposal["past"]>("PastCalls").implement({
   description:
-    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days, at most 10,000; for a rule about hosts, for the hosts that were asked for.",
+    "What a rule would have meant for the recorded calls of its tool and template in the last 30 days: of the newest 10,000, or of fewer if rules see more than 16 MB of them; for a rule about hosts, for the hosts that were asked for.",
   fields: (t) => ({
     examined: t.exposeInt("examined", { description: "Calls that were looked at." }),
     matched: t.exposeInt("matched", { description: "Calls that it would have allowed." }),

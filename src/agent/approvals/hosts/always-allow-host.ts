@@ -32,21 +32,18 @@ export async function proposeHostRule(services: ApprovalServices, approval: Foun
   const { tenant, templateId } = approval;
   const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
   const rows = await services.sql.query(FIND_PAST, [tenant, templateId, since, ANSWERED]);
-  const matched = rows.filter((row) => allows(source, row));
+  const parsed = parseHostRule(source, "proposal");
+  const allows = (host: Host): boolean => parsed.ok && hostRuleAllows(parsed.value, host);
+  const matched = rows.filter(allows);
   const denied = matched.filter(({ state }) => state === "DENIED").length;
   const examples = (hosts: readonly Host[]): readonly string[] => [...new Set(hosts.map(hostText))].slice(0, EXAMPLES);
   return {
     rule: source,
     past: { examined: rows.length, matched: matched.length, asked: matched.length, denied },
     matching: examples([approval, ...matched]),
-    notMatching: examples(rows.filter((row) => !allows(source, row))),
+    notMatching: examples(rows.filter((row) => !allows(row))),
     takesInAll: takesInEveryHost(source),
   };
-}
-
-function allows(source: string, host: Host): boolean {
-  const rule = parseHostRule(source, "proposal");
-  return rule.ok && hostRuleAllows(rule.value, host);
 }
 
 function takesInEveryHost(source: string): boolean {

@@ -1,0 +1,70 @@
+import { setImmediate } from "node:timers/promises";
+import { readPiece } from "../../db/reader-limits.ts";
+import type { Sql, Statement } from "../../db/sql.ts";
+import { DAY_MS, type Clock } from "../../lib/clock.ts";
+import { ruleMatches, type Rule } from "../policy/rule.ts";
+import type { RuleValues } from "../policy/rule-values.ts";
+import { PAST_BYTES, PAST_CALLS, PAST_DAYS } from "./rule-proposal.ts";
+
+/** A call that was recorded lately: what rules see of it, its verdict, and whether a person denied it. */
+export type PastCall = { readonly values: RuleValues; readonly verdict: string; readonly isDenied: boolean };
+
+/** The same, and whether a rule takes the call in. */
+export type MatchedCall = PastCall & { readonly isMatch: boolean };
+
+type Row = PastCall & { readonly id: string; readonly createdAt: Date; readonly bytes: number };
+
+/** The most calls of one read, and the time for which calls are compared with a rule before others have their turn, in ms. */
+const BATCH = 250;
+const TURN_MS = 10;
+
+const READ: Statement<
+  Row,
+  [tenant: string, tool: string, templateId: string, since: Date, beforeAt: Date | null, beforeId: string | null, limit: number]
+> = {
+  name: "read_judged_lately",
+  text: `SELECT t.id, t.created_at AS "createdAt", t.rule_values AS values, octet_length(t.rule_values::text) AS bytes, t.explanation ->> 'verdict' AS verdict,
+      EXISTS (SELECT FROM approval p WHERE p.tool_call_id = t.id AND p.state = 'DENIED') AS "isDenied"
+    FROM tool_call t JOIN agent a ON a.id = t.agent_id
+    WHERE t.tenant = $1 AND t.name = $2 AND a.template_id = $3 AND t.created_at > $4 AND t.rule_values IS NOT NULL AND t.copied_from IS NULL
+      AND t.created_at <= coalesce($5::timestamptz, 'infinity') AND (t.created_at, t.id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6, ''))
+    ORDER BY t.created_at DESC, t.id DESC LIMIT $7`,
+};
+
+/**
+ * The calls of a tool by agents of a template that were judged in the last PAST_DAYS, the newest first: at most PAST_CALLS, and
+ * about PAST_BYTES of what rules see of them. They are read in pieces, on the connections of readers.
+ */
+export async function pastCalls(
+  { reads, clock }: { readonly reads: Sql; readonly clock: Clock },
+  { tenant, name, templateId }: { readonly tenant: string; readonly name: string; readonly templateId: string },
+): Promise<readonly PastCall[]> {
+  const since = new Date(clock.now().getTime() - PAST_DAYS * DAY_MS);
+  const calls: PastCall[] = [];
+  let bytes = 0;
+  let last: Row | undefined;
+  for (let isMore = true; isMore && calls.length < PAST_CALLS && bytes < PAST_BYTES;) {
+    const [beforeAt, beforeId] = [last?.createdAt ?? null, last?.id ?? null];
+    const limit = Math.min(BATCH, PAST_CALLS - calls.length);
+    const rows = await readPiece(() => reads.query(READ, [tenant, name, templateId, since, beforeAt, beforeId, limit]));
+    calls.push(...rows.map(({ values, verdict, isDenied }) => ({ values, verdict, isDenied })));
+    bytes += rows.reduce((sum, row) => sum + row.bytes, 0);
+    last = rows.at(-1);
+    isMore = rows.length === limit;
+  }
+  return calls;
+}
+
+/** The calls of a tool with whether a rule takes each of them in. Others have their turns meanwhile. */
+export async function matchedBy(rule: Rule, tool: string, calls: readonly PastCall[]): Promise<readonly MatchedCall[]> {
+  const matched: MatchedCall[] = [];
+  let turn = performance.now();
+  for (const call of calls) {
+    if (performance.now() - turn > TURN_MS) {
+      await setImmediate();
+      turn = performance.now();
+    }
+    matched.push({ ...call, isMatch: ruleMatches(rule, tool, call.values, "covers") });
+  }
+  return matched;
+}
