@@ -5,7 +5,6 @@ export const GROWING = [
   "allow_rule",
   "approval",
   "audit_call",
-  "audit_count",
   "decision",
   "delegation",
   "event",
