@@ -9,3 +9,8 @@ export const systemClock: Clock = { now: () => new Date() };
 
 /** A day, in ms. */
 export const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** The ms since a moment of `performance.now()`, to the µs: more digits say nothing, and would be stored. */
+export function msSince(moment: number): number {
+  return Math.round((performance.now() - moment) * 1_000) / 1_000;
+}

@@ -42,7 +42,7 @@ export const builder = new SchemaBuilder<{
     nodesOnConnection: { description: "The entries of the page." },
     idFieldOptions: { description: "The id of the object among all objects." },
     nodeTypeOptions: { description: "An object that `node` answers by its id." },
-    // Ids that nobody can read are no reason to price nothing: these prices do not look at them.
+    // An id that nobody can read costs what another one does.
     nodeQueryOptions: {
       complexity: 1,
       description: "Any object of the server by its id; null if it does not exist or may not be seen.",
@@ -50,7 +50,7 @@ export const builder = new SchemaBuilder<{
       resolve: async (_root, { id }, context, _info, resolveNode) => readNode(context, id, () => resolveNode(id)),
     },
     nodesQueryOptions: {
-      complexity: entries(MOST_NODES),
+      complexity: ({ ids }: { readonly ids?: readonly unknown[] | null }) => entries(Math.min(ids?.length ?? 0, MOST_NODES)),
       description:
         "Several objects by their ids, in that order; null for each that does not exist or may not be seen; at most 100.",
       args: { ids: { description: "The `id`s of any objects." } },

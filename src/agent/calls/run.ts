@@ -1,6 +1,6 @@
 import { ENDED } from "../../lib/abort-reason.ts";
 import type { Json } from "../../lib/json.ts";
-import { msSince } from "../../lib/ms-since.ts";
+import { msSince } from "../../lib/clock.ts";
 import { messageOf } from "../../lib/text.ts";
 import { agentPermissions, guardedWorkspace } from "../policy/agent-policy.ts";
 import { hookAnswer, type Placed } from "../tools/hook.ts";

@@ -1,6 +1,5 @@
 import type { GateStage } from "../../events/snapshots.ts";
-import type { Clock } from "../../lib/clock.ts";
-import { msSince } from "../../lib/ms-since.ts";
+import { type Clock, msSince } from "../../lib/clock.ts";
 
 /** One passage of a call through a stage: when it began (ms since 1970; null in rows of before), and how many ms it took. */
 export type Passage = { readonly stage: GateStage; readonly startedAt: number | null; readonly durationMs: number };

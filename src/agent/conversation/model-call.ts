@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { AgentEventBody } from "../../events/event.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { ENDED } from "../../lib/abort-reason.ts";
-import { msSince } from "../../lib/ms-since.ts";
+import { msSince } from "../../lib/clock.ts";
 import { messageOf, pieces } from "../../lib/text.ts";
 import { AnswerBuilder, type Answer, type SaidBlock } from "./answer.ts";
 import type { ConversationOwner } from "./owner.ts";

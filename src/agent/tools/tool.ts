@@ -254,9 +254,8 @@ export function defineTool<Input>(definition: ToolDefinition<Input, object>): To
     hooks: { preToolUse: definition.hooks?.preToolUse ?? [], postToolUse: definition.hooks?.postToolUse ?? [] },
     bind(raw) {
       const input: unknown = structuredClone(raw);
-      const validate = hasMoreParts(raw, LISTED_PARTS)
-        ? (validateFirst ??= compile<Input>(name, inputSchema, { ...COMPILING, allErrors: false }))
-        : validateAll;
+      const isLarge = hasMoreParts(raw, LISTED_PARTS);
+      const validate = isLarge ? (validateFirst ??= compile(name, inputSchema, { ...COMPILING, allErrors: false })) : validateAll;
       if (!validate(input)) return refused(issuesOf(validate.errors ?? [], input));
       if (!isJsonObject(input)) return refused([{ path: "/", message: "must be object", value: raw }]);
       return accepted({
@@ -313,6 +312,8 @@ function schemaOf(name: string, schema: object): JsonObject {
 /** The check that a schema is one. It is made once for all tools, since to make it takes longer than to compile a tool's schema. */
 const schemas = new Ajv();
 
+/** The most items and fields of an input of which all problems are listed: that takes long, and nothing else goes on meanwhile. */
+const LISTED_PARTS = 5_000;
 /** The options by which a tool's schema is compiled. The schema was checked before. */
 const COMPILING = {
   allErrors: true,
@@ -323,9 +324,6 @@ const COMPILING = {
   meta: false,
   validateSchema: false,
 } as const;
-
-/** The most items and fields of an input of which all problems are listed: a list of them takes long, and nothing else goes on meanwhile. */
-const LISTED_PARTS = 5_000;
 
 function compile<Input>(name: string, schema: JsonObject, options: Options = COMPILING): ValidateFunction<Input> {
   try {

@@ -287,8 +287,8 @@ BEGIN
     END IF;
     -- Each server has a clock of its own: a later decision is the later one also by its time.
     INSERT INTO decision
-    SELECT (json_populate_record(r, json_build_object('decided_at', greatest(r.decided_at, (SELECT max(d.decided_at) + interval '1 millisecond' FROM decision d WHERE d.approval_id = r.approval_id))))).*
-    FROM json_populate_record(null::decision, v_change.decision) r;
+    SELECT q.* FROM json_populate_record(null::decision, v_change.decision) r,
+      LATERAL json_populate_record(r, json_build_object('decided_at', greatest(r.decided_at, (SELECT max(d.decided_at) + interval '1 millisecond' FROM decision d WHERE d.approval_id = r.approval_id)))) q;
   END IF;
 
   IF v_change."keepRule" IS NOT NULL THEN

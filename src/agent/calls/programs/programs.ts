@@ -1,5 +1,5 @@
 import { delimiter, dirname } from "node:path";
-import { msSince } from "../../../lib/ms-since.ts";
+import { msSince } from "../../../lib/clock.ts";
 import { presentFolder } from "../../tools/present-folder.ts";
 import type { FinishedProgram, StartOptions } from "../../tools/programs.ts";
 import type { GroupedProcess, ProcessGroup } from "../../workspace/process-groups.ts";
