@@ -4,7 +4,11 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import { DAY_MS, type Clock } from "../../lib/clock.ts";
 import { ruleMatches, type Rule } from "../policy/rule.ts";
 import type { RuleValues } from "../policy/rule-values.ts";
-import { PAST_BYTES, PAST_CALLS, PAST_DAYS } from "./rule-proposal.ts";
+
+/** The time in days, the number of calls, and the bytes of what rules see of them, that a proposal looks back at. */
+export const PAST_DAYS = 30;
+export const PAST_CALLS = 10_000;
+const PAST_BYTES = 16 * 1024 * 1024;
 
 /** A call that was recorded lately: what rules see of it, its verdict, and whether a person denied it. */
 export type PastCall = { readonly values: RuleValues; readonly verdict: string; readonly isDenied: boolean };

@@ -13,8 +13,3 @@ export type PastCalls = {
 
 /** A rule that would let a call run without asking from now on, and what it would have meant in the past. */
 export type RuleProposal = { readonly rule: string; readonly past: PastCalls } & RuleExamples;
-
-/** The time in days, the number of calls, and the bytes of what rules see of them, that a proposal looks back at. */
-export const PAST_DAYS = 30;
-export const PAST_CALLS = 10_000;
-export const PAST_BYTES = 16 * 1024 * 1024;

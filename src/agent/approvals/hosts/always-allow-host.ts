@@ -8,7 +8,8 @@ import { hostDecision } from "../../policy/hosts/host-decision.ts";
 import { hostRuleAllows, hostRuleFor, isHostRule, parseHostRule, type HostRule } from "../../policy/hosts/host-rule.ts";
 import { hostText, type Host } from "../../policy/hosts/host.ts";
 import type { FoundHost } from "../approval.ts";
-import { PAST_CALLS, PAST_DAYS, type RuleProposal } from "../rule-proposal.ts";
+import { PAST_CALLS, PAST_DAYS } from "../past-calls.ts";
+import type { RuleProposal } from "../rule-proposal.ts";
 import type { ApprovalServices } from "../services.ts";
 
 const FIND_PAST: Statement<
