@@ -117,13 +117,25 @@ export async function callsOfHost(
 /** The decision of a person, as clients send it. */
 export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly approvalId: string };
 
-/** The payload names the approval even if the decision was refused, but not to an actor who may not see it. */
-export async function decideApproval(context: Context, request: DecideRequest): Promise<Payload> {
+/** The decision of one request: the approval, named even if it was refused, but not to an actor who may not see it; and the place of its event. */
+type Decided = DecisionOutcome & { readonly position: number | null };
+
+async function decided(context: Context, request: DecideRequest): Promise<Decided> {
   const approvalId = rowId("Approval", request.approvalId) ?? "";
   const result = await decide(context.services, context.actor, { ...request, approvalId });
-  if (result.ok) context.wake(result.value.agentId);
-  const payload = await payloadOf(context, result.ok ? accepted({ ...result.value, id: approvalId }) : result);
-  return result.ok || result.refusal.code === "NOT_FOUND" ? payload : { ...payload, rowId: approvalId };
+  if (!result.ok) {
+    const { refusal } = result;
+    return { rowId: refusal.code === "NOT_FOUND" ? null : approvalId, position: null, userErrors: [refusal] };
+  }
+  context.wake(result.value.agentId);
+  return { rowId: approvalId, position: result.value.position, userErrors: [] };
+}
+
+/** Decides on an approval. The payload names it even if the decision was refused. */
+export async function decideApproval(context: Context, request: DecideRequest): Promise<Payload> {
+  const { rowId: id, position, userErrors } = await decided(context, request);
+  const { cursor } = await payloadOf(context, accepted({ id: id ?? "", position }));
+  return { rowId: id, cursor, userErrors };
 }
 
 /** The most approvals that are decided at once. */
@@ -139,29 +151,34 @@ export type DecisionOutcomes = Omit<Payload, "rowId"> & { readonly outcomes: rea
 export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<DecisionOutcomes> {
   context.anew();
   const head = await context.snapshot();
-  const before = formatCursor(head, head.position);
   if (requests.length > MOST_DECISIONS) {
     const message = `at most ${MOST_DECISIONS} approvals are decided at once, not ${requests.length}`;
-    return { outcomes: [], cursor: before, userErrors: [{ code: "TOO_LARGE", field: ["decisions"], message }] };
+    return {
+      outcomes: [],
+      cursor: formatCursor(head, head.position),
+      userErrors: [{ code: "TOO_LARGE", field: ["decisions"], message }],
+    };
   }
   const outcomes: DecisionOutcome[] = [];
-  let cursor = before;
+  // What is refused, or decided already, does not move the cursor: what followed the decisions that were made comes after it.
+  let reached = head.position;
   for (const request of requests) {
-    const { rowId: id, userErrors, cursor: reached } = await decideOrSay(context, request, before);
+    const { rowId: id, position, userErrors } = await decideOrSay(context, request);
     outcomes.push({ rowId: id, userErrors });
-    if (reached > cursor) cursor = reached;
+    reached = Math.max(reached, position ?? 0);
   }
-  return { outcomes, cursor, userErrors: [] };
+  context.anew();
+  return { outcomes, cursor: formatCursor(head, reached), userErrors: [] };
 }
 
 /** A database that does not answer concerns this decision alone: others before it are made. */
-async function decideOrSay(context: Context, request: DecideRequest, before: string): Promise<Payload> {
+async function decideOrSay(context: Context, request: DecideRequest): Promise<Decided> {
   try {
-    return await decideApproval(context, request);
+    return await decided(context, request);
   } catch (error) {
     if (!(error instanceof StorageUnavailable)) throw error;
     const message = "the database does not answer: whether this was decided is unknown, decide it again";
-    return { rowId: null, cursor: before, userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
+    return { rowId: null, position: null, userErrors: [{ code: "UNAVAILABLE", field: null, message }] };
   }
 }
 

@@ -12,9 +12,8 @@ export type Payload = {
 };
 
 /**
- * The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none; never one
- * that has expired. What the payload
- * shows is read anew: the mutations before it in the same document have shown what it has changed.
+ * The payload of a mutation. Its cursor is that of its newest event, or the head of the log if there is none; never one that has
+ * expired. What the payload shows is read anew: the mutations before it in the same document have shown what it has changed.
  */
 export async function payloadOf(context: Context, result: Result<Outcome, UserError>): Promise<Payload> {
   context.anew();

@@ -86,6 +86,48 @@ describe("the inbox", () => {
     expect(decideApprovals.cursor > before).toBe(true);
   });
 
+  it("decideApprovals has the cursor of the decisions that were made, whatever is refused behind them", async () => {
+    let isDecided = false;
+    let between: (() => Promise<void>) | null = null;
+    const { as } = await office(
+      {},
+      {
+        overrides: {
+          sql: (sql) => ({
+            ...sql,
+            query: async (statement, values) => {
+              if (isDecided && statement.name === "find_approvals") {
+                const work = between;
+                between = null;
+                await work?.();
+              }
+              const rows = await sql.query(statement, values);
+              if (statement.name === "commit_change" && String(values[6]).includes('"decision":')) isDecided = true;
+              return rows;
+            },
+          }),
+        },
+      },
+    );
+    const [a, b] = [await ask(as("anna")), await ask(as("anna"), "write b.txt")];
+    let later = "";
+    between = async () => {
+      const { agent } = await ask(as("anna"), "write c.txt");
+      later = (await as("paul").agent(agent)).cursor;
+    };
+    const { decideApprovals } = await as("paul").get(DecideApprovalsDocument, {
+      input: {
+        decisions: [
+          { approvalId: a.approvalId, inputHash: a.inputHash, decision: "ALLOW" },
+          { approvalId: b.approvalId, inputHash: "0".repeat(64), decision: "ALLOW" },
+        ],
+      },
+    });
+    expect(decideApprovals.outcomes).toMatchObject([{ userErrors: [] }, { userErrors: [{ code: "HASH_MISMATCH" }] }]);
+    expect(later).not.toBe("");
+    expect(decideApprovals.cursor < later).toBe(true);
+  });
+
   it("control says when nothing is left to decide: PERMISSION_CLOSED for a turn that was interrupted", async () => {
     const { as } = await office();
     const { agent, approvalId } = await ask(as("anna"));

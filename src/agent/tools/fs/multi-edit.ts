@@ -24,8 +24,9 @@ export const fsMultiEdit = defineTool({
   inputSchema: closed({ edits: Type.Array(ONE, { minItems: 1, maxItems: EDITS }) }),
   async run({ edits }, context) {
     const { files, replacements } = await edited(edits, context);
-    await writeFiles(context, files);
+    // Before anything is written: the call may end while the diffs are made.
     const diffs = await diffsOf(files, context.signal);
+    await writeFiles(context, files);
     const results = edits.map(({ path }, index) => ({ path, replacements: replacements[index] ?? 0, status: "ok" }));
     return {
       output: [
