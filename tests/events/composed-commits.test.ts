@@ -6,7 +6,6 @@ import { joinCommits, said, type Commit } from "../../src/agent/loop/commits/com
 import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
 import { parked } from "../../src/agent/loop/commits/parked.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
-import { composeCommit, type CommitPlace } from "../../src/db/composed-commit.ts";
 import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
 import type { Database } from "../../src/db/database.ts";
 import { encodeChange } from "../../src/db/change.ts";
@@ -20,9 +19,9 @@ import { testDatabase } from "../support/database.ts";
 import { heldAgent } from "../support/held-agent.ts";
 import { everything, readAll } from "../support/log.ts";
 import { playedModel } from "../support/models.ts";
+import { commit, committed, compose, OWNER, owned, partOf, possible, withPendingCall } from "../support/owned-agent.ts";
 import { testServices } from "../support/services.ts";
 
-const OWNER = "here";
 const TABLES = ["agent", "message", "step", "tool_call", "approval", "known_file", "event"];
 
 /** The commits of turns in which every call reads or writes files. */
@@ -35,71 +34,10 @@ const RUN = fc.array(
   { minLength: 5, maxLength: 40 },
 );
 
-/** An agent that the test owns, in the tenant `one`. */
-type Owned = { readonly sql: Sql; readonly log: EventLog; readonly view: AgentView };
-
-/** A new agent with a message, held by the test. */
-async function owned({ sql }: Database): Promise<Owned> {
-  const services = testServices(sql, playedModel());
-  const { agentId, send } = await heldAgent(services);
-  await send("go");
-  await claim(sql, OWNER, [agentId], LEASE_TIMES, "RUN_OUT");
-  return { sql, log: services.log, view: await readView(sql, agentId) };
-}
-
-function partOf(view: AgentView, { events }: Pick<Commit, "events">): Parameters<EventLog["commitHeld"]>[1] {
-  const drafts = events.map((body) => ({ at: new Date("2026-01-02T00:00:00.000Z"), body }));
-  return { agentId: view.id, createdBy: view.createdBy, fence: { owner: OWNER, epoch: view.leaseEpoch }, events: drafts };
-}
-
-/** Commits, and gives the outcome and what the rows say then. */
-async function commit({ sql, log, view }: Owned, made: Commit): Promise<{ outcome: string; view: AgentView }> {
-  const { outcome } = await log.commitHeld(view.tenant, partOf(view, made), made.change);
-  return { outcome, view: await readView(sql, view.id) };
-}
-
-/** One of the commits that are possible by name; fails if it is none of them. */
-function possible(view: AgentView, name: string): Commit {
-  const found = possibleCommits(view).find((each) => each.name === name);
-  if (found === undefined) throw new Error(`${name} is not possible`);
-  return found.make();
-}
-
 /** The start of all calls of the view, as one commit. */
 function starts(view: AgentView): Commit {
   const each = possibleCommits(view).filter(({ name }) => name === "call started");
   return joinCommits(...each.map(({ make }) => make()));
-}
-
-/** Makes commits by their names, one after the other. */
-async function committed(agent: Owned, names: readonly string[]): Promise<Owned> {
-  let { view } = agent;
-  for (const name of names) {
-    const done = await commit({ ...agent, view }, possible(view, name));
-    expect(done.outcome, name).toBe("COMMITTED");
-    view = done.view;
-  }
-  return { ...agent, view };
-}
-
-/** Takes the agent to a call that is PENDING. */
-function withPendingCall(agent: Owned): Promise<Owned> {
-  return committed(agent, ["turn started", "step started", "answered with 1 calls, tool_use"]);
-}
-
-/** Makes a commit by its statement alone: what that refuses goes to no function. Tries again while others have a row for long. */
-async function compose(sql: Sql, view: AgentView, made: Commit, writeId: string = randomUUID()): Promise<CommitPlace[]> {
-  const composed = composeCommit(made.change);
-  if (composed === null) throw new Error("the commit is not composed");
-  const { events } = encodePart(partOf(view, made));
-  const values = [view.tenant, view.id, OWNER, view.leaseEpoch, writeId, ...columns(events), ...composed.values];
-  for (;;) {
-    try {
-      return await sql.query(composed.statement, values);
-    } catch (error) {
-      if (sqlState(error) !== "55P03") throw error;
-    }
-  }
 }
 
 /** Begins `work` while another transaction has the agent's row, and has written others of its rows; lets both end. */

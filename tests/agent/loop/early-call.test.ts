@@ -38,6 +38,7 @@ type AtSecondStep = {
 async function atSecondStep(
   second: () => AsyncIterable<ModelEvent>,
   hooks: Partial<ReturnType<typeof testTemplate>["hooks"]> = {},
+  tool = TOOL,
 ): Promise<AtSecondStep> {
   const { sql } = await testDatabase();
   const reached = Promise.withResolvers<void>();
@@ -55,7 +56,7 @@ async function atSecondStep(
   const template = { permission: permissionOf({ mode: "auto" }), hooks: { ...testTemplate().hooks, ...hooks }, modelRetryMs: 1 };
   const warnings: string[] = [];
   const unheardCalls = new UnheardCalls({ ...silentLogger, warn: (message) => void warnings.push(message) });
-  const services = { ...testServices(holding, model, [TOOL], template), log: new EventLog(holding), unheardCalls };
+  const services = { ...testServices(holding, model, [tool], template), log: new EventLog(holding), unheardCalls };
   const agent = await heldAgent(services);
   await agent.send("go");
   const loop = await agent.hold();
@@ -114,6 +115,30 @@ describe("a model call that begins while its step is being committed", () => {
     expect(held.warnings).toEqual([
       expect.stringMatching(/^the model call of step 2 of agent \S+ had begun .* 7 tokens were counted$/),
     ]);
+  });
+
+  it("is one deep: no tool of its answer starts, and no third call begins, before the commit (invariant 5)", async () => {
+    let asked = 0;
+    let ran = 0;
+    const held = await atSecondStep(
+      () => {
+        asked += 1;
+        return asked === 1 ? calls("own") : says("Done.");
+      },
+      {},
+      ownTool("own", () => {
+        ran += 1;
+        return { output: "ran", details: null };
+      }),
+    );
+    const ending = held.run();
+    await held.reached;
+    while (held.model.calls.length < 2) await macrotask();
+    for (let turns = 0; turns < 20; turns += 1) await macrotask();
+    expect([asked, ran]).toEqual([1, 1]);
+    held.go();
+    expect(await ending).toBe("parked");
+    expect([asked, ran]).toEqual([2, 2]);
   });
 
   it("that fails before the commit is made again after it", async () => {

@@ -1,0 +1,60 @@
+import pg from "pg";
+import { expect, it, onTestFinished } from "vitest";
+import { testDatabase } from "../support/database.ts";
+import { compose, owned, possible, withPendingCall } from "../support/owned-agent.ts";
+
+/** The locks that a commit has while it waits for one that another transaction has. */
+type Locks = { readonly agent: boolean; readonly call: boolean; readonly log: boolean };
+
+const WAITING = `SELECT a.pid, a.query_start::text AS since FROM pg_stat_activity a
+  WHERE a.datname = current_database() AND a.wait_event_type = 'Lock' AND a.query LIKE 'WITH held%'`;
+
+const LOCKED = `SELECT NOT EXISTS (SELECT FROM agent FOR NO KEY UPDATE SKIP LOCKED) AS agent,
+  NOT EXISTS (SELECT FROM tool_call FOR NO KEY UPDATE SKIP LOCKED) AS call,
+  EXISTS (SELECT FROM pg_locks WHERE pid = $1 AND locktype = 'advisory' AND granted) AS log`;
+
+/** Starts the call of an agent by a composed commit while another transaction has done `first`: the locks it has meanwhile. */
+async function locksBeside(first: string): Promise<Locks> {
+  const database = await testDatabase();
+  const { sql, view } = await withPendingCall(await owned(database));
+  const [other, looker] = await Promise.all([connected(database.url), connected(database.url)]);
+  await other.query("BEGIN");
+  await other.query(first);
+  const starting = compose(sql, view, possible(view, "call started"));
+  const locks = await locksOfWaiting(looker);
+  await other.query("COMMIT");
+  expect(await starting).toHaveLength(1);
+  return locks;
+}
+
+async function connected(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** The locks of the commit that waits. It gives up now and then, and tries again: the look counts if it waited all the time. */
+async function locksOfWaiting(looker: pg.Client): Promise<Locks> {
+  for (;;) {
+    const [before] = (await looker.query<{ pid: number; since: string }>(WAITING)).rows;
+    const [locks] = (await looker.query<Locks>(LOCKED, [before?.pid])).rows;
+    const [after] = (await looker.query<{ pid: number; since: string }>(WAITING)).rows;
+    if (locks !== undefined && before !== undefined && before.since === after?.since) return locks;
+  }
+}
+
+it("a commit that waits for the row of a call has its agent, and the log is free for others (lock order: agent, rows, log)", async () => {
+  const locks = await locksBeside("UPDATE tool_call SET name = name");
+  expect(locks).toMatchObject({ agent: true, log: false });
+});
+
+it("a commit that waits for the log has its agent and its rows (lock order: agent, rows, log)", async () => {
+  const locks = await locksBeside("SELECT pg_advisory_xact_lock(hashtextextended('one', 7270736900))");
+  expect(locks).toEqual({ agent: true, call: true, log: false });
+});
+
+it("a commit that waits for its agent has nothing else (lock order: agent, rows, log)", async () => {
+  const locks = await locksBeside("SELECT FROM agent FOR NO KEY UPDATE");
+  expect(locks).toMatchObject({ call: false, log: false });
+});
