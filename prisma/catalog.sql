@@ -255,7 +255,9 @@ BEGIN
 
   -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
   IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
-    UPDATE agent SET interrupt_at = greatest(interrupt_at, (v_change.interrupt ->> 'at')::timestamptz),
+    -- Each server has a clock of its own: an interrupt is later than one before it, and than the messages that it is for.
+    UPDATE agent SET interrupt_at = greatest((v_change.interrupt ->> 'at')::timestamptz, interrupt_at + interval '1 millisecond',
+                       (SELECT max(m.created_at) FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)),
                      -- Each person's note is told, if several interrupt.
                      interrupt_note = CASE WHEN position(E'\n' || (v_change.interrupt ->> 'note') || E'\n' IN E'\n' || interrupt_note || E'\n') > 0 THEN interrupt_note ELSE nullif(left(concat_ws(E'\n', interrupt_note, v_change.interrupt ->> 'note'), 20000), '') END
     WHERE id = p_agent;
@@ -290,8 +292,10 @@ BEGIN
 
   IF v_change.received IS NOT NULL THEN
     UPDATE agent SET arrivals = arrivals + 1 WHERE id = p_agent RETURNING * INTO v_agent;
+    -- A message that comes after an interrupt is later than the interrupt also by its time.
     INSERT INTO message
-    SELECT q.* FROM json_populate_record(null::message, v_change.received) r, LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals)) q;
+    SELECT q.* FROM json_populate_record(null::message, v_change.received) r,
+      LATERAL json_populate_record(r, json_build_object('arrival', v_agent.arrivals, 'created_at', greatest(r.created_at, v_agent.interrupt_at + interval '1 millisecond'))) q;
   END IF;
 
   IF v_change.images IS NOT NULL THEN

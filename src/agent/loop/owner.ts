@@ -54,10 +54,10 @@ type Outcome = OwnerOutcome["outcome"];
  * A crash loses it, and recovery finds what the rows say: a call whose end was deferred is EXECUTING, its outcome unknown.
  * The loop defers only if its next commit is a moment away (`WakeUp.isAwaited`), and flushes before it waits or parks.
  *
- * **What was wrong before.** A view that was read while a commit was carried showed neither the rows before it nor those
- * after it: `view()` waits for what is carried. A hook that ran for long kept an ended call out of the rows for as long:
- * the loop flushes before it lets anything of the operator's take its time. A commit that failed with others was taken for
- * the fault of all: it is made again in parts, and only the one that is refused alone is replaced.
+ * **What the rules are for.** While a commit is carried, the rows are neither those before it nor those after it: `view()`
+ * waits for it. An ended call must not stay out of the rows for as long as an operator's hook runs: the loop flushes before
+ * it lets anything of theirs take its time. One commit that the database refuses is no fault of those that went with it:
+ * they are made again in parts, and only the one that is refused alone is replaced.
  */
 export class Owner implements CallOwner, ConversationOwner {
   readonly lease: HeldLease;
