@@ -135,6 +135,19 @@ describe("retryTurn", () => {
     expect(ofType(events, "Done").map(({ turn }) => turn)).toEqual([1, 2]);
   });
 
+  it("under a key that is used again answers the place of its event, whatever the clocks of servers said", async () => {
+    let behindMs = 0;
+    const clock = { now: () => new Date(Date.now() - behindMs) };
+    const app = await startTestApp({ model: playedModel(fails), overrides: { clock } });
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    behindMs = 60_000;
+    const first = await retry(client, agent.id, "lost");
+    await client.until(agent.id, "DONE", first.cursor);
+    expect(await retry(client, agent.id, "lost")).toMatchObject({ cursor: first.cursor, agent: { id: agent.id }, userErrors: [] });
+  });
+
   it("under another key while one waits to begin is that one, and the key repeated asks for no other", async () => {
     const app = await startTestApp({ model: playedModel(fails) });
     const client = connect(app.url);

@@ -35,8 +35,8 @@ export type KeyedRequest = {
 };
 
 /**
- * The part of a change that claims a request's key for `resultId`. If the id is that of a new row, the commit is a write of
- * that id: its event is found by it, and the key used again answers the place at which the log was then.
+ * The part of a change that claims a request's key for `resultId`: the id of a new row, or that of the write itself. The commit is
+ * a write of that id: its event is found by it, and the key used again answers the place at which the log was then.
  */
 export function claimKey(
   { actor, operation, key, body }: KeyedRequest,

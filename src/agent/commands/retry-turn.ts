@@ -2,6 +2,7 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { OutsideChange } from "../../db/change.ts";
 import type { AgentState } from "../../db/generated/enums.ts";
 import type { AgentEvents } from "../../events/agent-events.ts";
+import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
 import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
@@ -42,7 +43,9 @@ export async function retryTurn(
   const found = await findSteered(services.sql, actor, agentId, "retrying a turn of");
   if (!found.ok) return found;
   const keyed = { actor, operation: "retryTurn", key: idempotencyKey, body: { agentId } };
-  return once(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
+  const done = await once(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
+  // A key is kept with the write that it was used for: a retry has no row of its own.
+  return done.ok ? accepted({ ...done.value, id: found.value.id }) : done;
 }
 
 async function tryToRetry(
@@ -57,10 +60,12 @@ async function tryToRetry(
     if (problem !== null) return refused(problem);
     const at = clock.now();
     const { events, change } = asking(last, at, keyed.actor);
+    const write = newWrite();
     const outcome = await log.commit(
       keyed.actor.tenant,
       { agentId: id, createdBy, events },
-      { ...claimKey(keyed, id, at), ...change },
+      { ...claimKey(keyed, write.id, at), ...change },
+      write,
     );
     switch (outcome.outcome) {
       case "COMMITTED":
