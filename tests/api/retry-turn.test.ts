@@ -145,7 +145,11 @@ describe("retryTurn", () => {
     behindMs = 60_000;
     const first = await retry(client, agent.id, "lost");
     await client.until(agent.id, "DONE", first.cursor);
-    expect(await retry(client, agent.id, "lost")).toMatchObject({ cursor: first.cursor, agent: { id: agent.id }, userErrors: [] });
+    expect(await retry(client, agent.id, "lost")).toMatchObject({
+      cursor: first.cursor,
+      agent: { id: agent.id },
+      userErrors: [],
+    });
   });
 
   it("under another key while one waits to begin is that one, and the key repeated asks for no other", async () => {
