@@ -50,6 +50,7 @@ import { BOX_LIMITS } from "./agent/workspace/sandbox/limits.ts";
 import type { Context } from "./resolvers/context.ts";
 import { ExpensiveReads } from "./resolvers/expensive-reads.ts";
 import { Admissions } from "./server/admissions.ts";
+import { NotReady } from "./server/readiness.ts";
 import { startServer } from "./server/server.ts";
 import { ImageLinks } from "./server/image-links.ts";
 import { RateLimits } from "./server/rate-limits.ts";
@@ -311,5 +312,5 @@ function comparison(log: EventLog, logger: Logger): () => Promise<void> {
 const READY: Statement<object, []> = { name: "ready", text: "SELECT tenant FROM tenant_log WHERE lost_at IS NOT NULL LIMIT 1" };
 
 function refuseLost(rows: readonly object[]): void {
-  if (rows.length > 0) throw new Error("a failover lost commits: stop all servers, and run `npm run restored`");
+  if (rows.length > 0) throw new NotReady("a failover lost commits: stop all servers, and run `npm run restored`");
 }

@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../lib/log.ts";
-import { messageOf } from "../lib/text.ts";
 import { waitWhileUnavailable } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
 import type { SharedContext } from "./context.ts";
@@ -12,6 +10,7 @@ import { answerImage } from "./images.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import { originProblem } from "./origin.ts";
 import { pricedSubscriptions } from "./priced.ts";
+import { askedRarely, reasonOf } from "./readiness.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
@@ -71,7 +70,7 @@ export async function startServer(
         case "/readyz":
           return void ready().then(
             () => answer(response, 200, "ready"),
-            (error: unknown) => answer(response, 503, messageOf(error)),
+            (error: unknown) => answer(response, 503, reasonOf(error, mask)),
           );
         case "/metrics":
           return void answerMetrics(request, response, options, probes.metrics).catch((error: unknown) =>
@@ -107,28 +106,6 @@ export async function startServer(
       clearTimeout(timer);
       await yoga.dispose();
     },
-  };
-}
-
-/** The time that an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
-const READY_MS = 1_000;
-
-/** A database that has not answered by then counts as away, in ms: health checks wait no longer. */
-const READY_ANSWER_MS = 1_500;
-
-/** The answer of a question, asked again only after READY_MS, and rejected if it does not come within READY_ANSWER_MS. */
-function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
-  let last: { readonly at: number; readonly answer: Promise<unknown> } | null = null;
-  return () => {
-    if (last === null || performance.now() - last.at >= READY_MS) {
-      const late = delay(READY_ANSWER_MS, null, { ref: false }).then(() => {
-        throw new Error(`the database has not answered for ${READY_ANSWER_MS} ms`);
-      });
-      const answer = Promise.race([ask(), late]);
-      for (const promise of [answer, late]) promise.catch(() => {});
-      last = { at: performance.now(), answer };
-    }
-    return last.answer;
   };
 }
 

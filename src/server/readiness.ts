@@ -1,0 +1,36 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { GraphQLError } from "graphql";
+import { StorageUnavailable } from "../db/storage-error.ts";
+
+/** The server is not ready, for a reason that anybody may know. */
+export class NotReady extends Error {
+  override readonly name = "NotReady";
+}
+
+/** Why the server is not ready. Anybody may ask: the database's own words, which may name users and hosts, are for the log. */
+export function reasonOf(error: unknown, mask: (error: unknown) => GraphQLError): string {
+  if (error instanceof NotReady) return error.message;
+  return error instanceof StorageUnavailable ? "the database does not answer: the log says why" : mask(error).message;
+}
+
+/** The time that an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
+const READY_MS = 1_000;
+
+/** A database that has not answered by then counts as away, in ms: health checks wait no longer. */
+const READY_ANSWER_MS = 1_500;
+
+/** The answer of a question, asked again only after READY_MS, and rejected if it does not come within READY_ANSWER_MS. */
+export function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
+  let last: { readonly at: number; readonly answer: Promise<unknown> } | null = null;
+  return () => {
+    if (last === null || performance.now() - last.at >= READY_MS) {
+      const late = delay(READY_ANSWER_MS, null, { ref: false }).then(() => {
+        throw new NotReady(`the database has not answered for ${READY_ANSWER_MS} ms`);
+      });
+      const answer = Promise.race([ask(), late]);
+      for (const promise of [answer, late]) promise.catch(() => {});
+      last = { at: performance.now(), answer };
+    }
+    return last.answer;
+  };
+}
