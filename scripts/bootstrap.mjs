@@ -237,7 +237,10 @@ function locked(step, patienceMs = Infinity) {
     for (let waitedMs = 0; !tryLink(own); waitedMs += WAIT_MS) {
       const owner = Number(existsSync(LOCK) ? readFileSync(LOCK, "utf8") : NaN);
       if (waitedMs >= patienceMs) throw new Error(`process ${owner} is at work on ${STATE}`);
-      if (waitedMs === PATIENCE_TOLD_MS) console.error(`Waiting for process ${owner}, which is at work on ${STATE} …`);
+      if (waitedMs === PATIENCE_TOLD_MS)
+        console.error(
+          `Waiting for process ${owner}, which is at work on ${STATE} … If that process is something else, remove ${LOCK}.`,
+        );
       // The process of before may have had this one's id.
       if (existsSync(LOCK) && (!(owner > 0) || owner === process.pid || !isAlive(owner))) rmSync(LOCK, { force: true });
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
