@@ -31,6 +31,7 @@ export type ConversationItem =
 /** What the events of an agent amount to, as people see them: its items in order. */
 export type Conversation = {
   readonly items: readonly ConversationItem[];
+  /** True while a turn is under way, also if it waits for a person. */
   readonly isWorking: boolean;
   readonly caughtUp: boolean;
 };
@@ -92,6 +93,9 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
       return put(view, { kind: "shell", key: event.shellId, command: event.command ?? "(erased)", end: endedShellText(event) });
     case "FileChanged":
       return put(view, { kind: "files", key: event.cursor, text: changedFilesText(event) });
+    case "StateChanged":
+      // A turn may begin without a new message: one that is tried again, or one for messages that waited.
+      return { ...view, isWorking: event.state !== "READY" };
     case "Done": {
       const ended = { ...view, items: view.items.map(closed), isWorking: false };
       return event.reason === "COMPLETED" ? ended : put(ended, { kind: "end", key: event.cursor, reason: event.reason });

@@ -160,6 +160,10 @@ class Chat {
         return screen.line(`(${shownCommand(event.command)} ${endedShellText(event)})`);
       case "ErrorRaised":
         return screen.line(`${event.severity}: ${event.message}`);
+      case "StateChanged":
+        // A turn may begin without a new message. What its end means is said by DONE.
+        if (event.state !== "READY") this.#isWorking = true;
+        return;
       case "Done":
         this.#isWorking = false;
         // A program in the background may still ask for a host: if not, an event says so.

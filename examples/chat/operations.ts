@@ -40,6 +40,7 @@ export const CHAT = `
         ... on ShellStarted { shellId command }
         ... on ShellEnded { shellId command endReason exitCode signal }
         ... on ErrorRaised { severity message }
+        ... on StateChanged { state }
         ... on Done { reason messageIds }
       }
     }
@@ -107,4 +108,5 @@ export type ChatEvent =
   | { readonly __typename: "ShellStarted"; readonly shellId: string; readonly command: string | null }
   | ({ readonly __typename: "ShellEnded"; readonly shellId: string; readonly command: string | null } & EndedShell)
   | Extract<WatchedEvent, { readonly __typename: "TextChunk" | "TextChunkEnd" | "ErrorRaised" }>
+  | { readonly __typename: "StateChanged"; readonly state: string }
   | { readonly __typename: "Done"; readonly reason: string; readonly messageIds: readonly string[] };

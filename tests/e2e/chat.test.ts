@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import { presets } from "../../src/triplane.ts";
+import { RetryTurnDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
 import { makes } from "../support/bash.ts";
@@ -142,6 +143,26 @@ describe("npm run chat", () => {
     await chat.says("Hello.\\u001b[2J");
     chat.child.kill("SIGINT");
     expect(await chat.exited).toBe(0);
+  });
+
+  it("interrupts with Ctrl-C also a turn that began without a message, as one that is tried again elsewhere", async () => {
+    const model = playedModel(
+      () => hangsAfter("I was about"),
+      () => hangsAfter("Once more"),
+    );
+    const app = await startTestApp({ model });
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    const [, agentId = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
+    chat.child.stdin?.write("go\n");
+    await chat.says("I was about");
+    chat.child.kill("SIGINT");
+    await chat.says("(the turn ended: INTERRUPTED)");
+    await connect(app.url).get(RetryTurnDocument, { input: { agentId } });
+    await chat.says("Once more");
+    chat.child.kill("SIGINT");
+    await chat.says(/INTERRUPTED[\s\S]*INTERRUPTED/);
+    chat.child.kill("SIGINT");
+    expect(await chat.exited, chat.output()).toBe(0);
   });
 
   it("takes a pipe line by line, answers what was asked last, and says so if a question is left open", async () => {

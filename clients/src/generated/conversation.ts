@@ -3,6 +3,15 @@
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What an agent does. */
+export type AgentState =
+  /** The turn waits for a person. */
+  | 'PAUSED'
+  /** It waits for a message. */
+  | 'READY'
+  /** A turn is under way. */
+  | 'WORKING';
+
 /** What a person says about an approval. */
 export type ApprovalDecision =
   /** It may run. */
@@ -148,7 +157,7 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'ShellStarted', shellId: string, command: string | null, cursor: string }
       | { __typename: 'StageCompleted', cursor: string }
       | { __typename: 'StageStarted', cursor: string }
-      | { __typename: 'StateChanged', cursor: string }
+      | { __typename: 'StateChanged', state: AgentState, cursor: string }
       | { __typename: 'StepComplete', cursor: string }
       | { __typename: 'StorageFailure', cursor: string }
       | { __typename: 'TextChunk', step: number, block: number, delta: string, cursor: string }
@@ -168,4 +177,4 @@ export type ConversationSubscription = { timeline: { cursor: string, caughtUp: b
       | { __typename: 'TurnRetryRequested', cursor: string }
     > } };
 
-export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END TOOL_START TOOL_END PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE FILE_CHANGED SHELL_STARTED SHELL_ENDED]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on Done{reason}}}}";
+export const CONVERSATION_DOCUMENT = "subscription Conversation($agentId:ID!$since:Cursor){timeline(agentIds:[$agentId]since:$since kinds:[MESSAGE_RECEIVED MESSAGE_WITHDRAWN TEXT_CHUNK_START TEXT_CHUNK TEXT_CHUNK_END TOOL_START TOOL_END PERMISSION_REQUIRED PERMISSION_DECIDED PERMISSION_CLOSED DONE STATE_CHANGED FILE_CHANGED SHELL_STARTED SHELL_ENDED]){cursor caughtUp outage{since bufferedEvents}events{__typename cursor ...on MessageReceived{messageId text sentBy{actorId name}}...on MessageWithdrawn{messageId}...on BlockEvent{step block}...on TextChunk{delta}...on TextChunkEnd{text aborted}...on ToolEvent{call{callId name state inputPreview output durationMs cachedFrom}}...on PermissionRequired{request{approvalId kind inputHash reason risk host port call{name}}approval{inputText}}...on PermissionDecided{approvalId decision decidedBy{actorId name}missingDecisions}...on PermissionClosed{approvalId approvalState}...on StateChanged{state}...on FileChanged{fileCount files{path change}}...on ShellStarted{shellId command}...on ShellEnded{shellId command endReason exitCode signal}...on Done{reason}}}}";
