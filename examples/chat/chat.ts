@@ -4,8 +4,8 @@ import { parseArgs } from "node:util";
 import type { ResumeStatus } from "../../clients/src/index.ts";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
-import { Conversation, elsewhereText, hostOf, questionText, type Question } from "./conversation.ts";
-import { askedText } from "../demo/operations.ts";
+import { Conversation, type Question } from "./conversation.ts";
+import { askedText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
 import type { ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
 
@@ -84,7 +84,12 @@ class Chat {
     process.stdin.on("keypress", (key: string) => this.#pressed(key));
     for (const { id, toolCall, viewerCannotDecideReasons: reasons, ...asked } of agent.pendingApprovals)
       this.#ask(
-        { approvalId: id, tool: toolCall?.name ?? hostOf(asked.subject) ?? "it", ...asked, inputText: askedText(asked) },
+        {
+          approvalId: id,
+          tool: nameOf({ host: null, port: null, ...asked.subject, call: toolCall }),
+          ...asked,
+          inputText: askedText(asked),
+        },
         reasons,
       );
     this.#watch(since ?? agent.cursor).catch((error: unknown) => this.#ended.reject(error));
@@ -134,7 +139,7 @@ class Chat {
       }
       case "PermissionRequired": {
         const { request, approval } = event;
-        const tool = request.call?.name ?? (request.host === null ? "it" : `${request.host}:${request.port}`);
+        const tool = nameOf(request);
         this.#tools.set(request.approvalId, tool);
         if (approval?.state === "PENDING")
           this.#ask({ ...request, tool, inputText: askedText(approval) }, approval.viewerCannotDecideReasons);
@@ -181,7 +186,7 @@ class Chat {
   /** Asks who may decide; tells who may not, for these reasons, that somebody else must. */
   #ask(question: Question, cannotDecide: readonly string[]): void {
     this.#tools.set(question.approvalId, question.tool);
-    if (cannotDecide.length > 0) this.#screen.line(elsewhereText(question, cannotDecide));
+    if (cannotDecide.length > 0) this.#screen.line(elsewhereText(question.tool, question.reason, cannotDecide));
     else this.#questions.set(question.approvalId, question);
     this.#showQuestion();
     this.#goOn();
@@ -192,7 +197,7 @@ class Chat {
     const [question] = this.#questions.values();
     if (question === undefined || this.#shown === question.approvalId) return;
     this.#shown = question.approvalId;
-    const asked = questionText(question);
+    const asked = questionText(question.kind, question.tool);
     this.#screen.line(
       `${asked} (${question.reason ?? "why is no longer known"})\n${question.inputText}\n${question.tool}: [y/n]`,
     );

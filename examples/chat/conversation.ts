@@ -3,7 +3,7 @@ import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
 import { iterate, type ResumeStatus } from "../../clients/src/index.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
-import { CREATE, DECIDE, SEND } from "../demo/operations.ts";
+import { CREATE, DECIDE, decisionOf, SEND } from "../demo/operations.ts";
 import { begin, mutate, request, TerminalError, type Payload } from "../demo/server.ts";
 import { AGENT, CHAT, INTERRUPT, type ChatAgent, type ChatEvent } from "./operations.ts";
 
@@ -24,28 +24,6 @@ export type Question = {
   readonly reason: string | null;
   readonly inputText: string;
 };
-
-/** The question in words. */
-export function questionText({ kind, tool }: Pick<Question, "kind" | "tool">): string {
-  switch (kind) {
-    case "OUTCOME_UNKNOWN":
-      return `Shall ${tool} run again?`;
-    case "NETWORK_HOST":
-      return `May ${tool} be reached?`;
-    default:
-      return `May ${tool} run?`;
-  }
-}
-
-/** The host that an approval is about, with its port; null if it is about something else. */
-export function hostOf(subject: { readonly host?: string; readonly port?: number } | null): string | null {
-  return subject?.host === undefined ? null : `${subject.host}:${subject.port ?? ""}`;
-}
-
-/** The words for who may not decide on what is asked. */
-export function elsewhereText({ tool, reason }: Pick<Question, "tool" | "reason">, cannotDecide: readonly string[]): string {
-  return `${tool} waits for somebody else to decide (${reason ?? "why is no longer known"}). You may not: ${cannotDecide.join(", ")}.`;
-}
 
 /** The next events; `caughtUp` if they were the last for now. */
 type Page = { readonly events: readonly ChatEvent[]; readonly caughtUp: boolean };
@@ -102,8 +80,7 @@ export class Conversation {
   }
 
   async decide({ approvalId, kind, inputHash }: Question, isYes: boolean): Promise<void> {
-    const [yes, no] = kind === "OUTCOME_UNKNOWN" ? ["RETRY", "FAIL"] : ["ALLOW", "DENY"];
-    await mutate(this.#client, DECIDE, { approvalId, decision: isYes ? yes : no, inputHash });
+    await mutate(this.#client, DECIDE, { approvalId, decision: decisionOf(kind, isYes), inputHash });
   }
 
   async interrupt(): Promise<void> {

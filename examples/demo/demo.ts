@@ -8,7 +8,18 @@ import { parseArgs } from "node:util";
 import { createClient, type Client } from "graphql-ws";
 import WebSocket from "ws";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
-import { askedText, CREATE, DECIDE, SEND, WATCH, type WatchedEvent } from "./operations.ts";
+import {
+  askedText,
+  CREATE,
+  DECIDE,
+  decisionOf,
+  elsewhereText,
+  nameOf,
+  questionText,
+  SEND,
+  WATCH,
+  type WatchedEvent,
+} from "./operations.ts";
 import { begin, defaultUrl, describe, mutate, socketUrl, TerminalError, type Payload } from "./server.ts";
 
 const HELP = `npm run demo -- [options]
@@ -168,18 +179,13 @@ async function decide(
   client: Client,
   options: Options,
 ): Promise<void> {
+  const { approvalId, kind, inputHash, reason } = request;
+  const name = nameOf(request);
   const reasons = approval?.viewerCannotDecideReasons ?? [];
-  if (reasons.length > 0)
-    return console.log(
-      `${request.call.name} waits for somebody else to decide (${request.reason ?? "why is no longer known"}). You may not: ${reasons.join(", ")}.\n`,
-    );
-  console.log(`May ${request.call.name} run? (${request.reason ?? "why is no longer known"})\n${askedText(approval)}`);
+  if (reasons.length > 0) return console.log(`${elsewhereText(name, reason, reasons)}\n`);
+  console.log(`${questionText(kind, name)} (${reason ?? "why is no longer known"})\n${askedText(approval)}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
-  await mutate(client, DECIDE, {
-    approvalId: request.approvalId,
-    decision: isAllowed ? "ALLOW" : "DENY",
-    inputHash: request.inputHash,
-  });
+  await mutate(client, DECIDE, { approvalId, decision: decisionOf(kind, isAllowed), inputHash });
   console.log(isAllowed ? "→ allowed\n" : "→ denied\n");
 }
 

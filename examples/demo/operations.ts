@@ -51,7 +51,7 @@ export const WATCH = `
         ... on TextChunk { delta }
         ... on TextChunkEnd { aborted }
         ... on ToolEvent { call { callId name state inputPreview durationMs cachedFrom error { message } } }
-        ... on PermissionRequired { request { approvalId inputHash reason call { name inputPreview } } approval { ...Asked viewerCannotDecideReasons } }
+        ... on PermissionRequired { request { approvalId kind inputHash reason host port call { name } } approval { ...Asked viewerCannotDecideReasons } }
         ... on StateChanged { previousState state }
         ... on BreakpointChanged { previousBreakpoint breakpoint }
         ... on StepComplete { durationMs stopReason }
@@ -97,11 +97,12 @@ export type WatchedEvent = { readonly seq: number; readonly kind: string; readon
   | { readonly __typename: "ToolStart" | "ToolEnd" | "ToolError" | "ToolExecuted"; readonly call: Call }
   | {
       readonly __typename: "PermissionRequired";
-      readonly request: {
+      readonly request: AskedAbout & {
         readonly approvalId: string;
-        readonly inputHash: string;
+        readonly kind: string;
+        /** Null if a host is asked about. */
+        readonly inputHash: string | null;
         readonly reason: string | null;
-        readonly call: Pick<Call, "name" | "inputPreview">;
       };
       readonly approval: (Asked & { readonly viewerCannotDecideReasons: readonly string[] }) | null;
     }
@@ -129,6 +130,37 @@ export type Asked = {
   /** The changes that a call would make. */
   readonly preview: { readonly files: readonly { readonly diff: string | null }[]; readonly problem: string | null } | null;
 };
+
+/** The call or the host that an approval is about. */
+export type AskedAbout = { readonly call: Pick<Call, "name"> | null; readonly host: string | null; readonly port: number | null };
+
+/** The tool of the call that is asked about, or the host. */
+export function nameOf({ call, host, port }: AskedAbout): string {
+  return call?.name ?? (host === null ? "it" : `${host}:${port ?? ""}`);
+}
+
+/** A question of this kind in words. */
+export function questionText(kind: string, name: string): string {
+  switch (kind) {
+    case "OUTCOME_UNKNOWN":
+      return `Shall ${name} run again?`;
+    case "NETWORK_HOST":
+      return `May ${name} be reached?`;
+    default:
+      return `May ${name} run?`;
+  }
+}
+
+/** The decision that a yes or a no to a question of this kind means. */
+export function decisionOf(kind: string, isYes: boolean): "RETRY" | "FAIL" | "ALLOW" | "DENY" {
+  if (kind === "OUTCOME_UNKNOWN") return isYes ? "RETRY" : "FAIL";
+  return isYes ? "ALLOW" : "DENY";
+}
+
+/** The words for who may not decide on what is asked. */
+export function elsewhereText(name: string, reason: string | null, cannotDecide: readonly string[]): string {
+  return `${name} waits for somebody else to decide (${reason ?? "why is no longer known"}). You may not: ${cannotDecide.join(", ")}.`;
+}
 
 /** The subject of a question as people read it: the input, the parts of its command lines that ask, and what it would change. */
 export function askedText(asked: Asked | null): string {

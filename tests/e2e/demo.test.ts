@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { runFile } from "../support/process.ts";
 import { startTestApp } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
+import { REACH, REACHING } from "../support/hosts.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
 
 describe("npm run demo", () => {
@@ -39,6 +40,22 @@ describe("npm run demo", () => {
     const unasked = await run();
     expect(unasked.code).toBe(1);
     expect(unasked.output).toContain("give --yes or --no");
+  }, 60_000);
+
+  it("asks which hosts may be reached, as it asks which calls may run", async () => {
+    const server = await startTestApp({ script: REACHING, config: { tools: [REACH] } });
+    const run = async (answer: string) => {
+      const place = ["--workspace", server.workspace, "--message", "reach a.example:443"];
+      const demo = runFile("examples/demo/demo.ts", ["--url", server.url, ...place, answer]);
+      return { code: await demo.exited, output: demo.output() };
+    };
+    const allowed = await run("--yes");
+    expect(allowed.code, allowed.output).toBe(0);
+    expect(allowed.output).toContain("May a.example:443 be reached?");
+    expect(allowed.output).toContain("→ allowed");
+    const denied = await run("--no");
+    expect(denied.code, denied.output).toBe(0);
+    expect(denied.output).toContain("→ denied");
   }, 60_000);
 
   it("ends with a clear message if it cannot work", async () => {
