@@ -3,7 +3,7 @@ import type { Request, Result, Transport } from "./transport.ts";
 
 /** The options of an iteration: as those of `resume`. */
 export type IterateOptions = ResumeOptions & {
-  /** The most results that are kept while nobody asks. By default 64. */
+  /** The most results that are kept while nobody asks: 64 if omitted, and at least one. */
   readonly mostKept?: number;
 };
 
@@ -66,7 +66,7 @@ async function* resultsOf<Data>(
         next: (result) => {
           const next = cursorOf(result.data);
           // A page that does not fit is asked for again: the kept ones may be the last, and then the server says so. A refusal is the end.
-          if (kept.length >= mostKept && cursor !== null && next !== null) {
+          if (kept.length >= Math.max(1, mostKept) && cursor !== null && next !== null) {
             from = { ...request, variables: { ...request.variables, [sinceVariable]: cursor } };
             isFull = true;
             return end();

@@ -58,6 +58,15 @@ describe("iterate", () => {
     expect(server.attempts.length).toBeGreaterThan(50);
   });
 
+  it("takes one result at a time if it shall keep none, and asks no page twice for ever", async () => {
+    const server = fastServer(5);
+    const seen: (string | undefined)[] = [];
+    const pages = iterate<Numbered>(server.transport, { query: WATCH, variables: { since: "0" } }, { mostKept: 0 });
+    for await (const { data } of pages) seen.push(data?.timeline.cursor);
+    expect(seen).toEqual(["1", "2", "3", "4", "5"]);
+    expect(server.attempts.length).toBeLessThanOrEqual(5);
+  });
+
   it.each([1, 5, 6, 7, 8])("ends with the page that ends the stream, although %i pages fill what is kept", async (mostKept) => {
     const server = fastServer(6, "waits");
     const pages = iterate<Numbered>(server.transport, { query: WATCH, variables: { since: "0" } }, { mostKept });
