@@ -75,6 +75,8 @@ const FINAL_CODES: ReadonlySet<unknown> = new Set([
   "ANSWER_TOO_LARGE",
   "GRAPHQL_PARSE_FAILED",
   "GRAPHQL_VALIDATION_FAILED",
+  "OPERATION_RESOLUTION_FAILURE",
+  "REQUEST_ENTITY_TOO_LARGE",
 ]);
 /** Answers that pass, however long that takes: a database that is away comes back, and so does the room of an actor. */
 const PASSING_CODES: ReadonlySet<unknown> = new Set(["STORAGE_UNAVAILABLE", "RATE_LIMITED"]);

@@ -372,6 +372,16 @@ describe.for(Object.keys(overs))("a cursor that has expired, over %s", (name) =>
     expect(byUrql).toMatchObject(expired);
   });
 
+  it("an operation that its document does not have is refused at once", async () => {
+    const app = await startTestApp();
+    let attempts = 0;
+    const onStatus = ({ kind }: ResumeStatus): void => void (kind === "connecting" && (attempts += 1));
+    const request = { query: WATCH.replace("subscription", "subscription Watch"), operationName: "Other" };
+    const { value } = await iterate(transportOf(app), request, { waitMs: () => 1, onStatus }).next();
+    expect(value).toMatchObject({ errors: [{ message: expect.stringContaining("operation") }] });
+    expect(attempts).toBe(1);
+  });
+
   it("other refusals come as the server's errors", async () => {
     const app = await startTestApp();
     const query =
