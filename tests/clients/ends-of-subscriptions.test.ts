@@ -188,11 +188,14 @@ describe("a transport", () => {
     });
     const closing = Promise.withResolvers<() => void>();
     let asked = 0;
+    let sockets = 0;
     const transport = overWebSocket({
       url,
       webSocketImpl: class extends WebSocket {
+        readonly #number = (sockets += 1);
+
         override emit(name: string, ...given: unknown[]): boolean {
-          if (name !== "close" || asked > 1) return super.emit(name, ...given);
+          if (name !== "close" || this.#number > 1) return super.emit(name, ...given);
           closing.resolve(() => super.emit(name, ...given));
           return true;
         }
