@@ -31,7 +31,7 @@ const CONNECTION: FieldPolicy<readonly Page[], Answer, Answer | undefined> = {
     const before = pageOf(pages, span);
     const isJoined = span.after !== null || span.before !== null;
     if (before !== undefined && hasSameRows(before.answer, answer))
-      return pages.map((page) => (page === before ? { span, answer: { ...page.answer, ...answer } } : page));
+      return pages.map((page) => (page === before ? { span, answer: joinedAnswers(page.answer, answer) } : page));
     // A list that is asked for again begins again.
     const gone = before === undefined ? [] : isJoined ? [before] : chainOf(pages, before);
     return [...pages.filter((page) => !gone.includes(page)), { span, answer }];
@@ -101,6 +101,11 @@ function hasSameRows(one: Answer, other: Answer): boolean {
     some["startCursor"] === same["startCursor"] &&
     some["endCursor"] === same["endCursor"]
   );
+}
+
+/** The answers of two queries to one page: what both select is of the newer one. */
+function joinedAnswers(older: Answer, newer: Answer): Answer {
+  return { ...older, ...newer, pageInfo: { ...older.pageInfo, ...newer.pageInfo } };
 }
 
 /** Objects without an id of which there is one for the object that has them: what two queries select of them is joined. */

@@ -209,6 +209,21 @@ it("Apollo's cache knows the possible types, and joins what two queries select o
   expect(again.data).toMatchObject({ agents: { nodes: [{ id: ids[0], usage: { inputTokens: 0 } }] } });
 });
 
+it("Apollo's cache keeps of a page what two queries select of its place in the list", () => {
+  const cache = new InMemoryCache({ possibleTypes, typePolicies });
+  const places = ["hasNextPage", "hasPreviousPage"].map((name) => ({
+    name,
+    query: gql`{ agents(first: 1) { nodes { id } pageInfo { startCursor endCursor ${name} } } }`,
+  }));
+  const nodes = [{ __typename: "Agent", id: "a" }];
+  for (const { name, query } of places) {
+    const pageInfo = { __typename: "PageInfo", startCursor: "a", endCursor: "a", [name]: false };
+    cache.writeQuery({ query, data: { agents: { __typename: "QueryAgentsConnection", nodes, pageInfo } } });
+  }
+  for (const { name, query } of places)
+    expect(cache.readQuery({ query })).toMatchObject({ agents: { nodes: [{ id: "a" }], pageInfo: { [name]: false } } });
+});
+
 it("Graphcache has a key for every object without an id, and warns of none", async () => {
   const { app, ids } = await withAgents(2);
   const warnings: string[] = [];
