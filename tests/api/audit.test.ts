@@ -90,6 +90,14 @@ describe("simulatePolicy", () => {
     expect([examined, changed]).toEqual([whole.examined, whole.changed]);
   });
 
+  it("a page of the last calls says that none are left, also if it is full", async () => {
+    const { client } = await recorded();
+    const whole = await simulated(client, { permission: {}, first: CALLS.length });
+    expect(whole.pageInfo).toMatchObject({ hasNextPage: false, endCursor: null });
+    const most = await simulated(client, { permission: {}, first: CALLS.length - 1 });
+    expect(most.pageInfo.hasNextPage).toBe(true);
+  });
+
   it("what hooks and agents' own permissions tightened stays tight", async () => {
     const hooks = { preToolUse: [() => ({ decision: "deny" as const, reason: "never" })] };
     const { client } = await recorded({ template: { hooks } });

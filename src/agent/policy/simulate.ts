@@ -115,8 +115,10 @@ export async function simulate(
   let isMore = true;
   while (isMore && left > 0) {
     const limit = Math.min(BATCH, left);
-    const rows = await readPiece(() => read(services, calls, place, limit));
-    isMore = rows.length === limit;
+    // One more than is judged says if calls are left.
+    const found = await readPiece(() => read(services, calls, place, limit + 1));
+    const rows = found.slice(0, limit);
+    isMore = found.length > limit;
     left -= rows.length;
     const last = rows.at(-1);
     if (last !== undefined) place = { createdAt: last.createdAt, id: last.id };
