@@ -41,8 +41,11 @@ export class RetentionSweep {
   async #tidy(): Promise<void> {
     const { sql, clock, outputs } = this.#services;
     const now = clock.now();
-    await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers, now }, this.#closing.signal);
     const { outputsMs } = this.#policy;
-    if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
+    try {
+      await applyRetention(sql, { policy: this.#policy, consumers: this.#consumers, now }, this.#closing.signal);
+    } finally {
+      if (outputsMs !== null) await outputs.removeOlder(new Date(now.getTime() - outputsMs));
+    }
   }
 }
