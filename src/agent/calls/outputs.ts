@@ -12,6 +12,8 @@ export const MOST_BYTES = 2 * KEPT_BYTES;
 /** The whole outputs of which the model read only a part: files of the server that ran the call, named by the call's id. */
 export class ToolOutputs {
   readonly #folder: string;
+  /** The folders in which programs write now. */
+  readonly #written = new Set<string>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -33,6 +35,12 @@ export class ToolOutputs {
   /** The folder of what a background shell says. */
   shell(shellId: string): string {
     return join(this.#folder, `${shellId}.shell`);
+  }
+
+  /** Leaves a folder alone, however old it is, until `ended` resolves: a program writes there. */
+  leaveAlone(folder: string, ended: Promise<unknown>): void {
+    this.#written.add(folder);
+    void ended.then(() => this.#written.delete(folder));
   }
 
   /**
@@ -87,8 +95,8 @@ export class ToolOutputs {
     const old: string[] = [];
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const path = join(this.#folder, name);
-      const found = await stat(path).catch(() => null);
-      if (found !== null && found.mtime < before) old.push(path);
+      const changedAt = this.#written.has(path) ? null : await changeOf(path).catch(() => null);
+      if (changedAt !== null && changedAt < before) old.push(path);
     }
     return old;
   }
@@ -96,4 +104,12 @@ export class ToolOutputs {
   #path(callId: string): string {
     return join(this.#folder, `${callId}.txt`);
   }
+}
+
+/** The time at which a file, or anything in a folder, was written last. The time of a folder alone says when files came and went. */
+async function changeOf(path: string): Promise<Date> {
+  const own = await stat(path);
+  if (!own.isDirectory()) return own.mtime;
+  const inside = await Promise.all((await readdir(path)).map((name) => stat(join(path, name))));
+  return new Date(Math.max(...[own, ...inside].map(({ mtimeMs }) => mtimeMs)));
 }

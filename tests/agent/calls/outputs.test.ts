@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -18,4 +18,31 @@ it("kept outputs are removed when they are older than the policy keeps them, and
   expect(await readdir(folder)).toEqual(["new.txt"]);
   expect(await outputs.read("old", 0, 100)).toBeNull();
   expect(await outputs.read("new", 0, 100)).toEqual({ text: "the new output", nextOffset: null });
+});
+
+it("what a background shell says is as old as its last words, and stays for as long as the shell runs", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "triplane-outputs-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const outputs = new ToolOutputs(folder);
+  const began = new Date("2026-01-01T00:00:00Z");
+  const before = new Date("2026-01-03T00:00:00Z");
+  const spoke = async (shellId: string, at: Date): Promise<string> => {
+    const path = outputs.shell(shellId);
+    await mkdir(path);
+    await writeFile(join(path, "0"), "words");
+    await utimes(join(path, "0"), at, at);
+    await utimes(path, began, began);
+    return path;
+  };
+  await spoke("ended", began);
+  await spoke("spoke", new Date("2026-01-04T00:00:00Z"));
+  const ended = Promise.withResolvers<void>();
+  outputs.leaveAlone(await spoke("silent", began), ended.promise);
+  expect(await outputs.countOlder(before)).toBe(1);
+  expect(await outputs.removeOlder(before)).toBe(1);
+  expect((await readdir(folder)).toSorted()).toEqual(["silent.shell", "spoke.shell"]);
+  ended.resolve();
+  await ended.promise;
+  expect(await outputs.removeOlder(before)).toBe(1);
+  expect(await readdir(folder)).toEqual(["spoke.shell"]);
 });

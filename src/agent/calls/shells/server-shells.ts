@@ -127,6 +127,7 @@ export class ServerShells {
       const mostMs = Math.min(timeoutMs ?? call.mostMs, call.mostMs);
       const shell = new RunningShell(row, group, { folder, mostMs, aliveUntil });
       this.#running.set(row.id, shell);
+      outputs.leaveAlone(folder, shell.ended);
       void shell.ended.then((end) => this.#reported(row, end));
       if (call.ended.aborted) shell.end("INTERRUPTED");
       if (this.#isClosed) shell.end("SERVER_CLOSED");
