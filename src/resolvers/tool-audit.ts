@@ -64,17 +64,21 @@ export async function toolCalls(
   });
 }
 
-/** Between the two reads of a page a call may end. The page is read so often until both agree, and then taken as it is. */
+/**
+ * Between the two reads of a page a call may end. The page is read so often until both agree; then it is what is still as it was
+ * found, and the rest is read from behind it: a page that is short would say that nothing comes after it.
+ */
 const MOST_TRIES = 3;
 
 /** The rows of a part of the audit, in its order: found by the audit's own rows. Null if the audit is not whole yet. */
 async function found(
-  { prisma, services }: Context,
+  context: Context,
   filter: AuditFilter,
   part: AuditPart,
   selection: ToolCallSelection,
   query: Pick<Query, "where">,
 ): Promise<ToolCall[] | null> {
+  const { prisma, services } = context;
   for (let tries = 1; ; tries += 1) {
     const entries = await auditPage(services.reads, filter, part);
     if (entries === null) return null;
@@ -83,12 +87,18 @@ async function found(
       where: { AND: [query.where, { id: { in: entries.map(({ id }) => id) } }] },
     });
     const byId = new Map(rows.map((row) => [row.id, row]));
-    const inOrder = entries.flatMap(({ id }) => byId.get(id) ?? []);
-    const isAsFound = entries.every(({ id, durationMs }) => {
-      const row = byId.get(id);
-      return row !== undefined && (part.order.column === "created_at" || row.durationMs === durationMs);
+    const asFound = entries.flatMap((entry) => {
+      const row = byId.get(entry.id);
+      return row !== undefined && (part.order.column === "created_at" || row.durationMs === entry.by) ? [row] : [];
     });
-    if (isAsFound || tries === MOST_TRIES) return inOrder;
+    if (asFound.length === entries.length) return asFound;
+    const last = entries.at(-1);
+    if (tries < MOST_TRIES || last === undefined) continue;
+    if (entries.length < part.most) return asFound;
+    const place = part.isBackwards ? { before: last } : { after: last };
+    const left = { ...part, ...place, most: part.most - asFound.length };
+    const rest = await found(context, filter, left, selection, query);
+    return rest === null ? null : [...asFound, ...rest];
   }
 }
 

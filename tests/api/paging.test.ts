@@ -254,6 +254,36 @@ describe("a list that changes while somebody goes through it", () => {
     expect(shown).toHaveLength(12);
   });
 
+  it("says that more calls come, also if some of a page end each time that it is read", async () => {
+    const app = await startTestApp({
+      overrides: {
+        sql: (sql) => ({
+          ...sql,
+          query: async (statement, values) => {
+            const isPage = statement.text.includes("list0 AS MATERIALIZED");
+            if (isPage) await auditOfRows(sql);
+            const found = await sql.query(statement, values);
+            const [first, second] = found as { id: string }[];
+            if (isPage && first !== undefined && second !== undefined)
+              await sql.query({ name: "end", text: "UPDATE tool_call SET state = 'COMPLETED' WHERE id = $1" }, [first.id]);
+            return found;
+          },
+        }),
+      },
+    });
+    const client = connect(app.url);
+    await client.createAgent();
+    const { sql } = app.database;
+    await sql.query({ name: "calls", text: `${CALL} ${TIMES}` }, []);
+    await sql.query({ name: "open", text: "UPDATE tool_call SET state = 'EXECUTING', duration_ms = NULL" }, []);
+    const query = ofRoot("toolCalls(PAGE, filter: { states: [EXECUTING] })")("first: 3");
+    const { data } = await client.post<{ page: Page }>({ query });
+    expect(data?.page).toMatchObject({
+      nodes: [expect.anything(), expect.anything(), expect.anything()],
+      pageInfo: { hasNextPage: true },
+    });
+  });
+
   it("refuses places of other lists and orders", async () => {
     const app = await startTestApp();
     const client = connect(app.url);

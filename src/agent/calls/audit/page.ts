@@ -17,14 +17,11 @@ export type AuditPart = {
   readonly most: number;
 };
 
-/** A call of a page: its id, and its duration when it was found. */
-export type AuditEntry = { readonly id: string; readonly durationMs: number | null };
-
 /**
- * The calls of a part of the list, in its order, or from its end on if it is read backwards; null if the audit is not whole
- * yet. What the audit is behind the log is made up for in the same snapshot.
+ * The keys of the calls of a part of the list, in its order, or from its end on if it is read backwards; null if the audit is
+ * not whole yet. What the audit is behind the log is made up for in the same snapshot.
  */
-export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart): Promise<readonly AuditEntry[] | null> {
+export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart): Promise<readonly AuditKey[] | null> {
   const parameters = new Parameters(filter.tenant);
   const { column } = part.order;
   const where = conditions(filter, parameters);
@@ -41,20 +38,20 @@ export async function auditPage(reads: Sql, filter: AuditFilter, part: AuditPart
     const isFilled = index === 0 ? "" : ` AND (SELECT count(*) FROM list0) < ${most}`;
     const pieces = kinds.map(
       (kind) =>
-        `(SELECT id, ${column}, duration_ms AS ms FROM audit_call WHERE ${kind} AND ${list} AND ${CURRENT}${isFilled} ${order} LIMIT ${most})`,
+        `(SELECT id, ${column} FROM audit_call WHERE ${kind} AND ${list} AND ${CURRENT}${isFilled} ${order} LIMIT ${most})`,
     );
     return `list${index} AS MATERIALIZED (${pieces.join(" UNION ALL ")})`;
   });
   const all = lists.map((_list, index) => `SELECT * FROM list${index}`);
-  const moved = `SELECT id, ${column}, duration_ms AS ms FROM fresh WHERE ${where} AND (${lists.map((list) => `(${list})`).join(" OR ")})`;
+  const moved = `SELECT id, ${column} FROM fresh WHERE ${where} AND (${lists.map((list) => `(${list})`).join(" OR ")})`;
   const text = `WITH fold AS MATERIALIZED (${FOLD}), moved AS MATERIALIZED (${MOVED}), fresh (${COLUMNS}) AS MATERIALIZED (${FRESH}), ${found.join(", ")}
-    SELECT p.id, p.ms AS "durationMs" FROM fold LEFT JOIN LATERAL (
+    SELECT p.id, p.${column} AS "by" FROM fold LEFT JOIN LATERAL (
       SELECT * FROM (${[...all, moved].join(" UNION ALL ")}) u ORDER BY ${column} ${sort} ${nulls}, id ${sort} LIMIT ${most}
     ) p ON true ORDER BY p.${column} ${sort} ${nulls}, p.id ${sort}`;
   // Without a name: it is planned for its values, since what is rare is found by another index than what is frequent.
-  const rows = await reads.query<{ id: string | null; durationMs: number | null }>({ name: "", text }, parameters.values);
+  const rows = await reads.query<{ id: string | null; by: Date | number | null }>({ name: "", text }, parameters.values);
   if (rows.length === 0) return null;
-  return rows.flatMap(({ id, durationMs }) => (id === null ? [] : [{ id, durationMs }]));
+  return rows.flatMap(({ id, by }) => (id === null ? [] : [{ id, by: by instanceof Date ? by.toISOString() : by }]));
 }
 
 /** The most tools of which each is looked for by itself. */
