@@ -6,6 +6,7 @@ import {
   NO_TOKENS,
   type ContentBlock,
   type Model,
+  type ModelErrorKind,
   type ModelEvent,
   type ModelMessage,
   type ModelRequest,
@@ -179,9 +180,12 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
       addFragment(calls, fragment);
       yield { type: "arguments_delta", characters: fragment.function?.arguments?.length ?? 0 };
     }
-    finish = choice.finish_reason ?? finish;
+    // Some servers say "" for null.
+    finish = choice.finish_reason || finish;
   }
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
+  const gaveUp = KIND_BY_FAILED_FINISH[finish];
+  if (gaveUp !== undefined) throw new ModelError(gaveUp, `the model's server gave the answer up (${finish})`);
   yield* endOfThought(speaking, block);
   for (const [place, call] of calls.entries()) {
     const args = call.arguments.trim() === "" ? "{}" : call.arguments;
@@ -234,7 +238,14 @@ function isWhole(args: string): boolean {
   }
 }
 
-/** Some servers say `stop` after whole tool calls. */
+/** Reasons to finish of an answer that is none, since its server gave it up: Mistral, vLLM and OpenRouter; vLLM and SGLang; DeepSeek. */
+const KIND_BY_FAILED_FINISH: Readonly<Record<string, ModelErrorKind>> = {
+  error: "broken",
+  abort: "broken",
+  insufficient_system_resource: "overloaded",
+};
+
+/** Some servers say `stop` after whole tool calls; `model_length` is Mistral's. */
 function stopReasonOf(finish: string, hasCalls: boolean): StopReason {
   switch (finish) {
     case "tool_calls":
@@ -243,6 +254,7 @@ function stopReasonOf(finish: string, hasCalls: boolean): StopReason {
     case "stop":
       return hasCalls ? "tool_use" : "end_turn";
     case "length":
+    case "model_length":
       return "max_tokens";
     case "content_filter":
       return "refusal";

@@ -145,6 +145,38 @@ describe("A chat completions server by the real SDK, over the wire", () => {
     expect(provider.requests).toHaveLength(2);
   });
 
+  it.for([
+    ["error", "broken"],
+    ["abort", "broken"],
+    ["insufficient_system_resource", "overloaded"],
+    ["", "broken"],
+  ] as const)("an answer that the server gave up (`%s`) is no answer: it is made again", async ([finish, detail]) => {
+    const { provider, client, agent } = await appWith([chat([{ content: "half of" }], finish), said], { modelRetryMs: 1 });
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "TextChunkEnd").map((event) => [event.text, event.aborted])).toEqual([
+      ["half of", true],
+      ["alpha and beta", false],
+    ]);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "WARN", detail }]);
+    expect(ofType(events, "TokensUsed")[0]).toMatchObject({ inputTokens: 7, outputTokens: 7 });
+    expect(JSON.stringify(provider.requests[1]?.body)).not.toContain("half of");
+  });
+
+  it("an answer that was cut at the length of the model's window (`model_length`) was cut at a limit of tokens", async () => {
+    const { client, agent } = await appWith([chat([fragment(0, "x", "fs_read", '{"path": "a.txt"}')], "model_length"), said]);
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "StepComplete")[0]?.stopReason).toBe("max_tokens");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "FAILED" } }]);
+  });
+
+  it("reasons to stop that are empty until the last one say nothing", async () => {
+    const chunk = (content: string, reason: string) => ({ choices: [{ index: 0, delta: { content }, finish_reason: reason }] });
+    const { client, agent } = await appWith([chunks([chunk("alpha", ""), chunk(" and beta", "stop"), chunk("", "")])]);
+    const events = await client.turn(agent.id, "hi");
+    expect(ofType(events, "StepComplete")).toMatchObject([{ stopReason: "end_turn" }]);
+    expect(ofType(events, "ErrorRaised")).toEqual([]);
+  });
+
   it("sends no key, organization or project if there is none of one's own, and counts what a server counts in part", async () => {
     vi.stubEnv("OPENAI_ORG_ID", "org-of-somebody");
     const { provider, client, agent } = await appWith(
