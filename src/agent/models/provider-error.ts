@@ -25,10 +25,10 @@ const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
 
 /**
  * How providers say that a request is longer than the model reads: Anthropic, OpenAI and DeepSeek, vLLM, llama.cpp, Mistral,
- * Gemini, Groq. None of them has a status of its own for it.
+ * Gemini, Groq, LM Studio. None of them has a status of its own for it, and LM Studio says it inside of the stream.
  */
 const TOO_LONG =
-  /prompt is too long|exceeds? (the )?(available )?context|context[ _](length|window|limit)|maximum number of tokens|reduce the length/i;
+  /prompt is too long|exceeds? (the )?(available )?context|context[ _](length|window|limit|size)|maximum number of tokens|reduce the length/i;
 
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
 export function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
@@ -39,8 +39,11 @@ export function providerError({ status, headers, body, cause, apiKey }: Provider
     return new ModelError("rejected", `the model's provider answered ${status}: it does not admit the key that the server has`, {
       cause,
     });
-  if (status === null)
-    return new ModelError(KIND_OF_TYPE[type ?? ""] ?? "broken", `the model's stream broke off: ${said}`, { cause });
+  if (status === null) {
+    const ofType = KIND_OF_TYPE[type ?? ""] ?? "broken";
+    const kind = ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
+    return new ModelError(kind, `the model's stream broke off: ${said}`, { cause });
+  }
   return new ModelError(kindOf(status, words), `the model's provider answered ${status}: ${said}`, {
     cause,
     retryAfterMs: retryAfterOf(headers),

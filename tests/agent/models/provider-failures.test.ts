@@ -24,6 +24,8 @@ type Provider = {
   readonly cutBeforeAnything: ProviderAnswer;
   /** Text, and then an error inside of the stream. */
   readonly failsAfter: (text: string) => ProviderAnswer;
+  /** An error inside of the stream, before anything else. */
+  readonly failsAtOnce: (message: string) => ProviderAnswer;
   readonly malformed: ProviderAnswer;
   /** The input of a call that broke off after it had begun: the provider's count, if it gives one at once. */
   readonly brokenInput: number;
@@ -51,6 +53,7 @@ const ANTHROPIC: Provider = {
   cutBeforeAnything: streamed(anthropicText("x").slice(0, 1), "cut"),
   failsAfter: (text) =>
     streamed([...anthropicText(text), { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
+  failsAtOnce: (message) => streamed([{ type: "error", error: { type: "invalid_request_error", message } }]),
   malformed: { frames: ["event: message_start\ndata: {not json at all\n\n"] },
   brokenInput: 11,
 };
@@ -79,6 +82,9 @@ const OPENAI: Provider = {
   },
   cutBeforeAnything: chunks(chatStream([], null, null), "cut"),
   failsAfter: (text) => chunks([...openAiText(text), { error: { message: "Overloaded", type: "overloaded_error" } }], "cut"),
+  failsAtOnce: (message) => ({
+    frames: [`event: error\ndata: ${JSON.stringify({ error: { message, type: "server_error" } })}\n\n`],
+  }),
   malformed: { frames: ["data: {not json at all\n\n"] },
   brokenInput: 0,
 };
@@ -134,22 +140,28 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     expect(textOf(await client.turn(agent.id, "again"))).toBe("Hello.");
   });
 
-  it("a conversation that is longer than the model reads is shortened until it is read, and stays so", async () => {
-    const tooLong = provider.error(400, "prompt is too long: 5 tokens > 4 maximum");
-    const { requests, client, agent } = await appWith(provider, [hello, hello, hello, tooLong, tooLong, hello, hello]);
-    const words = ["alpha", "bravo", "charlie", "delta", "echo"];
-    const texts = words.map((word) => `${word} ${"x".repeat(40_000)}`);
-    for (const text of texts.slice(0, 3)) await client.turn(agent.id, text);
-    const events = await client.turn(agent.id, texts[3] ?? "");
-    expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([
-      ["WARN", "too_long"],
-      ["WARN", "too_long"],
-    ]);
-    expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
-    await client.turn(agent.id, "echo");
-    const sent = requests.map(({ body }) => words.filter((word) => JSON.stringify(body).includes(word)));
-    expect(sent.slice(3)).toEqual([["alpha", "bravo", "charlie", "delta"], ["charlie", "delta"], ["delta"], ["delta", "echo"]]);
-  });
+  it.for([
+    ["with a status", provider.error(400, "prompt is too long: 5 tokens > 4 maximum")],
+    ["inside of the stream", provider.failsAtOnce("Trying to keep 5 tokens: the model is loaded with context length of only 4")],
+    ["inside of the stream, in other words", provider.failsAtOnce("Context size has been exceeded.")],
+  ] as const)(
+    "a conversation that is longer than the model reads, as it is told %s, is shortened until it is read, and stays so",
+    async ([, tooLong]) => {
+      const { requests, client, agent } = await appWith(provider, [hello, hello, hello, tooLong, tooLong, hello, hello]);
+      const words = ["alpha", "bravo", "charlie", "delta", "echo"];
+      const texts = words.map((word) => `${word} ${"x".repeat(40_000)}`);
+      for (const text of texts.slice(0, 3)) await client.turn(agent.id, text);
+      const events = await client.turn(agent.id, texts[3] ?? "");
+      expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([
+        ["WARN", "too_long"],
+        ["WARN", "too_long"],
+      ]);
+      expect(ofType(events, "Done")).toMatchObject([{ reason: "COMPLETED" }]);
+      await client.turn(agent.id, "echo");
+      const sent = requests.map(({ body }) => words.filter((word) => JSON.stringify(body).includes(word)));
+      expect(sent.slice(3)).toEqual([["alpha", "bravo", "charlie", "delta"], ["charlie", "delta"], ["delta"], ["delta", "echo"]]);
+    },
+  );
 
   it("a message that alone is longer than the model reads ends its turn, and the next message goes without it", async () => {
     const tooLong = provider.error(413, "request too large");
