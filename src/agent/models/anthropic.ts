@@ -1,4 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import { isJsonObject } from "../../lib/json.ts";
 import { activityFetch } from "./activity-fetch.ts";
 import {
   ModelError,
@@ -174,7 +175,7 @@ type OpenBlock =
   | { readonly type: "text" }
   | { readonly type: "thinking"; signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string }
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; arguments: string }
+  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown; arguments: string }
   | { readonly type: "other" };
 
 async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>): AsyncGenerator<ModelEvent> {
@@ -189,9 +190,8 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
         break;
       case "content_block_start": {
         if (open.has(event.index)) throw malformed(`block ${event.index} began twice`);
-        const block = openBlock(event.content_block);
-        open.set(event.index, block);
-        yield* begin(event.index, block);
+        open.set(event.index, openBlock(event.content_block));
+        yield* begin(event.index, event.content_block);
         break;
       }
       case "content_block_delta":
@@ -223,19 +223,24 @@ function openBlock(block: Anthropic.ContentBlock): OpenBlock {
     case "text":
       return { type: "text" };
     case "thinking":
-      return { type: "thinking", signature: "" };
+      return { type: "thinking", signature: block.signature || "" };
     case "redacted_thinking":
       return { type: "redacted_thinking", data: block.data };
     case "tool_use":
-      return { type: "tool_use", id: block.id, name: block.name, arguments: "" };
+      return { type: "tool_use", id: block.id, name: block.name, input: block.input, arguments: "" };
     default:
       return { type: "other" };
   }
 }
 
-function* begin(index: number, block: OpenBlock): Generator<ModelEvent> {
-  if (block.type === "text") yield { type: "text_start", block: index };
+/** Claude begins with empty blocks. Other servers that speak the protocol may send a block whole. */
+function* begin(index: number, block: Anthropic.ContentBlock): Generator<ModelEvent> {
+  if (block.type === "text") {
+    yield { type: "text_start", block: index };
+    if (block.text) yield { type: "text_delta", block: index, text: block.text };
+  }
   if (block.type === "thinking" || block.type === "redacted_thinking") yield { type: "thinking_start", block: index };
+  if (block.type === "thinking" && block.thinking) yield { type: "thinking_delta", block: index, text: block.thinking };
 }
 
 function* extend(index: number, block: OpenBlock | undefined, delta: Anthropic.RawContentBlockDelta): Generator<ModelEvent> {
@@ -272,8 +277,8 @@ function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
       yield { type: "thinking_end", block: index, signature: null, redacted: block.data };
       return;
     case "tool_use": {
-      // A call without any argument comes without a single fragment.
-      const args = block.arguments === "" ? "{}" : block.arguments;
+      // A call without any argument, or that began whole, comes without a single fragment.
+      const args = block.arguments || JSON.stringify(isJsonObject(block.input) ? block.input : {});
       yield { type: "tool_use", block: index, id: block.id, name: block.name, arguments: args };
       return;
     }

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { anthropicModel, type AnthropicOptions } from "../../../src/agent/models/anthropic.ts";
 import { startTestApp, type TestAppOptions } from "../../support/app.ts";
-import { answers, messageStream, streamed, type MessagesBody } from "../../support/providers/anthropic-stream.ts";
+import {
+  answers,
+  messageStream,
+  streamed,
+  type MessagesBody,
+  type StreamEvent,
+} from "../../support/providers/anthropic-stream.ts";
 import { providerServer, type ProviderAnswer } from "../../support/providers/provider-server.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
 import { SendMessageDocument } from "../../generated/documents.ts";
@@ -188,6 +194,24 @@ describe("Claude by the real SDK, over the wire", () => {
       "broken",
     ]);
     expect(ofType(events, "TextChunkEnd").filter((event) => !event.aborted)).toMatchObject([{ text: "Hello." }]);
+  });
+
+  it("takes what a block has when it begins: servers that speak the protocol may send it whole", async () => {
+    const whole = messageStream([], "tool_use");
+    const begins = [
+      { type: "text", text: "I will read." },
+      { type: "tool_use", id: "toolu_a", name: "fs_read", input: { path: "a.txt" } },
+    ].flatMap((block, index): StreamEvent[] => [
+      { type: "content_block_start", index, content_block: block },
+      { type: "content_block_stop", index },
+    ]);
+    const { client, agent } = await appWith([
+      streamed([...whole.slice(0, 2), ...begins, ...whole.slice(2)]),
+      answers([{ text: ["It says alpha."] }], "end_turn"),
+    ]);
+    const events = await client.turn(agent.id, "read");
+    expect(textOf(events)).toBe("I will read.It says alpha.");
+    expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED", output: "alpha" } }]);
   });
 
   it("ignores events and blocks that it does not know, as the protocol asks", async () => {
