@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type Anthropic from "@anthropic-ai/sdk";
 import { isJsonObject } from "../../lib/json.ts";
 import { activityFetch } from "./activity-fetch.ts";
@@ -73,7 +74,7 @@ export function anthropicModel(options: AnthropicOptions): Model {
         const stream = await client
           .withOptions({ fetch: activityFetch(heard) })
           .messages.create({ ...body(request, name, options), stream: true }, { signal });
-        yield* translate(stream);
+        yield* translate(stream, idsOf(request.messages));
       } catch (error) {
         signal.throwIfAborted();
         throw modelError(Sdk, error, apiKey);
@@ -178,7 +179,20 @@ type OpenBlock =
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown; arguments: string }
   | { readonly type: "other" };
 
-async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>): AsyncGenerator<ModelEvent> {
+/** The ids of the calls of a conversation. */
+function idsOf(messages: readonly ModelMessage[]): Set<string> {
+  return new Set(messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []))));
+}
+
+/** The id of a call, which is taken from now on: one of our own if the provider would refuse that which came. */
+function taken(ids: Set<string>, given: string): string {
+  const id = /^[a-zA-Z0-9_-]+$/.test(given) && !ids.has(given) ? given : `toolu_${randomUUID().replaceAll("-", "")}`;
+  ids.add(id);
+  return id;
+}
+
+/** `ids` are those that calls of the conversation have. */
+async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>, ids: Set<string>): AsyncGenerator<ModelEvent> {
   const open = new Map<number, OpenBlock>();
   let stopReason: StopReason | null = null;
   let usage = NO_TOKENS;
@@ -190,7 +204,7 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
         break;
       case "content_block_start": {
         if (open.has(event.index)) throw malformed(`block ${event.index} began twice`);
-        open.set(event.index, openBlock(event.content_block));
+        open.set(event.index, openBlock(event.content_block, ids));
         yield* begin(event.index, event.content_block);
         break;
       }
@@ -218,7 +232,7 @@ async function* translate(stream: AsyncIterable<Anthropic.RawMessageStreamEvent>
   yield { type: "end", stopReason, usage };
 }
 
-function openBlock(block: Anthropic.ContentBlock): OpenBlock {
+function openBlock(block: Anthropic.ContentBlock, ids: Set<string>): OpenBlock {
   switch (block.type) {
     case "text":
       return { type: "text" };
@@ -227,7 +241,7 @@ function openBlock(block: Anthropic.ContentBlock): OpenBlock {
     case "redacted_thinking":
       return { type: "redacted_thinking", data: block.data };
     case "tool_use":
-      return { type: "tool_use", id: block.id, name: block.name, input: block.input, arguments: "" };
+      return { type: "tool_use", id: taken(ids, block.id), name: block.name, input: block.input, arguments: "" };
     default:
       return { type: "other" };
   }

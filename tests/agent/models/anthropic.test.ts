@@ -9,6 +9,7 @@ import {
   messageStream,
   streamed,
   type MessagesBody,
+  type StreamBlock,
   type StreamEvent,
 } from "../../support/providers/anthropic-stream.ts";
 import { providerServer, type ProviderAnswer } from "../../support/providers/provider-server.ts";
@@ -212,6 +213,25 @@ describe("Claude by the real SDK, over the wire", () => {
     const events = await client.turn(agent.id, "read");
     expect(textOf(events)).toBe("I will read.It says alpha.");
     expect(ofType(events, "ToolEnd")).toMatchObject([{ call: { state: "COMPLETED", output: "alpha" } }]);
+  });
+
+  it("gives calls ids of their own if those that come are not unique in the conversation, or of a form that is refused", async () => {
+    const reads = (id: string, path: string): StreamBlock => ({ tool: "fs_read", id, json: [JSON.stringify({ path })] });
+    const { provider, client, agent } = await appWith([
+      answers([reads("toolu_a", "a.txt"), reads("toolu_a", "b.txt")], "tool_use"),
+      answers([reads("toolu_a", "b.txt"), reads("", "b.txt"), reads("call:1", "a.txt")], "tool_use"),
+      answers([{ text: ["Hello."] }], "end_turn"),
+    ]);
+    expect(textOf(await client.turn(agent.id, "read"))).toBe("Hello.");
+    const blocks = provider.requests[2]?.body.messages.flatMap(({ content }) => content) ?? [];
+    const ids = blocks.flatMap(({ type, id }) => (type === "tool_use" ? [String(id)] : []));
+    expect(ids[0]).toBe("toolu_a");
+    expect(new Set(ids).size).toBe(5);
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
+    const results = blocks.filter(({ type }) => type === "tool_result");
+    expect(results.map((result) => [result["tool_use_id"], result["content"]])).toEqual(
+      ["alpha", "beta", "beta", "beta", "alpha"].map((content, place) => [ids[place], content]),
+    );
   });
 
   it("ignores events and blocks that it does not know, as the protocol asks", async () => {
