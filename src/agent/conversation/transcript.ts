@@ -133,6 +133,8 @@ export class Transcript {
   #model = "";
   /** The bytes of the window that was made last, besides its task. */
   #given = 0;
+  /** The room before the windows since the model's last answer were made shorter; null if none was. */
+  #roomBefore: number | null = null;
   /** Counts what was committed or forgotten: what was read before it is not remembered. */
   #changes = 0;
 
@@ -157,6 +159,7 @@ export class Transcript {
   /** The model of this name reads the windows from now on. */
   readBy(model: string): void {
     const before = this.#room;
+    if (this.#model !== model) this.#roomBefore = null;
     this.#model = model;
     if (this.#room !== before) this.forget();
   }
@@ -181,14 +184,17 @@ export class Transcript {
 
   /**
    * The model has said that the window that it was given last is longer than it reads: what it has besides the task is half as long
-   * from now on. False if it cannot be shorter: there is next to nothing, or the newest step alone is more than its room.
+   * from now on. False if it cannot be shorter: there is next to nothing, or the newest step alone is more than its room. Later
+   * windows have the room of before then, since what was too long is not what was left out.
    */
   shorten(): boolean {
     const half = Math.floor(this.#given / 2);
-    if (half >= this.#room || half < LEAST_WINDOW_BYTES) return false;
-    this.#shortened.set(this.#of.agentId, { model: this.#model, bytes: half });
+    const isShorter = half < this.#room && half >= LEAST_WINDOW_BYTES;
+    this.#roomBefore ??= this.#room;
+    this.#shortened.set(this.#of.agentId, { model: this.#model, bytes: isShorter ? half : this.#roomBefore });
+    if (!isShorter) this.#roomBefore = null;
     this.forget();
-    return true;
+    return isShorter;
   }
 
   /**
@@ -197,6 +203,7 @@ export class Transcript {
    */
   committed({ joins = [], messages = [] }: Pick<OwnerChange, "joins" | "messages">): void {
     this.#changes += 1;
+    if (messages.some(({ kind }) => kind === "ASSISTANT")) this.#roomBefore = null;
     if (joins.length > 0) this.forget();
     else this.#remember(messages.map(messageOf));
   }

@@ -138,6 +138,35 @@ describe("the transcript's window is bounded in bytes, whatever people and tools
     expect((await transcript.window({ transcriptLength: 41 }, 200)).bytes).toBeGreaterThan(readBytes);
   });
 
+  it("a task that alone is too long leaves the room of later windows as it was: nothing was won by shortening them", async () => {
+    const { sql, agentId, add } = await conversation();
+    const say = async (words: string, times: number): Promise<void> => {
+      for (let time = 0; time < times; time += 1) await add("USER", [{ type: "text", text: `${words} ${"x".repeat(1_000)}` }]);
+    };
+    await say("before", 3);
+    await add("USER", [{ type: "text", text: "t".repeat(60_000) }]);
+    const transcript = new Transcripts(new Images()).of(sql, "acme", agentId);
+    transcript.readBy("small");
+    const seen = async (transcriptLength: number): Promise<string> =>
+      JSON.stringify(await (await transcript.window({ transcriptLength }, 200)).messages());
+    await seen(4);
+    expect(transcript.shorten()).toBe(true);
+    expect(await seen(4)).not.toContain("before");
+    expect(transcript.shorten()).toBe(false);
+    await say("after", 20);
+    expect((await seen(24)).match(/after/g)).toHaveLength(20);
+    // The task is too long among what was said before, too. The room that is found now is the one that stays.
+    expect(transcript.shorten()).toBe(true);
+    expect((await seen(24)).match(/after/g)).toHaveLength(20);
+    transcript.committed({ messages: [notCommitted(agentId, 10)] });
+    await add("USER", [{ type: "text", text: "t".repeat(60_000) }]);
+    transcript.forget();
+    await seen(25);
+    expect(transcript.shorten()).toBe(false);
+    await say("later", 40);
+    expect((await seen(65)).match(/later/g)?.length).toBeLessThan(40);
+  });
+
   it("one answer whose results alone are too long goes to the model with them", async () => {
     const { sql, agentId, add } = await conversation();
     await add("USER", [{ type: "text", text: "the task" }]);
