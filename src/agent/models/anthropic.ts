@@ -301,13 +301,13 @@ function* end(index: number, block: OpenBlock): Generator<ModelEvent> {
   }
 }
 
-/** The counts so far: those of a later event are totals, and stand in the place of the earlier ones. */
-function usageOf(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage, before: TokenUsage): TokenUsage {
+/** The counts so far: those of a later event are totals, and stand in the place of the earlier ones. Servers may count in part, or not at all. */
+function usageOf(usage: Partial<Anthropic.Usage | Anthropic.MessageDeltaUsage> | undefined, before: TokenUsage): TokenUsage {
   return {
-    inputTokens: usage.input_tokens ?? before.inputTokens,
-    outputTokens: usage.output_tokens,
-    cacheReadTokens: usage.cache_read_input_tokens ?? before.cacheReadTokens,
-    cacheWriteTokens: usage.cache_creation_input_tokens ?? before.cacheWriteTokens,
+    inputTokens: usage?.input_tokens ?? before.inputTokens,
+    outputTokens: usage?.output_tokens ?? before.outputTokens,
+    cacheReadTokens: usage?.cache_read_input_tokens ?? before.cacheReadTokens,
+    cacheWriteTokens: usage?.cache_creation_input_tokens ?? before.cacheWriteTokens,
   };
 }
 

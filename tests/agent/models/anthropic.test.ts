@@ -292,6 +292,23 @@ describe("Claude by the real SDK, over the wire", () => {
     expect((await client.agent(agent.id)).usage.inputTokens).toBe(2 * 2_147_483_647);
   });
 
+  it("counts what a server counts in part, or not at all", async () => {
+    const uncounted = (text: string, usage: object | undefined): ProviderAnswer =>
+      streamed(
+        messageStream([{ text: [text] }], "end_turn").map((event) =>
+          event.type === "message_start"
+            ? { type: event.type, message: { content: [], ...(usage === undefined ? {} : { usage }) } }
+            : Object.assign(event, { usage: undefined }),
+        ),
+      );
+    const { client, agent } = await appWith([uncounted("Hello.", { input_tokens: 5 }), uncounted("Bye.", undefined)]);
+    const events = await client.turn(agent.id, "hi");
+    expect(textOf(events)).toBe("Hello.");
+    expect(ofType(events, "TokensUsed")).toMatchObject([{ inputTokens: 5, outputTokens: 0, totalTokens: 5 }]);
+    expect(textOf(await client.turn(agent.id, "bye"))).toBe("Bye.");
+    expect((await client.agent(agent.id)).usage).toMatchObject({ inputTokens: 5, totalTokens: 5 });
+  });
+
   it("says that there is no cost if the model has no price", async () => {
     const { client, agent } = await appWith([answers([{ text: ["Hello."] }], "end_turn")]);
     expect(ofType(await client.turn(agent.id, "hi"), "TokensUsed")).toMatchObject([{ costUsd: null }]);
