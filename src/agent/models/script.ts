@@ -106,6 +106,8 @@ function* problemsOf({ when, find, say = [], call = [] }: ScriptReply): Generato
   if (find === undefined && repeats) yield " repeats lines with `each`, and has no `find` that finds them";
   if (find === undefined && (when.atLeast !== undefined || when.atMost !== undefined))
     yield ".when counts lines, and there is no `find` that finds them";
+  if (when.isError !== undefined && when.result === undefined)
+    yield ".when.isError is said of a result, and there is no `result` that names its tool";
   if (call.some((entry) => entry.input !== undefined && entry.arguments !== undefined))
     yield ".call has an entry with both `input` and `arguments`: give one";
 }

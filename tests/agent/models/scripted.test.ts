@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { parseScript } from "../../../src/agent/models/script.ts";
 import { startTestApp } from "../../support/app.ts";
 import { connect, ofType, textOf } from "../../support/client.ts";
 
@@ -32,4 +33,11 @@ it("a scripted model takes what the server tells it in brackets for no person's 
   const events = await client.turn(agent.id, "hello");
   expect(ofType(events, "FileChanged")).toHaveLength(1);
   expect(textOf(events)).toBe("You said: hello");
+});
+
+it("a script whose condition would not be looked at is refused, with the field that is wrong", () => {
+  const script = { replies: [{ when: { isError: true }, say: ["It failed."] }] };
+  expect(() => parseScript("s.json", JSON.stringify(script))).toThrow(
+    "s.json: replies.0.when.isError is said of a result, and there is no `result` that names its tool",
+  );
 });
