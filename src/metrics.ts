@@ -86,7 +86,7 @@ export function serverMetrics(sources: MetricSources): Registry {
   gauge("triplane_subscriptions", "Streams that are followed.", () => tails.followers - broadcasts.size);
   gauge("triplane_broadcasts", "Broadcasts, each of which follows for all of its members.", () => broadcasts.size);
   gauge("triplane_broadcast_members", "Streams that are told of events by broadcasts now.", () => broadcasts.members);
-  counter("triplane_slow_readers_closed_total", "Streams that were closed since nobody read them.", () => slowReaders.closed);
+  counter("triplane_slow_readers_closed_total", "Connections that were closed since nobody read them.", () => slowReaders.closed);
   gauge("triplane_tools_running", "Tool calls that run.", () => slots.load.running);
   gauge("triplane_tools_waiting", "Tool calls that wait for a place.", () => slots.load.waiting);
   counter(

@@ -85,10 +85,12 @@ export async function startServer(
           return void yoga(request, response);
         }
         default:
-          if (path?.startsWith(IMAGES_PATH) === true)
+          if (path?.startsWith(IMAGES_PATH) === true) {
+            options.slowReaders.watchResponse(response);
             return void answerImage(request, response, options.imageLinks, shared.services).catch((error: unknown) =>
               answer(response, 503, mask(error).message),
             );
+          }
           return answer(response, 404, "GraphQL is at /graphql; /healthz, /readyz and /metrics are for operators");
       }
     },

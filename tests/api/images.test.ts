@@ -5,15 +5,9 @@ import { startTestApp } from "../support/app.ts";
 import { NEIGHBOURS } from "../support/actors.ts";
 import { stillClock } from "../support/clock.ts";
 import { connect, type TestClient } from "../support/client.ts";
+import { DOT, png } from "../support/images.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 import { playedModel, says } from "../support/models.ts";
-
-const DOT = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
-/** A small image with so many bytes after it, which no reader of images minds. */
-const png = (bytes: number, seed = 0): string => Buffer.concat([DOT, Buffer.alloc(bytes, seed)]).toString("base64");
 
 /** The images of an agent's messages, as their reader is told of them. */
 async function imagesOf(client: TestClient, id: string) {

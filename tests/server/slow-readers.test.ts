@@ -1,9 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
+import { connect as tcp } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import WebSocket from "ws";
+import { MessageImagesDocument, SendMessageDocument } from "../generated/documents.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
+import { png } from "../support/images.ts";
 import { chunk, insertAgent } from "../support/log.ts";
 
 const READER_TIMES = { stallMs: 300, graceMs: 200 };
@@ -111,6 +115,28 @@ describe("a slow reader harms only itself (invariant 10)", () => {
     expect(error.message).toContain("aborted");
     expect(text).toContain("event: next");
     expect(text).not.toContain("event: complete");
+  });
+
+  it("a connection that takes nothing of the images that it asks for is closed", async () => {
+    const app = await startTestApp({ overrides: { readerTimes: { stallMs: 300, graceMs: 1 } } });
+    const client = connect(app.url);
+    const { id } = await client.createAgent();
+    const images = [{ mediaType: "PNG", data: png(3_000_000) } as const];
+    await client.get(SendMessageDocument, { input: { agentId: id, text: "look", images } });
+    const { agent } = await client.get(MessageImagesDocument, { id });
+    const blocks = agent?.messages.nodes.flatMap((message) => message.blocks ?? []) ?? [];
+    const [path] = blocks.flatMap((block) => ("viewerUrl" in block ? [block.viewerUrl] : []));
+    const { host, hostname, port } = new URL(app.url);
+    const socket = tcp(Number(port), hostname).pause();
+    onTestFinished(() => void socket.destroy());
+    // More than the system's buffers take on their own.
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(5));
+    await expect.poll(() => metric(app, "triplane_slow_readers_closed_total")).toBe(1);
+    let bytes = 0;
+    socket.on("data", (chunk) => (bytes += chunk.length)).on("error", () => {});
+    socket.resume();
+    await once(socket, "close");
+    expect(bytes).toBeLessThan(5 * 3_000_000);
   });
 
   it("a reader that comes back in time hears why, and one that has nothing to take stays", async () => {
