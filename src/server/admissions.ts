@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { GraphQLError } from "graphql";
 import type { Actor } from "../agent/actors/actor.ts";
 import { AGAIN_MS } from "../db/retry-while-unavailable.ts";
 import type { Sql } from "../db/sql.ts";
 import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Clock } from "../lib/clock.ts";
+import { messageOf } from "../lib/text.ts";
 import type { Admission } from "../resolvers/admission.ts";
 import type { Asker, Identified } from "./authenticate.ts";
 import { clientError } from "../resolvers/errors.ts";
@@ -92,7 +94,7 @@ export class Admissions {
       const now = present === null ? null : rightsOf(present);
       refuse(watched, ({ rights }) => (rights === now ? null : { reason: NOBODY() }));
     } catch (error) {
-      if (!(error instanceof StorageUnavailable)) return refuse(watched, () => ({ reason: error }));
+      if (!(error instanceof StorageUnavailable)) return refuse(watched, () => ({ reason: signInFailure(error) }));
       await delay(AGAIN_MS);
       await this.#sql.outages.over().catch((reason: unknown) => refuse(watched, () => ({ reason })));
     }
@@ -154,6 +156,27 @@ function refuse({ streams }: Watched, why: (stream: Stream) => { readonly reason
     streams.delete(stream);
     stream.refuse(refusal.reason);
   }
+}
+
+/** What sign-in threw, or that it was late, and the errors that are shown in the place of that. */
+const signInFailures = new WeakSet<object>();
+
+/** What sign-in threw, as an error that is known to be its failure. */
+function signInFailure(thrown: unknown): Error {
+  const failure = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
+  signInFailures.add(failure);
+  return failure;
+}
+
+/** The error that is shown in the place of another: a failure of sign-in stays one. */
+export function shownAs(shown: GraphQLError, error: unknown): GraphQLError {
+  if (error instanceof Error && signInFailures.has(error)) signInFailures.add(shown);
+  return shown;
+}
+
+/** True if a stream ends since sign-in failed: its reader connects again, for a sign-in may be away for a while. */
+export function isSignInFailure(errors: readonly GraphQLError[] | undefined): boolean {
+  return errors?.some((error) => signInFailures.has(error)) === true;
 }
 
 const NOBODY = (): Error =>

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { ExecutionResult } from "graphql";
 import { isAsyncIterable, type FetchAPI, type Plugin } from "graphql-yoga";
 import { BACKED_UP_BYTES, type Line } from "../events/following/line.ts";
+import { isSignInFailure } from "./admissions.ts";
 import { formatted } from "./errors.ts";
 
 /** The time between two comments that keep a silent stream open, in ms. */
@@ -97,6 +98,7 @@ class EventStream implements Line {
     try {
       for (let next = await answers.next(); next.done !== true; next = await answers.next()) {
         const { data, errors } = next.value;
+        if (isSignInFailure(errors)) return void this.#body.destroy();
         this.send(Buffer.from(JSON.stringify(errors === undefined ? { data } : { data, errors: errors.map(formatted) })));
         await this.drained(signal);
       }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
 import type { Logger } from "../lib/log.ts";
 import { waitWhileUnavailable } from "../resolvers/timeline.ts";
 import type { Access } from "./access.ts";
@@ -80,7 +81,10 @@ export async function startServer(
           const refusal = bodyProblem(request);
           if (refusal !== null) return refuseRequest(response, refusal);
           options.slowReaders.watchResponse(response);
-          response.once("pipe", () => streams.add(response));
+          response.once("pipe", (stream: Readable) => {
+            streams.add(response);
+            endWith(stream, response);
+          });
           response.once("close", () => streams.delete(response));
           return void yoga(request, response);
         }
@@ -143,6 +147,13 @@ function refuseRequest(response: ServerResponse, { status, message }: RequestRef
 
 function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
+}
+
+/** Breaks off the answer of a stream that is destroyed before its end: a pipe alone would leave it open, and silent. */
+function endWith(stream: Readable, response: ServerResponse): void {
+  stream.once("close", () => {
+    if (!stream.readableEnded) response.destroy();
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

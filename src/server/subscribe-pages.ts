@@ -15,6 +15,7 @@ import type { Line } from "../events/following/line.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
 import type { Admission } from "../resolvers/admission.ts";
 import type { Context, Reader } from "../resolvers/context.ts";
+import { shownAs } from "./admissions.ts";
 import { ownPageContext, sharedPageContext } from "./context.ts";
 import { boundedAnswer } from "./errors.ts";
 
@@ -145,7 +146,7 @@ function answers(
           return await fail({ data: null, errors: value.errors?.slice(0, 1) ?? [] });
         }
       } catch (error) {
-        return fail({ errors: [mask(error)] });
+        return fail({ errors: [shownAs(mask(error), error)] });
       }
     },
     async return() {

@@ -10,6 +10,7 @@ import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
+import { isSignInFailure } from "./admissions.ts";
 import { askerOf, whyClosed, type Asker, type Identified } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
@@ -120,6 +121,7 @@ export function serveWebSocket(
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
         if (errors === undefined) return;
         closeToNobody(extra.socket, errors);
+        if (isSignInFailure(errors)) closeToConnectAgain(extra.socket);
         return { ...(data === undefined ? {} : { data }), errors: errors.map(formatted) };
       },
     },
@@ -194,7 +196,7 @@ async function identify(
   try {
     return await asker.identify();
   } catch (error) {
-    webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, "sign-in failed: connect again");
+    closeToConnectAgain(webSocket);
     return mask(error);
   }
 }
@@ -215,6 +217,11 @@ async function orErrors<Answer>(
 function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
   if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
     webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is not admitted any more");
+}
+
+/** Closes the socket of somebody whose sign-in failed. */
+function closeToConnectAgain(webSocket: WebSocket): void {
+  webSocket.close(CLOSE_CODES.TRY_AGAIN_LATER, "sign-in failed: connect again");
 }
 
 function headersOf(headers: IncomingHttpHeaders): Headers {

@@ -101,6 +101,35 @@ describe("a sign-in that fails (invariant 11)", () => {
     expect(closed).toMatchObject({ code: 1013, reason: "sign-in failed: connect again" });
     expect(logged).toContain(`an operation failed: Error: ${SECRET}`);
   });
+
+  it("closes a socket on which a subscription waits alike, so that it goes on since its cursor", async () => {
+    const { url, signIn, logged } = await failingSignIn();
+    const pages = connect(url).iterate("subscription { control { cursor } }");
+    await pages.next();
+    signIn.isAway = true;
+    const closed: unknown = await pages.next().catch((error: unknown) => error);
+    expect(closed).toMatchObject({ code: 1013, reason: "sign-in failed: connect again" });
+    expect(logged).toContain(`an operation failed: Error: ${SECRET}`);
+  });
+
+  it("ends an SSE stream that waits without a word and without `complete`, which means the same", async () => {
+    const { url, signIn } = await failingSignIn();
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ query: "subscription { control { cursor } }" }),
+    });
+    let text = "";
+    const read = async (): Promise<void> => {
+      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += chunk;
+        if (text.includes("event: next")) signIn.isAway = true;
+      }
+    };
+    await expect(read()).rejects.toThrow("terminated");
+    expect(text).not.toContain("errors");
+    expect(text).not.toContain("complete");
+  });
 });
 
 describe("the name of an actor", () => {
