@@ -1,6 +1,8 @@
 import { GraphQLError, type ExecutionArgs, type ExecutionResult } from "graphql";
 import { isAsyncIterable, type Plugin } from "graphql-yoga";
 import type { Context } from "../resolvers/context.ts";
+import { sizeOf } from "../lib/size.ts";
+import { clientError } from "../resolvers/errors.ts";
 import { priceOf } from "./price.ts";
 import type { Subscribe, SubscribePages } from "./subscribe-pages.ts";
 
@@ -26,6 +28,7 @@ export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
     left?.addEventListener("abort", () => (hasLeft = true), { once: true });
     let end = (): void => {};
     try {
+      refuseLarge(contextOf(args));
       charge(args);
       end = room?.open() ?? end;
     } catch (error) {
@@ -47,7 +50,12 @@ export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
 }
 
 /** The part of the context that prices need: its room, and what says if there still is a reader, of a socket's operation or of a request. */
-type PricedContext = Partial<Pick<Context, "room">> & { readonly operationEnded?: AbortSignal; readonly request?: Request };
+type PricedContext = Partial<Pick<Context, "room">> & {
+  readonly operationEnded?: AbortSignal;
+  readonly messageBytes?: number;
+  readonly request?: Request;
+  readonly params?: object;
+};
 
 /** GraphQL does not know the type of a context. */
 function contextOf({ contextValue }: ExecutionArgs): PricedContext {
@@ -63,6 +71,19 @@ function notAcceptable(): GraphQLError {
   return new GraphQLError("a subscription is answered as text/event-stream: say so in Accept, or use a WebSocket", {
     extensions: { code: "BAD_REQUEST", http: { status: 406 } },
   });
+}
+
+/** The most bytes of a request or a message that subscribes: it is kept for as long as the subscription is open. */
+const SUBSCRIPTION_BYTES = 128 * 1024;
+
+/** Throws if what subscribes is larger than a document with some variables. */
+function refuseLarge({ messageBytes, request, params }: PricedContext): void {
+  const bytes = messageBytes ?? Math.max(Number(request?.headers.get("content-length") ?? 0), sizeOf(params));
+  if (bytes > SUBSCRIPTION_BYTES)
+    throw clientError(
+      "DOCUMENT_TOO_LARGE",
+      `what subscribes has ${bytes} bytes, and ${SUBSCRIPTION_BYTES} are the most, with its document, variables and extensions`,
+    );
 }
 
 /** Throws if the operation is too dear, or the actor has no room for it now. Who is nobody is refused elsewhere. */

@@ -11,12 +11,21 @@ export class SocketOperations {
   /** By the ids that the client gives, which it may give again. */
   readonly #underway = new Map<string, { readonly payload: object; readonly end: AbortController }>();
 
+  #messageBytes = 0;
+
   constructor(socket: WebSocket) {
+    // Before graphql-ws reads the message.
+    socket.prependListener("message", (message: RawData) => (this.#messageBytes = Buffer.isBuffer(message) ? message.length : 0));
     socket.on("message", (message) => {
       const id = completedId(message);
       if (id !== null) this.#abort(id);
     });
     socket.once("close", () => [...this.#underway.keys()].forEach((id) => this.#abort(id)));
+  }
+
+  /** The size of the message that came last, in bytes: while one is handled, its own. */
+  get messageBytes(): number {
+    return this.#messageBytes;
   }
 
   /** An operation begins, with the payload of its message. The signal aborts when the client completes it, or leaves. */

@@ -62,6 +62,7 @@ export function serveWebSocket(
         ),
       ];
     const operationEnded = extra.operations?.begin(id, payload);
+    const messageBytes = extra.operations?.messageBytes ?? 0;
     const identified = extra.asker === undefined ? null : await identify(extra.asker, webSocket, mask);
     if (identified instanceof GraphQLError) return [identified];
     const socket = connections.get(webSocket);
@@ -69,6 +70,7 @@ export function serveWebSocket(
     const envelope = yoga.getEnveloped({
       asker: extra.asker,
       operationEnded,
+      messageBytes,
       ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
       ...(identified === null ? {} : { identified }),
     });

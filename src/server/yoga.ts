@@ -26,6 +26,8 @@ export const BODY_BYTES = 8 * 1024 * 1024;
 export type TransportContext = {
   readonly asker?: Asker;
   readonly operationEnded?: AbortSignal;
+  /** The size of the WebSocket's message with the operation, in bytes. */
+  readonly messageBytes?: number;
   /** Opens the line to the reader of a subscription. */
   readonly line?: () => Line;
   identified?: Identified;

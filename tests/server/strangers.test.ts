@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect as tcp } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import WebSocket from "ws";
 import { SendMessageDocument } from "../generated/documents.ts";
 import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { connect } from "../support/client.ts";
@@ -88,6 +89,35 @@ describe("documents", () => {
     expect(JSON.parse((await post(app.url, nested(2, "20"))).text)).toMatchObject({ data: { agents: { nodes: [] } } });
     const next = connect(app.url).iterate(large).next();
     await expect(next.catch((error: unknown) => JSON.stringify(error))).resolves.toContain("DOCUMENT_TOO_LARGE");
+  });
+});
+
+describe("what subscribes (invariant 13)", () => {
+  it("is kept for as long as its subscription is open, and is bounded as a document is, on every transport", async () => {
+    const { url } = await startTestApp();
+    const query = "subscription { control { cursor } }";
+    const long = "x".repeat(200_000);
+    const socket = new WebSocket(url.replace(/^http/, "ws"), "graphql-transport-ws");
+    onTestFinished(() => socket.terminate());
+    await once(socket, "open");
+    const answer = async (message: object): Promise<string> => {
+      socket.send(JSON.stringify(message));
+      for (;;) {
+        const [answered] = (await once(socket, "message")) as [Buffer];
+        if (!answered.includes('"complete"')) return String(answered);
+      }
+    };
+    await answer({ type: "connection_init" });
+    for (const [index, given] of [{ extensions: { long } }, { variables: { long } }, { long }].entries())
+      expect(await answer({ id: `${index}`, type: "subscribe", payload: { query, ...given } })).toContain("DOCUMENT_TOO_LARGE");
+    expect(await answer({ id: long, type: "subscribe", payload: { query } })).toContain("DOCUMENT_TOO_LARGE");
+    expect(await answer({ id: "last", type: "subscribe", payload: { query } })).toContain('"cursor"');
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ query, extensions: { long } }),
+    });
+    expect(await response.text()).toContain("DOCUMENT_TOO_LARGE");
   });
 });
 
