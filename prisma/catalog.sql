@@ -255,7 +255,7 @@ BEGIN
 
   -- An agent that only has shells has no turn to interrupt: the next one must not end for that.
   IF v_change.interrupt IS NOT NULL AND NOT v_is_idle THEN
-    -- Each server has a clock of its own: an interrupt is later than one before it, and than the messages that it is for.
+    -- Each server has a clock of its own: an interrupt is later than one before it, and not earlier than the messages that it is for.
     UPDATE agent SET interrupt_at = greatest((v_change.interrupt ->> 'at')::timestamptz, interrupt_at + interval '1 millisecond',
                        (SELECT max(m.created_at) FROM message m WHERE m.agent_id = p_agent AND m.ordinal IS NULL AND m.withdrawn_at IS NULL)),
                      -- Each person's note is told, if several interrupt.

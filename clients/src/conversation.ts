@@ -31,7 +31,7 @@ export type ConversationItem =
 /** What the events of an agent amount to, as people see them: its items in order. */
 export type Conversation = {
   readonly items: readonly ConversationItem[];
-  /** True while a turn is under way, also if it waits for a person. */
+  /** True while a turn is under way, also if it waits for a person, and from a message on that waits for its turn. */
   readonly isWorking: boolean;
   readonly caughtUp: boolean;
 };

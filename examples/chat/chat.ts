@@ -5,7 +5,7 @@ import type { ResumeStatus } from "../../clients/src/index.ts";
 import { changedFilesText, endedShellText } from "../../clients/src/workspace-news.ts";
 import { defaultUrl, describe, socketUrl, TerminalError } from "../demo/server.ts";
 import { Conversation, type Question } from "./conversation.ts";
-import { askedText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
+import { askedText, decisionText, elsewhereText, nameOf, questionText } from "../demo/operations.ts";
 import type { ChatEvent } from "./operations.ts";
 import { Screen } from "./screen.ts";
 
@@ -20,15 +20,6 @@ const HELP = `npm run chat -- [options]
 Type a message and press Enter, also while the agent works. If it asks, press y or n.
 Ctrl-C interrupts the agent; when it is idle, it ends the chat, as Ctrl-D does.
 Lines from a pipe go one after the other: a message when the agent is idle, y or n when it asks.`;
-
-/** What people are told of each decision. */
-const SAID: Readonly<Record<string, string>> = {
-  ALLOW: "allowed",
-  DENY: "denied",
-  DONE: "settled as done",
-  RETRY: "run again",
-  FAIL: "given up",
-};
 
 /** A key counts as an answer when no other follows within so many ms: it may be the first of a message. */
 const KEY_MS = 250;
@@ -148,9 +139,7 @@ class Chat {
       case "PermissionDecided": {
         const who = event.decidedBy.name ?? event.decidedBy.actorId;
         const tool = this.#tools.get(event.approvalId) ?? "the call";
-        screen.line(
-          `→ ${tool} ${SAID[event.decision] ?? event.decision} by ${who}${event.note === null ? "" : `: ${event.note}`}`,
-        );
+        screen.line(`→ ${tool} ${decisionText(event.decision)} by ${who}${event.note === null ? "" : `: ${event.note}`}`);
         if (event.missingDecisions > 0) return screen.line(`(${event.missingDecisions} more must allow it)`);
         return this.#answered(event.approvalId);
       }

@@ -13,6 +13,7 @@ import {
   CREATE,
   DECIDE,
   decisionOf,
+  decisionText,
   elsewhereText,
   nameOf,
   questionText,
@@ -185,8 +186,9 @@ async function decide(
   if (reasons.length > 0) return console.log(`${elsewhereText(name, reason, reasons)}\n`);
   console.log(`${questionText(kind, name)} (${reason ?? "why is no longer known"})\n${askedText(approval)}`);
   const isAllowed = options.answer === "ask" ? await ask() : options.answer === "yes";
-  await mutate(client, DECIDE, { approvalId, decision: decisionOf(kind, isAllowed), inputHash });
-  console.log(isAllowed ? "→ allowed\n" : "→ denied\n");
+  const decision = decisionOf(kind, isAllowed);
+  await mutate(client, DECIDE, { approvalId, decision, inputHash });
+  console.log(`→ ${decisionText(decision)}\n`);
 }
 
 async function ask(): Promise<boolean> {

@@ -157,6 +157,24 @@ export function decisionOf(kind: string, isYes: boolean): "RETRY" | "FAIL" | "AL
   return isYes ? "ALLOW" : "DENY";
 }
 
+/** A decision in words; one that a newer server may know as it is. */
+export function decisionText(decision: string): string {
+  switch (decision) {
+    case "ALLOW":
+      return "allowed";
+    case "DENY":
+      return "denied";
+    case "DONE":
+      return "settled as done";
+    case "RETRY":
+      return "run again";
+    case "FAIL":
+      return "given up";
+    default:
+      return decision;
+  }
+}
+
 /** The words for who may not decide on what is asked. */
 export function elsewhereText(name: string, reason: string | null, cannotDecide: readonly string[]): string {
   return `${name} waits for somebody else to decide (${reason ?? "why is no longer known"}). You may not: ${cannotDecide.join(", ")}.`;

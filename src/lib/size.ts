@@ -1,9 +1,19 @@
 /** About the room that a value takes, in bytes: texts and names count their characters, anything that is no text little. */
 export function sizeOf(value: unknown): number {
-  if (typeof value === "string" || value instanceof Uint8Array) return value.length;
-  if (typeof value !== "object" || value === null) return 8;
-  let size = 8;
-  if (Array.isArray(value)) for (const part of value) size += sizeOf(part);
-  else for (const [name, part] of Object.entries(value)) size += name.length + sizeOf(part);
+  let size = 0;
+  // However deep it is nested.
+  const left = [value];
+  while (left.length > 0) {
+    const part = left.pop();
+    if (typeof part === "string" || part instanceof Uint8Array) size += part.length;
+    else size += 8;
+    if (typeof part !== "object" || part === null || part instanceof Uint8Array) continue;
+    if (Array.isArray(part)) for (const each of part as readonly unknown[]) left.push(each);
+    else
+      for (const [name, each] of Object.entries(part)) {
+        size += name.length;
+        left.push(each);
+      }
+  }
   return size;
 }

@@ -78,7 +78,7 @@ const SUBSCRIPTION_BYTES = 128 * 1024;
 
 /** Throws if what subscribes is larger than a document with some variables. */
 function refuseLarge({ messageBytes, request, params }: PricedContext): void {
-  const bytes = messageBytes ?? Math.max(Number(request?.headers.get("content-length") ?? 0), sizeOf(params));
+  const bytes = messageBytes ?? Number(request?.headers.get("content-length") ?? sizeOf(params));
   if (bytes > SUBSCRIPTION_BYTES)
     throw clientError(
       "DOCUMENT_TOO_LARGE",

@@ -7,30 +7,37 @@ export class NotReady extends Error {
   override readonly name = "NotReady";
 }
 
-/** Why the server is not ready. Anybody may ask: the database's own words, which may name users and hosts, are for the log. */
-export function reasonOf(error: unknown, mask: (error: unknown) => GraphQLError): string {
-  if (error instanceof NotReady) return error.message;
-  return error instanceof StorageUnavailable ? "the database does not answer: the log says why" : mask(error).message;
-}
-
 /** The time that an answer to operators' probes holds, in ms: anybody may ask, and each question takes a connection. */
 const READY_MS = 1_000;
 
 /** A database that has not answered by then counts as away, in ms: health checks wait no longer. */
 const READY_ANSWER_MS = 1_500;
 
-/** The answer of a question, asked again only after READY_MS, and rejected if it does not come within READY_ANSWER_MS. */
-export function askedRarely(ask: () => Promise<unknown>): () => Promise<unknown> {
-  let last: { readonly at: number; readonly answer: Promise<unknown> } | null = null;
+/**
+ * Says why the server is not ready, or null if it is. It is asked again only after READY_MS, and counts as not ready if no answer
+ * comes within READY_ANSWER_MS. `mask` shows and logs what is neither an outage nor NotReady.
+ */
+export function readiness(ask: () => Promise<unknown>, mask: (error: unknown) => GraphQLError): () => Promise<string | null> {
+  let last: { readonly at: number; readonly answer: Promise<string | null> } | null = null;
   return () => {
     if (last === null || performance.now() - last.at >= READY_MS) {
       const late = delay(READY_ANSWER_MS, null, { ref: false }).then(() => {
         throw new NotReady(`the database has not answered for ${READY_ANSWER_MS} ms`);
       });
-      const answer = Promise.race([ask(), late]);
-      for (const promise of [answer, late]) promise.catch(() => {});
+      const answers = [ask(), late];
+      for (const promise of answers) promise.catch(() => {});
+      const answer = Promise.race(answers).then(
+        () => null,
+        (error: unknown) => reasonOf(error, mask),
+      );
       last = { at: performance.now(), answer };
     }
     return last.answer;
   };
+}
+
+/** Anybody may ask: the database's own words, which may name users and hosts, are for the log. */
+function reasonOf(error: unknown, mask: (error: unknown) => GraphQLError): string {
+  if (error instanceof NotReady) return error.message;
+  return error instanceof StorageUnavailable ? "the database does not answer: the log says why" : mask(error).message;
 }

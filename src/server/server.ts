@@ -11,7 +11,7 @@ import { answerImage } from "./images.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import { originProblem } from "./origin.ts";
 import { pricedSubscriptions } from "./priced.ts";
-import { askedRarely, reasonOf } from "./readiness.ts";
+import { readiness } from "./readiness.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { subscribePages } from "./subscribe-pages.ts";
 import { serveWebSocket } from "./websocket.ts";
@@ -58,7 +58,7 @@ export async function startServer(
   const subscribe = pricedSubscriptions(subscribePages(mask, waitWhileUnavailable));
   const yoga = makeYoga(options, shared, mask, subscribe);
   const streams = new Set<ServerResponse>();
-  const ready = askedRarely(probes.ready);
+  const whyNotReady = readiness(probes.ready, mask);
   const server = createServer(
     { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === "websocket" },
     (request, response) => {
@@ -69,10 +69,7 @@ export async function startServer(
         case "/healthz":
           return answer(response, 200, "ok");
         case "/readyz":
-          return void ready().then(
-            () => answer(response, 200, "ready"),
-            (error: unknown) => answer(response, 503, reasonOf(error, mask)),
-          );
+          return void whyNotReady().then((reason) => answer(response, reason === null ? 200 : 503, reason ?? "ready"));
         case "/metrics":
           return void answerMetrics(request, response, options, probes.metrics).catch((error: unknown) =>
             answer(response, 503, mask(error).message),

@@ -31,7 +31,8 @@ it("a conversation is working while a turn is under way, also in one that no new
   /** True if it is working when it says this text, or, of null, when another turn has ended. */
   const isWorkingAt = async (text: string | null): Promise<boolean | undefined> => {
     for (;;) {
-      const { value } = await conversations.next();
+      const { value, done } = await conversations.next();
+      if (done === true) throw new Error("the conversation has ended");
       const last = value?.items.at(-1);
       if (text === null ? last?.kind === "end" : last?.kind === "text" && last.text === text) return value?.isWorking;
     }

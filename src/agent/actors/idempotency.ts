@@ -3,6 +3,7 @@ import canonicalize from "canonicalize";
 import type { OutsideChange } from "../../db/change.ts";
 import type { Sql, Statement } from "../../db/sql.ts";
 import { readPlaceAt } from "../../events/log-page.ts";
+import { newWrite, type Write } from "../../events/write.ts";
 import { mapStrings, toJson } from "../../lib/json.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import type { Actor } from "./actor.ts";
@@ -14,7 +15,7 @@ type KeyUse = {
   readonly bodyHash: string;
   readonly resultId: string;
   readonly createdAt: Date;
-  /** The place of the event that was committed with the key; null if it cannot be found by the result's id. */
+  /** The place of the event that was committed with the key; null if it cannot be found by its write. */
   readonly position: string | number | null;
 };
 
@@ -22,7 +23,9 @@ const FIND: Statement<KeyUse, [tenant: string, actorId: string, operation: strin
   name: "find_idempotency_key",
   text: `SELECT k.body_hash AS "bodyHash", k.result_id AS "resultId", k.created_at AS "createdAt", e.position
     FROM idempotency_key k LEFT JOIN event e ON e.tenant = k.tenant AND e.at = k.created_at
-      AND e.append_id = CASE WHEN k.result_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN k.result_id::uuid END
+      AND e.append_id = ANY (ARRAY[
+        CASE WHEN k.result_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN k.result_id::uuid END,
+        left(encode(sha256(convert_to(concat_ws(E'\\n', k.tenant, k.actor_id, k.operation, k.key, (extract(epoch FROM k.created_at) * 1000)::bigint), 'UTF8')), 'hex'), 32)::uuid])
     WHERE k.tenant = $1 AND k.actor_id = $2 AND k.operation = $3 AND k.key = $4`,
 };
 
@@ -35,8 +38,8 @@ export type KeyedRequest = {
 };
 
 /**
- * The part of a change that claims a request's key for `resultId`: the id of a new row, or that of the write itself. The commit is
- * a write of that id: its event is found by it, and the key used again answers the place at which the log was then.
+ * The part of a change that claims a request's key for `resultId`. If the id is that of a new row, the commit is a write of
+ * that id, else it is a `keyedWrite`: its event is found by it, and the key used again answers the place at which the log was then.
  */
 export function claimKey(
   { actor, operation, key, body }: KeyedRequest,
@@ -55,6 +58,13 @@ export function claimKey(
       createdAt: at,
     },
   };
+}
+
+/** The write of a request that makes no row whose id it could have. Its id is that of its key, used at this time. */
+export function keyedWrite({ actor, operation, key }: KeyedRequest, at: Date): Write {
+  if (key === null) return newWrite();
+  const digest = createHash("sha256").update([actor.tenant, actor.id, operation, key, at.getTime()].join("\n")).digest("hex");
+  return newWrite(digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
 }
 
 /**

@@ -2,10 +2,9 @@ import type { Sql, Statement } from "../../db/sql.ts";
 import type { OutsideChange } from "../../db/change.ts";
 import type { AgentState } from "../../db/generated/enums.ts";
 import type { AgentEvents } from "../../events/agent-events.ts";
-import { newWrite } from "../../events/write.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
-import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import { claimKey, keyedWrite, once, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
@@ -43,9 +42,7 @@ export async function retryTurn(
   const found = await findSteered(services.sql, actor, agentId, "retrying a turn of");
   if (!found.ok) return found;
   const keyed = { actor, operation: "retryTurn", key: idempotencyKey, body: { agentId } };
-  const done = await once(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
-  // A key is kept with the write that it was used for: a retry has no row of its own.
-  return done.ok ? accepted({ ...done.value, id: found.value.id }) : done;
+  return once(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
 }
 
 async function tryToRetry(
@@ -60,12 +57,11 @@ async function tryToRetry(
     if (problem !== null) return refused(problem);
     const at = clock.now();
     const { events, change } = asking(last, at, keyed.actor);
-    const write = newWrite();
     const outcome = await log.commit(
       keyed.actor.tenant,
       { agentId: id, createdBy, events },
-      { ...claimKey(keyed, write.id, at), ...change },
-      write,
+      { ...claimKey(keyed, id, at), ...change },
+      keyedWrite(keyed, at),
     );
     switch (outcome.outcome) {
       case "COMMITTED":

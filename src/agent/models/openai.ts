@@ -184,7 +184,7 @@ async function* translate(stream: AsyncIterable<Chunk>): AsyncGenerator<ModelEve
     finish = choice.finish_reason || finish;
   }
   if (finish === null) throw new ModelError("broken", "the model's stream ended before the message was complete");
-  const gaveUp = KIND_BY_FAILED_FINISH[finish];
+  const gaveUp = KIND_BY_FAILED_FINISH.get(finish);
   if (gaveUp !== undefined) throw new ModelError(gaveUp, `the model's server gave the answer up (${finish})`);
   yield* endOfThought(speaking, block);
   for (const [place, call] of calls.entries()) {
@@ -239,11 +239,11 @@ function isWhole(args: string): boolean {
 }
 
 /** Reasons to finish of an answer that is none, since its server gave it up: Mistral, vLLM and OpenRouter; vLLM and SGLang; DeepSeek. */
-const KIND_BY_FAILED_FINISH: Readonly<Record<string, ModelErrorKind>> = {
-  error: "broken",
-  abort: "broken",
-  insufficient_system_resource: "overloaded",
-};
+const KIND_BY_FAILED_FINISH: ReadonlyMap<string, ModelErrorKind> = new Map([
+  ["error", "broken"],
+  ["abort", "broken"],
+  ["insufficient_system_resource", "overloaded"],
+]);
 
 /** Some servers say `stop` after whole tool calls; `model_length` is Mistral's. */
 function stopReasonOf(finish: string, hasCalls: boolean): StopReason {

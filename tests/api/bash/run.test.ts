@@ -166,7 +166,7 @@ describe("bash_run", () => {
   });
 
   it("of a command that is stopped while it talks, the whole until then is kept", async () => {
-    const made = Array.from({ length: 3 }, () => ["bash_run", { command: "yes abcdefghijkl", timeout_ms: 700 }] as const);
+    const made = Array.from({ length: 3 }, () => ["bash_run", { command: "yes abcdefghijkl", timeout_ms: 2_000 }] as const);
     const { app, client, agentId } = await bashApp(made);
     const events = await client.turn(agentId, "go");
     expect(ofType(events, "ErrorRaised").map(({ detail }) => detail)).toEqual(made.map(() => "timeout"));
