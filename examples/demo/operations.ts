@@ -157,7 +157,7 @@ export function decisionOf(kind: string, isYes: boolean): "RETRY" | "FAIL" | "AL
   return isYes ? "ALLOW" : "DENY";
 }
 
-/** A decision in words; one that a newer server may know as it is. */
+/** A decision in words. One that only a newer server knows stays as it is. */
 export function decisionText(decision: string): string {
   switch (decision) {
     case "ALLOW":

@@ -158,10 +158,10 @@ function refuse({ streams }: Watched, why: (stream: Stream) => { readonly reason
   }
 }
 
-/** What sign-in threw, or that it was late, and the errors that are shown in the place of that. */
+/** The failures of sign-in, and the errors that clients are shown in their place. */
 const signInFailures = new WeakSet<object>();
 
-/** What sign-in threw, as an error that is known to be its failure. */
+/** Whatever sign-in threw, as an error that is known to be a failure of sign-in. */
 function signInFailure(thrown: unknown): Error {
   const failure = thrown instanceof Error ? thrown : new Error(messageOf(thrown));
   signInFailures.add(failure);
@@ -174,7 +174,7 @@ export function shownAs(shown: GraphQLError, error: unknown): GraphQLError {
   return shown;
 }
 
-/** True if a stream ends since sign-in failed: its reader connects again, for a sign-in may be away for a while. */
+/** True if a stream ends because sign-in failed. Its reader connects again: a sign-in may be away for a while. */
 export function isSignInFailure(errors: readonly GraphQLError[] | undefined): boolean {
   return errors?.some((error) => signInFailures.has(error)) === true;
 }

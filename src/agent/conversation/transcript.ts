@@ -133,7 +133,7 @@ export class Transcript {
   #model = "";
   /** The bytes of the window that was made last, besides its task. */
   #given = 0;
-  /** The room before the windows since the model's last answer were made shorter; null if none was. */
+  /** The room that windows had before one was made shorter; null if none was since the model's last answer. */
   #roomBefore: number | null = null;
   /** Counts what was committed or forgotten: what was read before it is not remembered. */
   #changes = 0;
