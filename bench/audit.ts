@@ -3,6 +3,7 @@ import type { Figure } from "./figure.ts";
 import { median } from "../tests/support/median.ts";
 import { AUDIT, fillAudit, remake, withoutIndexes } from "./audit-rows.ts";
 import { auditPages, STATISTICS } from "./audit-pages.ts";
+import { migrateAll } from "./postgres.ts";
 import { startServerProcess } from "./server-process.ts";
 
 const ROUNDS = 3;
@@ -21,8 +22,7 @@ export async function audit(url: string): Promise<Figure[]> {
   const database = new URL(url);
   database.pathname = "/audit";
   await administer(url, "DROP DATABASE IF EXISTS audit WITH (FORCE)", "CREATE DATABASE audit");
-  const empty = await startServerProcess("triplane-server.ts", database.href);
-  await empty.stop();
+  await migrateAll(database.href);
   await fillAudit(database.href);
   const server = await startServerProcess("audit-server.ts", database.href);
   try {

@@ -36,8 +36,8 @@ export async function withDatabase<Result>(server: string, measure: (url: string
   }
 }
 
-/** The indexes are those of servers that have worked for a while: what only makes things faster is done, too. */
-async function migrateAll(url: string): Promise<void> {
+/** Migrates a database. The indexes are those of servers that have worked for a while: what only makes things faster is done, too. */
+export async function migrateAll(url: string): Promise<void> {
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
   await database.makeFaster(console.error);
   await database.close();

@@ -43,6 +43,16 @@ export const AGENT_PATCH = {
   doneReason: "text?",
 } as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
 
+/** Those of an agent that goes on working: a commit that starts a step or adds calls sets no others. */
+export const AGENT_AT_WORK = {
+  state: "agent_state",
+  breakpoint: "breakpoint",
+  stepCount: "int",
+  transcriptLength: "int",
+  lastSfpIndex: "int",
+  needs: "int",
+} as const satisfies Partial<typeof AGENT_PATCH>;
+
 /** The columns that the end of a step sets. */
 export const STEP_END = {
   state: "step_state",
@@ -68,6 +78,18 @@ export const STEP = {
   ...STEP_END,
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
 
+/** Those of a step that starts: the others are null. */
+export const STEP_START = {
+  agentId: "text",
+  step: "int",
+  tenant: "text",
+  turn: "int",
+  model: "text",
+  startedAt: "timestamptz",
+  state: "step_state",
+  outputIsEstimated: "boolean",
+} as const satisfies Partial<typeof STEP>;
+
 /** The columns of a message. */
 export const MESSAGE = {
   id: "text",
@@ -86,6 +108,20 @@ export const MESSAGE = {
   erasedAt: "timestamptz?",
   withdrawnAt: "timestamptz?",
 } as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
+
+/** Those of a message that an owner adds: the others are null. */
+export const OWN_MESSAGE = {
+  id: "text",
+  tenant: "text",
+  agentId: "text",
+  kind: "message_kind",
+  content: "json?",
+  bytes: "int?",
+  ordinal: "int?",
+  turn: "int?",
+  step: "int?",
+  createdAt: "timestamptz",
+} as const satisfies Partial<typeof MESSAGE>;
 
 /** The columns of a tool call that a transition may set. */
 export const TOOL_CALL_PATCH = {
@@ -110,6 +146,21 @@ export const TOOL_CALL_PATCH = {
   updatedAt: "timestamptz",
 } as const satisfies ColumnsOf<ToolCallPatch>;
 
+/** Those of a call that has run, or was given the result of another one: a commit that starts the next step sets no others. */
+export const TOOL_CALL_END = {
+  state: "tool_call_state",
+  output: "text?",
+  details: "json?",
+  keptOutputBytes: "int?",
+  error: "json?",
+  isError: "boolean",
+  stages: "json?",
+  completedAt: "timestamptz?",
+  durationMs: "double precision?",
+  cachedFrom: "text?",
+  updatedAt: "timestamptz",
+} as const satisfies Partial<typeof TOOL_CALL_PATCH>;
+
 /** The columns of a tool call. */
 export const TOOL_CALL = {
   id: "text",
@@ -129,6 +180,22 @@ export const TOOL_CALL = {
   erasedAt: "timestamptz?",
   ...TOOL_CALL_PATCH,
 } as const satisfies ColumnsOf<NewToolCall>;
+
+/** Those of a call that an owner adds: the others are null. */
+export const NEW_TOOL_CALL = {
+  id: "text",
+  tenant: "text",
+  agentId: "text",
+  turn: "int",
+  step: "int",
+  ordinal: "int",
+  providerId: "text",
+  name: "text",
+  requestedInput: "json?",
+  auditTrail: "jsonb",
+  createdAt: "timestamptz",
+  ...TOOL_CALL_PATCH,
+} as const satisfies Partial<typeof TOOL_CALL>;
 
 /** The columns of a known file that the last call which read or wrote it sets, besides `isWhole`, which stays true for the same content. */
 export const KNOWN_FILE_PATCH = {

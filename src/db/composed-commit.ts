@@ -2,17 +2,22 @@ import { storableJson } from "../lib/json.ts";
 import { storable } from "../lib/text.ts";
 import type { OwnerChange } from "./change.ts";
 import {
+  AGENT_AT_WORK,
   AGENT_PATCH,
   KNOWN_FILE,
   MESSAGE,
+  NEW_TOOL_CALL,
+  OWN_MESSAGE,
   STEP,
   STEP_END,
+  STEP_START,
   TOOL_CALL,
+  TOOL_CALL_END,
   TOOL_CALL_PATCH,
   type Column,
   type Columns,
 } from "./columns.ts";
-import { commitText, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
+import { commitText, isAtWork, mayBeNull, ownColumns, SHAPES, shapeName, type Count, type Shape } from "./commit-text.ts";
 import { finalRows, type FinalRows, type FinalTransition } from "./final-rows.ts";
 import type { Statement } from "./sql.ts";
 
@@ -40,14 +45,29 @@ type Encoding<Field extends string> = {
 };
 
 const ENCODINGS = {
+  agentAtWork: encodingsOf(AGENT_AT_WORK),
   agentPatch: encodingsOf(AGENT_PATCH),
   stepEnd: encodingsOf(STEP_END),
+  toolCallEnd: encodingsOf(TOOL_CALL_END),
   toolCallPatch: encodingsOf(TOOL_CALL_PATCH),
-  message: encodingsOf(MESSAGE),
-  toolCall: encodingsOf(TOOL_CALL),
-  step: encodingsOf(STEP),
+  message: encodingsOf(OWN_MESSAGE),
+  toolCall: encodingsOf(NEW_TOOL_CALL),
+  stepStart: encodingsOf(STEP_START),
   knownFile: encodingsOf(KNOWN_FILE),
 };
+
+/** The columns that statements leave out, since nearly no change sets them: each costs time, set or not. */
+const LEFT_OUT = {
+  agentAtWork: [...missingIn(AGENT_AT_WORK, AGENT_PATCH), "lastActivityAt" as const],
+  toolCallEnd: missingIn(TOOL_CALL_END, TOOL_CALL_PATCH),
+  message: missingIn(OWN_MESSAGE, MESSAGE),
+  toolCall: missingIn(NEW_TOOL_CALL, TOOL_CALL),
+  stepStart: missingIn(STEP_START, STEP),
+};
+
+function missingIn<Field extends string>(some: Columns, all: Columns<Field>): readonly Field[] {
+  return (Object.keys(all) as Field[]).filter((field) => !(field in some));
+}
 
 function encodingsOf<Field extends string>(columns: Columns<Field>): readonly Encoding<Field>[] {
   return ownColumns(columns).map(([field, column]) => ({ field, mayBeNull: mayBeNull(column), encode: encoderOf(column) }));
@@ -79,7 +99,8 @@ function encodeTime(value: unknown): unknown {
 /**
  * The change of an owner as one SQL statement with typed parameters, which PostgreSQL plans once a connection; null if it
  * is a change that only the function `commit_change` makes, since what others have committed meanwhile counts: messages of
- * people that join, approvals, what a call starts by, interrupts, notes, background shells, and the beginning of a turn.
+ * people that join, approvals, what a call starts by, interrupts, notes, background shells, and the beginning of a turn. So is
+ * a change that sets columns which its statement leaves out.
  *
  * The statement locks as the function does: the agent's row, the rows that it changes, the tenant's log. All parts read from
  * the first, and the place in the log is asked for with what they wrote, so that PostgreSQL cannot take them in another order.
@@ -91,7 +112,23 @@ export function composeCommit(change: OwnerChange): ComposedCommit | null {
   if (rows === null) return null;
   const shape = shapeOf(rows);
   const statement = STATEMENTS.get(shapeName(shape));
-  return statement === undefined || rows.messages.length > 1 ? null : { statement, values: valuesOf(change, rows, shape) };
+  const isWhole = statement !== undefined && rows.messages.length <= 1 && writesAll(change, rows, shape);
+  return isWhole ? { statement, values: valuesOf(change, rows, shape) } : null;
+}
+
+/** True if the statement of the shape leaves nothing out that the change sets. */
+function writesAll(
+  { agent = {} }: OwnerChange,
+  { messages, toolCalls, transitions, stepStart }: FinalRows,
+  shape: Shape,
+): boolean {
+  return (
+    messages.every((message) => LEFT_OUT.message.every((field) => message[field] === null)) &&
+    toolCalls.every((call) => LEFT_OUT.toolCall.every((field) => call[field] === null)) &&
+    (stepStart === undefined || LEFT_OUT.stepStart.every((field) => stepStart[field] === null)) &&
+    (!isAtWork(shape) || LEFT_OUT.agentAtWork.every((field) => agent[field] === undefined)) &&
+    (!shape.stepStart || transitions.every(({ set }) => LEFT_OUT.toolCallEnd.every((field) => set[field] === undefined)))
+  );
 }
 
 function isComposable(change: OwnerChange): boolean {
@@ -136,16 +173,21 @@ function countOf({ length }: readonly unknown[]): Count {
 function valuesOf({ agent = {}, expectSignal, interruptEnd }: OwnerChange, rows: FinalRows, shape: Shape): readonly unknown[] {
   const { stepEnd, transitions, messages, toolCalls, stepStart, knownFiles, starts } = rows;
   const values: unknown[] = [];
-  addPatch(values, ENCODINGS.agentPatch, agent);
-  values.push(encodedBy(encodeTime, agent.lastActivityAt), expectSignal ?? null, starts || interruptEnd !== undefined);
+  if (isAtWork(shape)) addPatch(values, ENCODINGS.agentAtWork, agent);
+  else {
+    addPatch(values, ENCODINGS.agentPatch, agent);
+    values.push(encodedBy(encodeTime, agent.lastActivityAt));
+  }
+  values.push(expectSignal ?? null, starts || interruptEnd !== undefined);
   if (stepEnd !== undefined) {
     addRow(values, ENCODINGS.stepEnd, stepEnd);
     values.push(stepEnd.step);
   }
-  addAll(values, transitions, shape.transitions, addTransition);
+  const patch = shape.stepStart ? ENCODINGS.toolCallEnd : ENCODINGS.toolCallPatch;
+  addAll(values, transitions, shape.transitions, (of, transition) => addTransition(of, transition, patch));
   for (const message of messages) addRow(values, ENCODINGS.message, message);
   addAll(values, toolCalls, shape.toolCalls, (of, call) => addRow(of, ENCODINGS.toolCall, call));
-  if (stepStart !== undefined) addRow(values, ENCODINGS.step, stepStart);
+  if (stepStart !== undefined) addRow(values, ENCODINGS.stepStart, stepStart);
   addAll(values, knownFiles, shape.knownFiles ? "many" : "none", (of, file) => addRow(of, ENCODINGS.knownFile, file));
   const written = transitions.length + messages.length + toolCalls.length + knownFiles.length;
   values.push(written + Number(stepEnd !== undefined) + Number(stepStart !== undefined));
@@ -163,9 +205,13 @@ function addAll<Row>(values: unknown[], rows: readonly Row[], count: Count, add:
   all[0]?.forEach((_value, index) => values.push(all.map((own) => own[index])));
 }
 
-function addTransition(values: unknown[], { id, from, audit, starts, set }: FinalTransition): void {
+function addTransition(
+  values: unknown[],
+  { id, from, audit, starts, set }: FinalTransition,
+  patch: readonly Encoding<keyof typeof TOOL_CALL_PATCH>[],
+): void {
   values.push(id, from, storableJson(audit), starts);
-  addPatch(values, ENCODINGS.toolCallPatch, set);
+  addPatch(values, patch, set);
 }
 
 /** Adds the values of one row. */

@@ -8,7 +8,8 @@ import { parked } from "../../src/agent/loop/commits/parked.ts";
 import { readView, type AgentView } from "../../src/agent/loop/view.ts";
 import { SHAPES, shapeName } from "../../src/db/commit-text.ts";
 import type { Database } from "../../src/db/database.ts";
-import { encodeChange } from "../../src/db/change.ts";
+import { encodeChange, type OwnerChange } from "../../src/db/change.ts";
+import { composeCommit } from "../../src/db/composed-commit.ts";
 import type { Sql } from "../../src/db/sql.ts";
 import { sqlState } from "../../src/db/storage-error.ts";
 import { columns, encodePart } from "../../src/events/agent-events.ts";
@@ -256,6 +257,67 @@ describe("commits of owners by composed statements", () => {
     await sql.query({ name: "cancel", text: cancel }, [view.id]);
     await expect(compose(sql, view, starts(view))).rejects.toMatchObject({ code: "TP005" });
     expect((await readView(sql, view.id)).calls.map(({ state }) => state)).toEqual(["PENDING", "PENDING", "PENDING"]);
+  });
+
+  it.each<[string, (change: OwnerChange) => OwnerChange, column: string, value: string]>([
+    [
+      "an agent's end of work",
+      (change) => ({ ...change, agent: { ...change.agent, doneReason: "ERROR" } }),
+      "done_reason FROM agent",
+      "ERROR",
+    ],
+    [
+      "an agent's last activity",
+      (change) => ({ ...change, agent: { ...change.agent, lastActivityAt: new Date("2999-01-01T00:00:00.000Z") } }),
+      "last_activity_at::text FROM agent",
+      "2999-01-01 00:00:00+00",
+    ],
+    [
+      "a call's verdict",
+      ({ transitions, ...change }) => ({
+        ...change,
+        transitions: transitions?.map((each) => ({ ...each, set: { ...each.set, verdict: "deny" } })) ?? [],
+      }),
+      "verdict FROM tool_call",
+      "deny",
+    ],
+    [
+      "who wrote a message",
+      ({ messages, ...change }) => ({ ...change, messages: messages?.map((each) => ({ ...each, createdBy: "ann" })) ?? [] }),
+      "created_by FROM message",
+      "ann",
+    ],
+    [
+      "the step of which one is a copy",
+      ({ stepStart, ...change }) => ({
+        ...change,
+        ...(stepStart === undefined ? {} : { stepStart: { ...stepStart, copiedFrom: "other" } }),
+      }),
+      "copied_from FROM step",
+      "other",
+    ],
+  ])(
+    "leave to `commit_change` what sets a column that they do not write: %s (invariant 3)",
+    async (_name, set, column, value) => {
+      const agent = await committed(await withPendingCall(await owned(await testDatabase())), ["call started"]);
+      const ended = possible(agent.view, "call completed");
+      const made = joinCommits(ended, possible(ended.after(agent.view), "step started"));
+      expect(composeCommit(made.change)).not.toBeNull();
+      const change = set(made.change);
+      expect(composeCommit(change)).toBeNull();
+      expect((await commit(agent, { ...made, change })).outcome).toBe("COMMITTED");
+      const rows = await agent.sql.query<Record<string, unknown>>({ name: "set", text: `SELECT ${column}` }, []);
+      expect(rows.flatMap((row) => Object.values(row))).toContain(value);
+    },
+  );
+
+  it("leave a new call to `commit_change` that is a copy (invariant 3)", async () => {
+    const { view } = await committed(await owned(await testDatabase()), ["turn started", "step started"]);
+    const { change } = possible(view, "answered with 1 calls, tool_use");
+    const [call] = change.toolCalls ?? [];
+    if (call === undefined) throw new Error("the answer has a call");
+    expect(composeCommit({ ...change, toolCalls: [call] })).not.toBeNull();
+    expect(composeCommit({ ...change, toolCalls: [{ ...call, copiedFrom: "other" }] })).toBeNull();
   });
 
   it("that come after their own retry are stopped by the log (event_append)", async () => {
