@@ -4,6 +4,7 @@ import type { Context } from "../resolvers/context.ts";
 import { sizeOf } from "../lib/size.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { priceOf } from "./price.ts";
+import type { SocketOperation } from "./socket-operations.ts";
 import type { Subscribe, SubscribePages } from "./subscribe-pages.ts";
 
 /** Charges queries and mutations before they run; what is too dear is refused. */
@@ -20,10 +21,10 @@ export const pricedOperations: Plugin<Partial<Context>> = {
 /** Charges subscriptions by what a page of them asks for, and counts those that are open. */
 export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
   return async (args) => {
-    const { room, operationEnded, request } = contextOf(args);
-    if (request !== undefined && operationEnded === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
+    const { room, socketOperation, request } = contextOf(args);
+    if (request !== undefined && socketOperation === undefined && !takesStreams(request)) return { errors: [notAcceptable()] };
     // Yoga tells of a reader who has left by the event alone, and drops what it is given after that.
-    const left = operationEnded ?? request?.signal;
+    const left = socketOperation?.ended ?? request?.signal;
     let hasLeft = left?.aborted === true;
     left?.addEventListener("abort", () => (hasLeft = true), { once: true });
     let end = (): void => {};
@@ -51,8 +52,7 @@ export function pricedSubscriptions(subscribe: SubscribePages): Subscribe {
 
 /** The part of the context that prices need: its room, and what says if there still is a reader, of a socket's operation or of a request. */
 type PricedContext = Partial<Pick<Context, "room">> & {
-  readonly operationEnded?: AbortSignal;
-  readonly messageBytes?: number;
+  readonly socketOperation?: SocketOperation;
   readonly request?: Request;
   readonly params?: object;
 };
@@ -77,8 +77,8 @@ function notAcceptable(): GraphQLError {
 const SUBSCRIPTION_BYTES = 128 * 1024;
 
 /** Throws if what subscribes is larger than a document with some variables. */
-function refuseLarge({ messageBytes, request, params }: PricedContext): void {
-  const bytes = messageBytes ?? Number(request?.headers.get("content-length") ?? sizeOf(params));
+function refuseLarge({ socketOperation, request, params }: PricedContext): void {
+  const bytes = socketOperation?.messageBytes ?? Number(request?.headers.get("content-length") ?? sizeOf(params));
   if (bytes > SUBSCRIPTION_BYTES)
     throw clientError(
       "DOCUMENT_TOO_LARGE",

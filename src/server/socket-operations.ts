@@ -3,6 +3,9 @@ import type { RawData, WebSocket } from "ws";
 /** The most bytes of a message that completes an operation: it has an id and its type. */
 const COMPLETE_BYTES = 1_000;
 
+/** An operation of a socket: the size of the message that began it, and a signal that aborts when its client completes it, or leaves. */
+export type SocketOperation = { readonly messageBytes: number; readonly ended: AbortSignal };
+
 /**
  * The operations under way on a socket. graphql-ws drops the answer of a query that its client completes; this tells
  * whoever still works on it.
@@ -11,6 +14,7 @@ export class SocketOperations {
   /** By the ids that the client gives, which it may give again. */
   readonly #underway = new Map<string, { readonly payload: object; readonly end: AbortController }>();
 
+  /** The size of the message that came last. */
   #messageBytes = 0;
 
   constructor(socket: WebSocket) {
@@ -23,16 +27,11 @@ export class SocketOperations {
     socket.once("close", () => [...this.#underway.keys()].forEach((id) => this.#abort(id)));
   }
 
-  /** The size of the message that came last, in bytes: while one is handled, its own. */
-  get messageBytes(): number {
-    return this.#messageBytes;
-  }
-
-  /** An operation begins, with the payload of its message. The signal aborts when the client completes it, or leaves. */
-  begin(id: string, payload: object): AbortSignal {
+  /** An operation begins, with the payload of the message that is handled now. */
+  begin(id: string, payload: object): SocketOperation {
     const end = new AbortController();
     this.#underway.set(id, { payload, end });
-    return end.signal;
+    return { messageBytes: this.#messageBytes, ended: end.signal };
   }
 
   /** The operation of this message was answered. */

@@ -61,16 +61,14 @@ export function serveWebSocket(
           `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
         ),
       ];
-    const operationEnded = extra.operations?.begin(id, payload);
-    const messageBytes = extra.operations?.messageBytes ?? 0;
+    const socketOperation = extra.operations?.begin(id, payload);
     const identified = extra.asker === undefined ? null : await identify(extra.asker, webSocket, mask);
     if (identified instanceof GraphQLError) return [identified];
     const socket = connections.get(webSocket);
     // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
       asker: extra.asker,
-      operationEnded,
-      messageBytes,
+      socketOperation,
       ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
       ...(identified === null ? {} : { identified }),
     });
