@@ -9,13 +9,17 @@ import type { HeldEvents } from "../src/events/agent-events.ts";
 import { EventLog } from "../src/events/log.ts";
 import { median } from "../tests/support/median.ts";
 import type { Figure } from "./figure.ts";
-import { insertion } from "./insertion.ts";
+import { insertTimes } from "./insertion.ts";
 import { newAgent, run, start } from "./turn-server.ts";
 
 const CALLS = 400;
 const ROUNDS = 5;
-/** The first commits of a round meet cold plans. */
-const WARM = 20;
+/**
+ * So many commits and so many INSERTs are made in turn: both meet the same moments of a machine whose speed changes within seconds.
+ * The first of each meet what the other has left in the caches, and are not counted.
+ */
+const BLOCK = 50;
+const WARM = 10;
 const TENANT = "local";
 /** The tables that a turn writes, those that others refer to first. */
 const TABLES = ["tenant_log", "agent", "message", "step", "tool_call", "event"];
@@ -25,21 +29,20 @@ type Recorded = { readonly part: HeldEvents; readonly change: OwnerChange };
 
 /**
  * The two commits of a tool call, in ms: the model's answer with EXECUTING, and the result with the next step. Those of one
- * recorded turn are replayed on one connection, in turns with INSERTs of one row on the same connection.
+ * recorded turn are replayed on one connection, in turns with INSERTs of one row on another one.
  */
 export async function commits(url: string): Promise<Figure[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { recorded, rows } = await record(url, client);
   const database = await openDatabase({ kind: "postgres", url, connections: 1 });
-  const rounds: { answers: number; results: number; insert: number; bytes: number }[] = [];
+  const rounds: (Times & { readonly bytes: number })[] = [];
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
       await lay(client, rows);
       const empty = await logBytes(client);
-      const times = await replay(database.sql, recorded);
-      const bytes = (await logBytes(client)) - empty;
-      rounds.push({ ...times, insert: await insertion(client), bytes });
+      const times = await replay(database.sql, recorded, () => insertTimes(client, BLOCK, null));
+      rounds.push({ ...times, bytes: (await logBytes(client)) - empty });
     }
   } finally {
     await client.end();
@@ -97,19 +100,26 @@ async function lay(client: pg.Client, rows: ReadonlyMap<string, string>): Promis
     await client.query(`INSERT INTO ${table} SELECT * FROM json_populate_recordset(null::${table}, $1)`, [text]);
 }
 
-async function replay(sql: Sql, recorded: readonly Recorded[]): Promise<{ answers: number; results: number }> {
+type Times = { readonly answers: number; readonly results: number; readonly insert: number };
+
+async function replay(sql: Sql, recorded: readonly Recorded[], inserted: () => Promise<number[]>): Promise<Times> {
   const log = new EventLog(sql);
   const answers: number[] = [];
   const results: number[] = [];
-  for (const { part, change } of recorded) {
-    const began = performance.now();
-    const { outcome } = await log.commitHeld(TENANT, part, change);
-    const took = performance.now() - began;
-    if (outcome !== "COMMITTED") throw new Error(`a recorded commit was ${outcome}`);
-    if ((change.toolCalls ?? []).length > 0) answers.push(took);
-    else if (change.stepStart !== undefined && (change.transitions ?? []).length > 0) results.push(took);
+  const inserts: number[] = [];
+  for (let begin = 0; begin < recorded.length; begin += BLOCK) {
+    for (const [index, { part, change }] of recorded.slice(begin, begin + BLOCK).entries()) {
+      const began = performance.now();
+      const { outcome } = await log.commitHeld(TENANT, part, change);
+      const took = performance.now() - began;
+      if (outcome !== "COMMITTED") throw new Error(`a recorded commit was ${outcome}`);
+      if (index < WARM) continue;
+      if ((change.toolCalls ?? []).length > 0) answers.push(took);
+      else if (change.stepStart !== undefined && (change.transitions ?? []).length > 0) results.push(took);
+    }
+    inserts.push(...(await inserted()).slice(WARM));
   }
-  return { answers: median(answers.slice(WARM)), results: median(results.slice(WARM)) };
+  return { answers: median(answers), results: median(results), insert: median(inserts) };
 }
 
 /** The bytes of the events, of their indexes and of what PostgreSQL keeps beside both. */
