@@ -43,7 +43,7 @@ export const AGENT_PATCH = {
   doneReason: "text?",
 } as const satisfies ColumnsOf<Omit<AgentPatch, "lastActivityAt">>;
 
-/** Those of an agent that goes on working: a commit that starts a step or adds calls sets no others. */
+/** Those of an agent that goes on working: a composed commit that starts a step or adds calls sets no others. */
 export const AGENT_AT_WORK = {
   state: "agent_state",
   breakpoint: "breakpoint",
@@ -146,7 +146,7 @@ export const TOOL_CALL_PATCH = {
   updatedAt: "timestamptz",
 } as const satisfies ColumnsOf<ToolCallPatch>;
 
-/** Those of a call that has run, or was given the result of another one: a commit that starts the next step sets no others. */
+/** Those of a call that has run, or was given the result of another one: a composed commit that starts the next step sets no others. */
 export const TOOL_CALL_END = {
   state: "tool_call_state",
   output: "text?",

@@ -26,7 +26,7 @@ export const BODY_BYTES = 8 * 1024 * 1024;
 /** The transport's part of the context: who a WebSocket was opened by, and the end of the operation; or who sends a request. */
 export type TransportContext = {
   readonly asker?: Asker;
-  /** The operation, where it came by a WebSocket. One key for all of it: a few more make each subscription 1.4 KB larger. */
+  /** The operation, where it came by a WebSocket. One key for all of it: another one makes each subscription 1.4 KB larger. */
   readonly socketOperation?: SocketOperation;
   /** Opens the line to the reader of a subscription. */
   readonly line?: () => Line;

@@ -311,13 +311,36 @@ describe("commits of owners by composed statements", () => {
     },
   );
 
-  it("leave a new call to `commit_change` that is a copy (invariant 3)", async () => {
+  it.each<[...string[]]>([
+    ["answered with 1 calls, tool_use", "call started"],
+    ["answered with 3 calls, tool_use", "call started", "call started", "call started"],
+    ["answered with 1 calls, tool_use", "call refused"],
+    ["call failed", "step started"],
+    ["call completed with an earlier result", "step started"],
+    ["call completed with files", "step started"],
+    ["call completed", "call failed", "call completed", "step started"],
+  ])("make the commits that turns of calls consist of: %s, %s (ADR 24)", async (...names) => {
+    const calls = names.filter((name) => name.startsWith("call ")).length;
+    const ran = [`answered with ${calls} calls, tool_use`, ...Array.from({ length: calls }, () => "call started")];
+    const before = ["turn started", "step started", ...(names[0]?.startsWith("answered") === true ? [] : ran)];
+    const { view } = await committed(await owned(await testDatabase()), before);
+    let now = view;
+    const made = names.map((name) => {
+      const next = possible(now, name);
+      now = next.after(now);
+      return next;
+    });
+    expect(composeCommit(joinCommits(...made).change)).not.toBeNull();
+  });
+
+  it("leave a new call to `commit_change` that is a copy, and an activity beside new calls (invariant 3)", async () => {
     const { view } = await committed(await owned(await testDatabase()), ["turn started", "step started"]);
     const { change } = possible(view, "answered with 1 calls, tool_use");
     const [call] = change.toolCalls ?? [];
     if (call === undefined) throw new Error("the answer has a call");
     expect(composeCommit({ ...change, toolCalls: [call] })).not.toBeNull();
     expect(composeCommit({ ...change, toolCalls: [{ ...call, copiedFrom: "other" }] })).toBeNull();
+    expect(composeCommit({ ...change, agent: { ...change.agent, lastActivityAt: new Date(0) } })).toBeNull();
   });
 
   it("that come after their own retry are stopped by the log (event_append)", async () => {
