@@ -66,19 +66,7 @@ export const STEP_END = {
   completedAt: "timestamptz?",
 } as const satisfies ColumnsOf<StepEnd>;
 
-/** The columns of a step. */
-export const STEP = {
-  agentId: "text",
-  step: "int",
-  tenant: "text",
-  turn: "int",
-  model: "text",
-  startedAt: "timestamptz",
-  copiedFrom: "text?",
-  ...STEP_END,
-} as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
-
-/** Those of a step that starts: the others are null. */
+/** The columns of a step that starts: the others are null. */
 export const STEP_START = {
   agentId: "text",
   step: "int",
@@ -88,28 +76,16 @@ export const STEP_START = {
   startedAt: "timestamptz",
   state: "step_state",
   outputIsEstimated: "boolean",
-} as const satisfies Partial<typeof STEP>;
+} as const satisfies Partial<ColumnsOf<NonNullable<OwnerChange["stepStart"]>>>;
 
-/** The columns of a message. */
-export const MESSAGE = {
-  id: "text",
-  tenant: "text",
-  agentId: "text",
-  kind: "message_kind",
-  content: "json?",
-  bytes: "int?",
-  arrival: "int?",
-  ordinal: "int?",
-  turn: "int?",
-  step: "int?",
-  createdBy: "text?",
-  createdByKind: "actor_kind?",
-  createdAt: "timestamptz",
-  erasedAt: "timestamptz?",
-  withdrawnAt: "timestamptz?",
-} as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
+/** The columns of a step. */
+export const STEP = {
+  ...STEP_START,
+  ...STEP_END,
+  copiedFrom: "text?",
+} as const satisfies ColumnsOf<NonNullable<OwnerChange["stepStart"]>>;
 
-/** Those of a message that an owner adds: the others are null. */
+/** The columns of a message that an owner adds: the others are null. */
 export const OWN_MESSAGE = {
   id: "text",
   tenant: "text",
@@ -121,7 +97,17 @@ export const OWN_MESSAGE = {
   turn: "int?",
   step: "int?",
   createdAt: "timestamptz",
-} as const satisfies Partial<typeof MESSAGE>;
+} as const satisfies Partial<ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>>;
+
+/** The columns of a message. */
+export const MESSAGE = {
+  ...OWN_MESSAGE,
+  arrival: "int?",
+  createdBy: "text?",
+  createdByKind: "actor_kind?",
+  erasedAt: "timestamptz?",
+  withdrawnAt: "timestamptz?",
+} as const satisfies ColumnsOf<NonNullable<OwnerChange["messages"]>[number]>;
 
 /** The columns of a tool call that a transition may set. */
 export const TOOL_CALL_PATCH = {
@@ -161,27 +147,7 @@ export const TOOL_CALL_END = {
   updatedAt: "timestamptz",
 } as const satisfies Partial<typeof TOOL_CALL_PATCH>;
 
-/** The columns of a tool call. */
-export const TOOL_CALL = {
-  id: "text",
-  tenant: "text",
-  agentId: "text",
-  turn: "int",
-  step: "int",
-  ordinal: "int",
-  providerId: "text",
-  name: "text",
-  requestedInput: "json?",
-  auditTrail: "jsonb",
-  createdAt: "timestamptz",
-  cancelRequested: "json?",
-  copiedFrom: "text?",
-  todos: "json?",
-  erasedAt: "timestamptz?",
-  ...TOOL_CALL_PATCH,
-} as const satisfies ColumnsOf<NewToolCall>;
-
-/** Those of a call that an owner adds: the others are null. */
+/** The columns of a call that an owner adds: the others are null. */
 export const NEW_TOOL_CALL = {
   id: "text",
   tenant: "text",
@@ -195,7 +161,16 @@ export const NEW_TOOL_CALL = {
   auditTrail: "jsonb",
   createdAt: "timestamptz",
   ...TOOL_CALL_PATCH,
-} as const satisfies Partial<typeof TOOL_CALL>;
+} as const satisfies Partial<ColumnsOf<NewToolCall>>;
+
+/** The columns of a tool call. */
+export const TOOL_CALL = {
+  ...NEW_TOOL_CALL,
+  cancelRequested: "json?",
+  copiedFrom: "text?",
+  todos: "json?",
+  erasedAt: "timestamptz?",
+} as const satisfies ColumnsOf<NewToolCall>;
 
 /** The columns of a known file that the last call which read or wrote it sets, besides `isWhole`, which stays true for the same content. */
 export const KNOWN_FILE_PATCH = {
