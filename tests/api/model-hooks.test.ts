@@ -50,6 +50,29 @@ describe("hooks round model calls", () => {
     expect(ofType(await client.turn(agent.id, "again"), "Done")).toMatchObject([{ reason: "COMPLETED" }]);
   });
 
+  it.for<[problem: string, answer: unknown]>([
+    ["the list of messages must be array", { role: "user" }],
+    ["0 must have required property 'content'", [{ role: "user" }]],
+    ["0.role must be one of user, assistant", [{ role: "system", content: [] }]],
+    ["0.content must be array", [{ role: "user", content: "Be brief." }]],
+    [
+      "0.content.0.type must be one of text, image, thinking, tool_use, tool_result",
+      [{ role: "user", content: [{ type: "note" }] }],
+    ],
+    ["0.content.0 must have required property 'text'", [{ role: "user", content: [{ type: "text" }] }]],
+  ])("a preModel that answers something else than messages ends the turn: %s", async ([problem, answer]) => {
+    const { model, events } = await turn({ preModel: [() => answer as never] });
+    expect(model.calls).toHaveLength(0);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([
+      {
+        severity: "ERROR",
+        detail: "hook_failed",
+        message: expect.stringContaining(`preModel.0 answered no messages: ${problem}`),
+      },
+    ]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+
   it("postModel sees each answer; one that throws is reported, and the turn is complete", async () => {
     const seen: unknown[] = [];
     const { client, agent, events } = await turn({

@@ -2,6 +2,7 @@ import { accepted, refused, type Result } from "../../lib/result.ts";
 import { messageOf } from "../../lib/text.ts";
 import type { ContentBlock, ModelMessage, StopReason, TokenUsage } from "../models/model.ts";
 import { hookAnswer, type Placed } from "../tools/hook.ts";
+import { readHookMessages } from "./hook-messages.ts";
 
 /** The agent of a model call, or of a conversation, as hooks are told of it. */
 export type HookedAgent = {
@@ -17,7 +18,7 @@ export type HookStep = HookedAgent & { readonly step: number; readonly model: st
 
 /**
  * Looks at the messages that the model will read, and may give others, for this call only: the conversation itself is
- * never rewritten. One that throws ends the turn with an error.
+ * never rewritten. One that throws, or answers something else than messages, ends the turn with an error.
  */
 export type PreModel = (
   step: HookStep,
@@ -48,8 +49,11 @@ export async function beforeModel(
   for (const { place, run } of hooks) {
     try {
       const given = structuredClone(current);
-      current = (await hookAnswer(() => run(step, given), signal)) ?? current;
-      if (!Array.isArray(current)) return refused(`the hook ${place} answered no list of messages`);
+      const answer: unknown = await hookAnswer(() => run(step, given), signal);
+      if (answer === undefined || answer === null) continue;
+      const read = readHookMessages(answer);
+      if (!read.ok) return refused(`the hook ${place} answered no messages: ${read.refusal}`);
+      current = read.value;
     } catch (error) {
       return refused(`the hook ${place} failed: ${messageOf(error)}`);
     }

@@ -21,6 +21,12 @@ const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
   api_error: "unavailable",
   server_error: "unavailable",
   timeout_error: "unavailable",
+  request_too_large: "too_long",
+  invalid_request_error: "rejected",
+  authentication_error: "rejected",
+  permission_error: "rejected",
+  billing_error: "rejected",
+  not_found_error: "rejected",
 };
 
 /**

@@ -25,7 +25,7 @@ type Provider = {
   /** Text, and then an error inside of the stream. */
   readonly failsAfter: (text: string) => ProviderAnswer;
   /** An error inside of the stream, before anything else. */
-  readonly failsAtOnce: (message: string) => ProviderAnswer;
+  readonly failsAtOnce: (message: string, type?: string) => ProviderAnswer;
   readonly malformed: ProviderAnswer;
   /** The input of a call that broke off after it had begun: the provider's count, if it gives one at once. */
   readonly brokenInput: number;
@@ -53,7 +53,7 @@ const ANTHROPIC: Provider = {
   cutBeforeAnything: streamed(anthropicText("x").slice(0, 1), "cut"),
   failsAfter: (text) =>
     streamed([...anthropicText(text), { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
-  failsAtOnce: (message) => streamed([{ type: "error", error: { type: "invalid_request_error", message } }]),
+  failsAtOnce: (message, type = "invalid_request_error") => streamed([{ type: "error", error: { type, message } }]),
   malformed: { frames: ["event: message_start\ndata: {not json at all\n\n"] },
   brokenInput: 11,
 };
@@ -82,8 +82,8 @@ const OPENAI: Provider = {
   },
   cutBeforeAnything: chunks(chatStream([], null, null), "cut"),
   failsAfter: (text) => chunks([...openAiText(text), { error: { message: "Overloaded", type: "overloaded_error" } }], "cut"),
-  failsAtOnce: (message) => ({
-    frames: [`event: error\ndata: ${JSON.stringify({ error: { message, type: "server_error" } })}\n\n`],
+  failsAtOnce: (message, type = "server_error") => ({
+    frames: [`event: error\ndata: ${JSON.stringify({ error: { message, type } })}\n\n`],
   }),
   malformed: { frames: ["data: {not json at all\n\n"] },
   brokenInput: 0,
@@ -162,6 +162,17 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
       expect(sent.slice(3)).toEqual([["alpha", "bravo", "charlie", "delta"], ["charlie", "delta"], ["delta"], ["delta", "echo"]]);
     },
   );
+
+  it("a request that is refused inside of the stream is not made again", async () => {
+    const { requests, client, agent } = await appWith(provider, [
+      provider.failsAtOnce("there is no such model", "invalid_request_error"),
+      hello,
+    ]);
+    const events = await client.turn(agent.id, "hi");
+    expect(requests).toHaveLength(1);
+    expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([["ERROR", "rejected"]]);
+    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
 
   it("a message that alone is longer than the model reads ends its turn, and the next message goes without it", async () => {
     const tooLong = provider.error(413, "request too large");
