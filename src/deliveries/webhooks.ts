@@ -90,6 +90,8 @@ async function post(
 }
 
 class PrivateTarget extends Error {
+  readonly code = "PRIVATE_TARGET";
+
   constructor(host: string) {
     super(`${host} lies in a private network: set allowPrivateTarget if that is meant`);
   }
