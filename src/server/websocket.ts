@@ -75,7 +75,8 @@ export function serveWebSocket(
     const document = envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query);
     const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
     if (errors.length > 0) return errors;
-    if (!getOperationAST(document, operationName)) return [new GraphQLError("Unable to identify operation")];
+    if (!getOperationAST(document, operationName))
+      return [clientError("OPERATION_RESOLUTION_FAILURE", "Could not determine what operation to execute.")];
     const contextValue = await envelope.contextFactory();
     const args: ExecutionArgs = {
       schema: envelope.schema,

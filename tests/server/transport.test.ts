@@ -263,6 +263,18 @@ describe("WebSocket", () => {
     }
   });
 
+  it.for([{ query: "query A { __typename }", operationName: "B" }, { query: "query A { __typename } query B { __typename }" }])(
+    "answers a document without the operation that is asked for as HTTP does: %s",
+    async (payload) => {
+      const client = connect((await startTestApp()).url);
+      const said = [
+        { message: "Could not determine what operation to execute.", extensions: { code: "OPERATION_RESOLUTION_FAILURE" } },
+      ];
+      await expect(client.iteratePayload(payload).next()).rejects.toEqual(said);
+      expect((await client.post(payload)).errors).toEqual(said);
+    },
+  );
+
   it("refuses more than 100 operations on one socket", async () => {
     const { url } = await startTestApp();
     const client = connect(url);
