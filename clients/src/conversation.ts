@@ -33,6 +33,8 @@ export type Conversation = {
   readonly items: readonly ConversationItem[];
   /** True while a turn is under way, also if it waits for a person, and from a message on that waits for its turn. */
   readonly isWorking: boolean;
+  /** True while a turn is under way. */
+  readonly isInTurn: boolean;
   readonly caughtUp: boolean;
 };
 
@@ -54,7 +56,8 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
         isWorking: true,
       };
     case "MessageWithdrawn":
-      return { ...view, items: view.items.filter(({ key }) => key !== event.messageId) };
+      // Another message that waits as well is told by the turn that it begins.
+      return { ...view, items: view.items.filter(({ key }) => key !== event.messageId), isWorking: view.isInTurn };
     case "TextChunkStart":
       return put(view, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
     case "TextChunk":
@@ -95,9 +98,9 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
       return put(view, { kind: "files", key: event.cursor, text: changedFilesText(event) });
     case "StateChanged":
       // A turn may begin without a new message: one that is tried again, or one for messages that waited.
-      return { ...view, isWorking: event.state !== "READY" };
+      return { ...view, isWorking: event.state !== "READY", isInTurn: event.state !== "READY" };
     case "Done": {
-      const ended = { ...view, items: view.items.map(closed), isWorking: false };
+      const ended = { ...view, items: view.items.map(closed), isWorking: false, isInTurn: false };
       return event.reason === "COMPLETED" ? ended : put(ended, { kind: "end", key: event.cursor, reason: event.reason });
     }
     default:
@@ -129,6 +132,6 @@ function change(view: Conversation, key: string, next: (item: ConversationItem) 
 /** The timeline of an agent as a conversation. */
 export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
   document: CONVERSATION_DOCUMENT,
-  empty: { items: [], isWorking: false, caughtUp: false },
+  empty: { items: [], isWorking: false, isInTurn: false, caughtUp: false },
   after: conversation,
 };

@@ -15,7 +15,7 @@ export type Outage = { readonly since: string; readonly bufferedEvents: number }
 
 /** The state of a subscription. */
 export type ResumeStatus =
-  /** An attempt is made; `failures` went wrong since the last page. */
+  /** An attempt is made; `failures` went wrong since a stream last stood for a while. */
   | { readonly kind: "connecting"; readonly failures: number }
   /** Pages come, and what is shown is not yet the present. */
   | { readonly kind: "catching up"; readonly cursor: string }
@@ -31,7 +31,10 @@ export type ResumeStatus =
 /** The options by which subscriptions resume. */
 export type ResumeOptions = {
   readonly onStatus?: (status: ResumeStatus) => void;
-  /** The wait after so many failures in a row, in ms. By default 0.25 s, doubled up to 10 s, at random less. */
+  /**
+   * The wait after so many failures in a row, in ms. By default 0.25 s, doubled up to 10 s, at random less. A stream that is cut
+   * before it has stood for 10 s is a failure, too, though pages came: something on the way may cut each.
+   */
   readonly waitMs?: (failures: number) => number;
   /** The variable that the operation passes as `since`. By default `since`. */
   readonly sinceVariable?: string;
@@ -60,6 +63,8 @@ export function optionsFor<Operation>(
   };
 }
 
+/** A stream that has stood for so long, in ms, ends a row of failures. */
+const STEADY_MS = 10_000;
 /** After so many answers in a row that are the server's fault, not the network's, it is given up. */
 const SERVER_FAILURES = 8;
 /** Answers that would be the same the next time. One that the client does not know may come from a newer server, and is tried again. */
@@ -96,6 +101,8 @@ export function resume<Data>(
   let cursor = startOf(request, sinceVariable);
   let failures = 0;
   let serverFailures = 0;
+  /** The time of the attempt's first page; null before it. */
+  let stoodSince: number | null = null;
   let endAttempt = (): void => {};
   let isOver = false;
 
@@ -110,7 +117,8 @@ export function resume<Data>(
     sink.error(error);
   };
   const again = (error: unknown, atLeastMs = 0): void => {
-    failures += 1;
+    const isSteady = stoodSince !== null && performance.now() - stoodSince >= STEADY_MS;
+    failures = isSteady ? 1 : failures + 1;
     const wait = Math.max(atLeastMs, waitMs(failures));
     tell({ kind: "lost", cursor, error, waitMs: wait });
     if (isOver) return;
@@ -131,7 +139,7 @@ export function resume<Data>(
     const page = pageOf(result.data);
     if (page === null)
       return fail(new ResumeError("NOT_RESUMABLE", "the subscription must select `cursor` and `caughtUp` of its page", cursor));
-    failures = 0;
+    stoodSince ??= performance.now();
     serverFailures = 0;
     ({ cursor } = page);
     guarded(() => sink.next(result));
@@ -146,6 +154,7 @@ export function resume<Data>(
   function attempt(): void {
     tell({ kind: "connecting", failures });
     if (isOver) return;
+    stoodSince = null;
     // What an attempt says after it has ended counts for nothing.
     let isPast = false;
     const last = (say: () => void): void => {

@@ -35,17 +35,19 @@ class Chat {
   readonly #lines: string[] = [];
   /** Texts of one's own that the log has not yet told back. */
   readonly #own: string[] = [];
-  /** One's own messages that no DONE has answered yet. */
+  /** One's own messages that no DONE has answered yet, and nobody has taken back. */
   readonly #unanswered = new Set<string>();
-  /** Messages that a DONE answered while one is sent: perhaps that one, before the server has said its id. */
-  readonly #answeredMeanwhile = new Set<string>();
+  /** Messages that are over while one is sent: perhaps that one, before the server has said its id. */
+  readonly #overMeanwhile = new Set<string>();
   /** What is asked, oldest first: only the first of them stands on the screen. */
   readonly #questions = new Map<string, Question>();
   readonly #tools = new Map<string, string>();
   #shown: string | null = null;
   /** Whether a key has just answered: what else of that line comes is no message. */
   #hasKeyAnswered = false;
+  /** True while a turn is under way, and from a message on that waits for its turn. */
   #isWorking: boolean;
+  #isInTurn: boolean;
   #isSending = false;
   #hasInputEnded = false;
   #isLost = false;
@@ -56,7 +58,8 @@ class Chat {
     this.#screen = screen;
     this.#terminal = terminal;
     this.#isTerminal = isTerminal;
-    this.#isWorking = conversation.agent.state !== "READY";
+    this.#isInTurn = conversation.agent.state !== "READY";
+    this.#isWorking = this.#isInTurn;
   }
 
   async run(since: string | null): Promise<void> {
@@ -108,7 +111,11 @@ class Chat {
         return;
       }
       case "MessageWithdrawn":
-        return screen.line(`(a message that waited was taken back by ${event.withdrawnBy.name ?? event.withdrawnBy.actorId})`);
+        screen.line(`(a message that waited was taken back by ${event.withdrawnBy.name ?? event.withdrawnBy.actorId})`);
+        this.#isWorking = this.#isInTurn;
+        this.#over(event.messageId);
+        this.#goOn();
+        return this.#prompt();
       case "TextChunk":
         return screen.text(event.delta);
       case "TextChunkEnd":
@@ -156,20 +163,27 @@ class Chat {
         return screen.line(`${event.severity}: ${event.message}`);
       case "StateChanged":
         // A turn may begin without a new message. What its end means is said by DONE.
-        if (event.state !== "READY") this.#isWorking = true;
+        this.#isInTurn = event.state !== "READY";
+        if (this.#isInTurn) this.#isWorking = true;
         return;
       case "Done":
+        this.#isInTurn = false;
         this.#isWorking = false;
         // A program in the background may still ask for a host: if not, an event says so.
         for (const [id, { kind }] of this.#questions) if (kind !== "NETWORK_HOST") this.#questions.delete(id);
         this.#shown = null;
-        for (const id of event.messageIds) if (!this.#unanswered.delete(id) && this.#isSending) this.#answeredMeanwhile.add(id);
+        for (const id of event.messageIds) this.#over(id);
         if (event.reason !== "COMPLETED") screen.line(`(the turn ended: ${event.reason})`);
         this.#goOn();
         return this.#prompt();
       default:
         return;
     }
+  }
+
+  /** A message was answered, or taken back. */
+  #over(messageId: string): void {
+    if (!this.#unanswered.delete(messageId) && this.#isSending) this.#overMeanwhile.add(messageId);
   }
 
   /** Asks who may decide; tells who may not, for these reasons, that somebody else must. */
@@ -258,14 +272,14 @@ class Chat {
     this.#isSending = true;
     try {
       const id = await this.#conversation.send(text);
-      if (!this.#answeredMeanwhile.has(id)) this.#unanswered.add(id);
+      if (!this.#overMeanwhile.has(id)) this.#unanswered.add(id);
     } catch (error) {
       this.#own.splice(this.#own.indexOf(text), 1);
       this.#isWorking = wasWorking;
       throw error;
     } finally {
       this.#isSending = false;
-      this.#answeredMeanwhile.clear();
+      this.#overMeanwhile.clear();
     }
     this.#goOn();
   }

@@ -3,10 +3,11 @@ import WebSocket from "ws";
 import { CONVERSATION, type Conversation, type ConversationPage } from "../../clients/src/conversation.ts";
 import { iterate } from "../../clients/src/index.ts";
 import { overWebSocket } from "../../clients/src/websocket.ts";
-import { InterruptAgentDocument, RetryTurnDocument } from "../generated/documents.ts";
+import { InterruptAgentDocument, RetryTurnDocument, WithdrawMessageDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { hangsAfter, playedModel } from "../support/models.ts";
+import { beforeCommit } from "../support/writes.ts";
 
 /** The conversation of an agent after each page, from its first event on. */
 async function* conversationsOf(url: string, agentId: string): AsyncGenerator<Conversation> {
@@ -47,4 +48,43 @@ it("a conversation is working while a turn is under way, also in one that no new
   await client.send(agentId, "a message that waits for the next turn");
   await interrupt();
   expect(await isWorkingAt("third")).toBe(true);
+});
+
+it("a conversation is not working once the message that waited for its turn is taken back, and is still if a turn goes on", async () => {
+  const withdrawn = Promise.withResolvers<void>();
+  const model = playedModel(() => hangsAfter("first"));
+  const app = await startTestApp({
+    model,
+    overrides: {
+      sql: (sql) =>
+        beforeCommit(
+          sql,
+          ({ joins = [] }) => joins.length > 0,
+          () => withdrawn.promise,
+        ),
+    },
+  });
+  const client = connect(app.url);
+  const { id: agentId } = await client.createAgent();
+  const conversations = conversationsOf(app.url, agentId);
+  const messagesUntil = async (count: number): Promise<Conversation> => {
+    for (;;) {
+      const { value, done } = await conversations.next();
+      if (done === true) throw new Error("the conversation has ended");
+      if (value?.items.filter(({ kind }) => kind === "message").length === count) return value;
+    }
+  };
+  const withdraw = async (messageId: string) => client.get(WithdrawMessageDocument, { input: { messageId } });
+  const slip = await client.send(agentId, "a slip");
+  expect((await messagesUntil(1)).isWorking).toBe(true);
+  await withdraw(slip);
+  expect((await messagesUntil(0)).isWorking).toBe(false);
+  withdrawn.resolve();
+
+  await client.send(agentId, "go");
+  await client.until(agentId, "TEXT_CHUNK");
+  const other = await client.send(agentId, "another slip");
+  await messagesUntil(2);
+  await withdraw(other);
+  expect((await messagesUntil(1)).isWorking).toBe(true);
 });

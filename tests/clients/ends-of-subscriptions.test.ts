@@ -1,7 +1,7 @@
 import { ApolloClient, ApolloLink, InMemoryCache } from "@apollo/client";
 import { Client as UrqlClient } from "@urql/core";
 import { parse } from "graphql";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ResumeLink } from "../../clients/src/apollo.ts";
 import {
   iterate,
@@ -95,6 +95,24 @@ describe("resume", () => {
       { kind: "lost", cursor: "b", error: { code: 1006, reason: "" }, waitMs: 1 },
       { kind: "connecting", failures: 1 },
     ]);
+  });
+
+  it("waits longer each time if each stream is cut soon after its first page, and begins anew after one that stood for 10 s", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { transport, attempts } = playedTransport();
+    const rows: number[] = [];
+    const waitMs = (failures: number): number => rows.push(failures) && 1;
+    const end = resume(transport, { query: WATCH }, { next: () => {}, error: () => {}, complete: () => {} }, { waitMs });
+    for (const stoodMs of [0, 9_999, 5, 10_000, 5]) {
+      attempts.at(-1)?.sink.next(page("a"));
+      vi.advanceTimersByTime(stoodMs);
+      attempts.at(-1)?.sink.next(page("b"));
+      attempts.at(-1)?.sink.error({ code: 1006, reason: "" });
+      vi.advanceTimersByTime(1);
+    }
+    end();
+    expect(rows).toEqual([1, 2, 3, 1, 2]);
   });
 
   it("ends nothing by itself: no attempt is made after the end, also while it waits", async () => {

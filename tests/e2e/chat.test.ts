@@ -3,16 +3,17 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineTool } from "../../src/agent/tools/tool.ts";
 import { presets } from "../../src/triplane.ts";
-import { RetryTurnDocument } from "../generated/documents.ts";
+import { RetryTurnDocument, WithdrawMessageDocument } from "../generated/documents.ts";
 import { startTestApp } from "../support/app.ts";
 import { assistantScript } from "../support/assistant.ts";
 import { makes } from "../support/bash.ts";
-import { connect } from "../support/client.ts";
+import { connect, ofType } from "../support/client.ts";
 import { cuttingProxy } from "../support/cutting-proxy.ts";
 import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
 import { runAtTerminal, runFile } from "../support/process.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
 import { ownTool } from "../support/tools.ts";
+import { beforeCommit } from "../support/writes.ts";
 
 describe("npm run chat", () => {
   it("talks with an agent: text as it comes, tools, approvals, and the past of an agent that is there", async () => {
@@ -38,6 +39,30 @@ describe("npm run chat", () => {
     again.child.stdin?.end();
     expect(await again.exited).toBe(0);
   }, 60_000);
+
+  it("ends with its input if the last message is taken back before its turn begins", async () => {
+    const withdrawn = Promise.withResolvers<void>();
+    const app = await startTestApp({
+      model: playedModel(),
+      overrides: {
+        sql: (sql) =>
+          beforeCommit(
+            sql,
+            ({ joins = [] }) => joins.length > 0,
+            () => withdrawn.promise,
+          ),
+      },
+    });
+    const client = connect(app.url);
+    const chat = runFile("examples/chat/chat.ts", ["--url", app.url]);
+    const [, agentId = ""] = /Agent (\S+) works in/.exec(await chat.says(/Agent (\S+) works in/)) ?? [];
+    chat.child.stdin?.end("a slip\n");
+    const [received] = ofType(await client.until(agentId, "MESSAGE_RECEIVED"), "MessageReceived");
+    await client.get(WithdrawMessageDocument, { input: { messageId: received?.messageId ?? "" } });
+    expect(await chat.exited, chat.output()).toBe(0);
+    expect(chat.output()).toContain("(a message that waited was taken back by local)");
+    withdrawn.resolve();
+  });
 
   it("shows what an edit would change, and the part of a command line that asks", async () => {
     const model = makes(
