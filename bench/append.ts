@@ -6,11 +6,13 @@ import { EventLog } from "../src/events/log.ts";
 import { insertAgent } from "../tests/support/log.ts";
 import type { Figure } from "./figure.ts";
 
-/** Ours and the baseline take turns, so many seconds each: both meet the same moments of a machine whose speed changes within seconds. */
-const TURN_SECONDS = 0.1;
-const ROUNDS = 51;
-/** Rounds before those that are counted: a server that works for days is warm, and V8 compiles late what runs between two waits. */
-const WARM_ROUNDS = 20;
+/** Ours and the baseline take turns, so many seconds each: what else the machine does hits both alike. */
+const TURN_SECONDS = 0.25;
+const ROUNDS = 25;
+/** Rounds before those that are counted, until V8 has compiled what runs once in a commit. */
+const WARM_ROUNDS = 7;
+/** Writes at the beginning of a turn that are not counted: they meet what the other has left in the caches. */
+const WARM_WRITES = 5;
 
 /** So long a snapshot is held, in s, and so much of it at its beginning and at its end is measured. */
 const SNAPSHOT_SECONDS = 60;
@@ -97,7 +99,7 @@ export async function append(url: string): Promise<Figure[]> {
 }
 
 async function rate(write: () => Promise<unknown>, size: number, seconds: number): Promise<number> {
-  for (let warm = 0; warm < 20; warm += 1) await write();
+  for (let warm = 0; warm < WARM_WRITES; warm += 1) await write();
   const started = performance.now();
   let events = 0;
   while (performance.now() - started < seconds * 1_000) {

@@ -14,7 +14,7 @@ import { newAgent, run, start } from "./turn-server.ts";
 
 const CALLS = 400;
 const ROUNDS = 5;
-/** Rounds before those that are counted: a server that works for days is warm, and V8 compiles late what runs between two waits. */
+/** Rounds before those that are counted, until V8 has compiled what runs once in a commit. */
 const WARM_ROUNDS = 5;
 /**
  * So many commits and so many INSERTs are made in turn: both meet the same moments of a machine whose speed changes within seconds.

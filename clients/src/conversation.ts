@@ -35,6 +35,8 @@ export type Conversation = {
   readonly isWorking: boolean;
   /** True while a turn is under way. */
   readonly isInTurn: boolean;
+  /** The ids of messages that came since a turn last began or ended: no turn has taken them yet, as far as is known. */
+  readonly waiting: readonly string[];
   readonly caughtUp: boolean;
 };
 
@@ -54,10 +56,13 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
           by: event.sentBy.name ?? event.sentBy.actorId,
         }),
         isWorking: true,
+        waiting: [...view.waiting, event.messageId],
       };
-    case "MessageWithdrawn":
-      // Another message that waits as well is told by the turn that it begins.
-      return { ...view, items: view.items.filter(({ key }) => key !== event.messageId), isWorking: view.isInTurn };
+    case "MessageWithdrawn": {
+      const items = view.items.filter(({ key }) => key !== event.messageId);
+      const waiting = view.waiting.filter((id) => id !== event.messageId);
+      return { ...view, items, waiting, isWorking: view.isInTurn || waiting.length > 0 };
+    }
     case "TextChunkStart":
       return put(view, { kind: "text", key: blockKey(event), text: "", state: "streaming" });
     case "TextChunk":
@@ -98,9 +103,9 @@ function afterEvent(view: Conversation, event: WatchedEvent): Conversation {
       return put(view, { kind: "files", key: event.cursor, text: changedFilesText(event) });
     case "StateChanged":
       // A turn may begin without a new message: one that is tried again, or one for messages that waited.
-      return { ...view, isWorking: event.state !== "READY", isInTurn: event.state !== "READY" };
+      return { ...view, isWorking: event.state !== "READY", isInTurn: event.state !== "READY", waiting: [] };
     case "Done": {
-      const ended = { ...view, items: view.items.map(closed), isWorking: false, isInTurn: false };
+      const ended = { ...view, items: view.items.map(closed), isWorking: false, isInTurn: false, waiting: [] };
       return event.reason === "COMPLETED" ? ended : put(ended, { kind: "end", key: event.cursor, reason: event.reason });
     }
     default:
@@ -132,6 +137,6 @@ function change(view: Conversation, key: string, next: (item: ConversationItem) 
 /** The timeline of an agent as a conversation. */
 export const CONVERSATION: TimelineView<ConversationPage, Conversation> = {
   document: CONVERSATION_DOCUMENT,
-  empty: { items: [], isWorking: false, isInTurn: false, caughtUp: false },
+  empty: { items: [], isWorking: false, isInTurn: false, waiting: [], caughtUp: false },
   after: conversation,
 };

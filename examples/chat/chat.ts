@@ -47,6 +47,7 @@ class Chat {
   #hasKeyAnswered = false;
   /** True while a turn is under way, and from a message on that waits for its turn. */
   #isWorking: boolean;
+  /** True while a turn is under way. */
   #isInTurn: boolean;
   #isSending = false;
   #hasInputEnded = false;
@@ -112,8 +113,8 @@ class Chat {
       }
       case "MessageWithdrawn":
         screen.line(`(a message that waited was taken back by ${event.withdrawnBy.name ?? event.withdrawnBy.actorId})`);
-        this.#isWorking = this.#isInTurn;
         this.#over(event.messageId);
+        this.#isWorking = this.#isInTurn || this.#isSending || this.#unanswered.size > 0;
         this.#goOn();
         return this.#prompt();
       case "TextChunk":
@@ -266,7 +267,6 @@ class Chat {
   }
 
   async #send(text: string): Promise<void> {
-    const wasWorking = this.#isWorking;
     this.#own.push(text);
     this.#isWorking = true;
     this.#isSending = true;
@@ -275,7 +275,7 @@ class Chat {
       if (!this.#overMeanwhile.has(id)) this.#unanswered.add(id);
     } catch (error) {
       this.#own.splice(this.#own.indexOf(text), 1);
-      this.#isWorking = wasWorking;
+      this.#isWorking = this.#isInTurn || this.#unanswered.size > 0;
       throw error;
     } finally {
       this.#isSending = false;

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { aborted } from "../lib/aborted.ts";
-import { errorCode } from "../lib/error-code.ts";
 import type { Logger } from "../lib/log.ts";
 import { messageOf, withCause } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
@@ -268,16 +267,13 @@ export class Delivery {
     await delay(growingWait(tries, firstRetryMs, lastRetryMs), undefined, { signal: this.#stop }).catch(() => {});
   }
 
-  /**
-   * An event that is given up is reported in the agent's log, unless it is such a report itself, or of no agent. What the system
-   * says of a connection names addresses, which are for operators: who watches the agent reads its code.
-   */
+  /** An event that is given up is reported in the agent's log, without its cause, unless it is such a report itself, or of no agent. */
   async #report(event: TimelineEvent, error: unknown): Promise<void> {
     const given = `${event.body.kind} at ${event.position} could not be delivered to ${this.#consumer.name}`;
-    this.#services.logger.error(`${given}: ${messageOf(error)}`);
+    this.#services.logger.error(`${given}: ${withCause(error)}`);
     const { agentId, createdBy } = event;
     if (event.body.kind === "ERROR" || agentId === null || createdBy === null) return;
-    const message = `${given}: ${errorCode(error) ?? messageOf(error)}`;
+    const message = `${given}: ${messageOf(error)}`;
     const body = { kind: "ERROR", severity: "ERROR", phase: "SYSTEM", message, detail: "delivery_failed" } as const;
     await this.#services.log.append(this.#tenant, [{ agentId, createdBy, events: [{ at: new Date(), body }] }]);
   }

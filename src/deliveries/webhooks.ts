@@ -6,8 +6,9 @@ import { Agent, request } from "undici";
 import { announcement } from "./announcement.ts";
 import { GiveUp, type Consumer } from "./consumer.ts";
 import type { EventKind, TimelineEvent } from "../events/event.ts";
-import { isPrivateAddress } from "../lib/private-address.ts";
 import { DAY_MS } from "../lib/clock.ts";
+import { errorCode } from "../lib/error-code.ts";
+import { isPrivateAddress } from "../lib/private-address.ts";
 
 /** A webhook: a place where the decisions of people are announced. */
 export type Webhook = {
@@ -40,7 +41,9 @@ export function webhookConsumer(webhook: Webhook): Consumer {
     giveUpMs: GIVE_UP_MS,
     deliver: async (event, signal) => {
       const body = JSON.stringify(announcement(event));
-      const status = await post(webhook, signed(signer, idOf(webhook, event), body), body, signal);
+      const status = await post(webhook, signed(signer, idOf(webhook, event), body), body, signal).catch((error: unknown) => {
+        throw new Unreached(error);
+      });
       if (status === 410) throw new GiveUp("the target answered 410: it wants no more");
       if (status < 200 || status > 299) throw new Error(`the target answered ${status}`);
     },
@@ -89,9 +92,16 @@ async function post(
   return answer.statusCode;
 }
 
-class PrivateTarget extends Error {
-  readonly code = "PRIVATE_TARGET";
+/** No answer came. People who watch the agent read why, in words without an address; the cause names the address for operators. */
+class Unreached extends Error {
+  constructor(cause: unknown) {
+    const name = cause instanceof Error ? cause.name : "an unknown error";
+    const why = cause instanceof PrivateTarget ? "it lies in a private network" : (errorCode(cause) ?? name);
+    super(`the target was not reached: ${why}`, { cause });
+  }
+}
 
+class PrivateTarget extends Error {
   constructor(host: string) {
     super(`${host} lies in a private network: set allowPrivateTarget if that is meant`);
   }

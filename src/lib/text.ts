@@ -53,9 +53,10 @@ export function withCause(error: unknown): string {
   return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
 }
 
-/** The message of anything thrown, whatever it is. */
+/** The message of anything thrown, whatever it is. A connection that failed to each address of a host has those of all. */
 export function messageOf(error: unknown): string {
   try {
+    if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
     return error instanceof Error ? error.message : String(error);
   } catch {
     return "something was thrown that has no text";

@@ -51,26 +51,48 @@ describe("hooks round model calls", () => {
   });
 
   it.for<[problem: string, answer: unknown]>([
-    ["the list of messages must be array", { role: "user" }],
-    ["0 must have required property 'content'", [{ role: "user" }]],
-    ["0.role must be one of user, assistant", [{ role: "system", content: [] }]],
-    ["0.content must be array", [{ role: "user", content: "Be brief." }]],
+    ["messages must be array", { role: "user" }],
+    ["messages.0 must have required property 'content'", [{ role: "user" }]],
+    ["messages.0.role must be one of user, assistant", [{ role: "system", content: [] }]],
+    ["messages.0.content must be array", [{ role: "user", content: "Be brief." }]],
     [
-      "0.content.0.type must be one of text, image, thinking, tool_use, tool_result",
+      "messages.0.content.0.type must be one of text, image, thinking, tool_use, tool_result",
       [{ role: "user", content: [{ type: "note" }] }],
     ],
-    ["0.content.0 must have required property 'text'", [{ role: "user", content: [{ type: "text" }] }]],
+    ["messages.0.content.0 must have required property 'text'", [{ role: "user", content: [{ type: "text" }] }]],
   ])("a preModel that answers something else than messages ends the turn: %s", async ([problem, answer]) => {
     const { model, events } = await turn({ preModel: [() => answer as never] });
     expect(model.calls).toHaveLength(0);
-    expect(ofType(events, "ErrorRaised")).toMatchObject([
-      {
-        severity: "ERROR",
-        detail: "hook_failed",
-        message: expect.stringContaining(`preModel.0 answered no messages: ${problem}`),
-      },
-    ]);
+    const message = expect.stringContaining(`preModel.0 answered something else than messages: ${problem}`);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "ERROR", detail: "hook_failed", message }]);
     expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+  });
+
+  it("a preModel that answers what no provider can be sent ends the turn, and its own name stands in the error", async () => {
+    const input = { count: 1n } as never;
+    const { model, events } = await turn({
+      preModel: [() => [{ role: "assistant", content: [{ type: "tool_use", id: "a", name: "b", input }] }], () => undefined],
+    });
+    expect(model.calls).toHaveLength(0);
+    expect(ofType(events, "ErrorRaised")).toMatchObject([{ message: expect.stringMatching(/preModel\.0 failed: .*BigInt/) }]);
+  });
+
+  it("what a preModel does later to the messages that it answered changes nothing", async () => {
+    const own: { role: "user"; content: { type: "text"; text: string }[] }[] = [];
+    const { model } = await turn({
+      preModel: [
+        (_step, messages) => {
+          own.splice(0);
+          own.push({ role: "user", content: [{ type: "text", text: `${messages.length} messages` }] });
+          return own;
+        },
+        () => void own.splice(0),
+      ],
+    });
+    expect(model.calls.map(({ request }) => request.messages)).toEqual([
+      [{ role: "user", content: [{ type: "text", text: "1 messages" }] }],
+      [{ role: "user", content: [{ type: "text", text: "3 messages" }] }],
+    ]);
   });
 
   it("postModel sees each answer; one that throws is reported, and the turn is complete", async () => {

@@ -77,7 +77,11 @@ it("a conversation is not working once the message that waited for its turn is t
   const withdraw = async (messageId: string) => client.get(WithdrawMessageDocument, { input: { messageId } });
   const slip = await client.send(agentId, "a slip");
   expect((await messagesUntil(1)).isWorking).toBe(true);
+  const second = await client.send(agentId, "a second slip");
+  await messagesUntil(2);
   await withdraw(slip);
+  expect((await messagesUntil(1)).isWorking).toBe(true);
+  await withdraw(second);
   expect((await messagesUntil(0)).isWorking).toBe(false);
   withdrawn.resolve();
 

@@ -102,7 +102,10 @@ describe("resume", () => {
     onTestFinished(() => void vi.useRealTimers());
     const { transport, attempts } = playedTransport();
     const rows: number[] = [];
-    const waitMs = (failures: number): number => rows.push(failures) && 1;
+    const waitMs = (failures: number): number => {
+      rows.push(failures);
+      return 1;
+    };
     const end = resume(transport, { query: WATCH }, { next: () => {}, error: () => {}, complete: () => {} }, { waitMs });
     for (const stoodMs of [0, 9_999, 5, 10_000, 5]) {
       attempts.at(-1)?.sink.next(page("a"));

@@ -304,7 +304,7 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
       async (step) => {
         if (step === 2) throw new GiveUp("never");
         if (step === 3) throw new Error("not now");
-        if (step === 4) throw Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:9"), { code: "ECONNREFUSED" });
+        if (step === 4) throw new Error("not reached", { cause: new Error("connect ECONNREFUSED 10.0.0.7:9") });
         seen.push(step);
       },
       { giveUpMs: 30 },
@@ -312,16 +312,16 @@ describe("delivery of events, at least once (DESIGN section 5, listeners and web
     await append(1, 5);
     await expect.poll(() => seen).toEqual([1, 5]);
     expect(errors).toHaveLength(3);
-    expect(errors[2]).toContain("10.0.0.7:9");
+    expect(errors[2]).toContain("not reached: connect ECONNREFUSED 10.0.0.7:9");
     const { events } = await log.read(everything("acme"), 0);
     expect(events.filter(({ body }) => body.kind === "ERROR").map(({ body }) => body)).toMatchObject([
       { severity: "ERROR", detail: "delivery_failed", message: expect.stringContaining("could not be delivered to test: never") },
       { severity: "ERROR", detail: "delivery_failed", message: expect.stringContaining("not now") },
-      // An address is the operator's to know.
+      // The cause is the operator's to know.
       {
         severity: "ERROR",
         detail: "delivery_failed",
-        message: expect.stringMatching(/could not be delivered to test: ECONNREFUSED$/),
+        message: expect.stringMatching(/could not be delivered to test: not reached$/),
       },
     ]);
   });

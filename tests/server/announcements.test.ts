@@ -10,6 +10,7 @@ import type { ConsumerTimes } from "../../src/deliveries/delivery.ts";
 import { WEBHOOK_TRY_MS, webhookConsumer } from "../../src/deliveries/webhooks.ts";
 import type { TimelineEvent } from "../../src/events/event.ts";
 import { isPrivateAddress } from "../../src/lib/private-address.ts";
+import { withCause } from "../../src/lib/text.ts";
 import { startTestApp, type TestAppOptions } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { administrator, testDatabaseUrl } from "../support/database.ts";
@@ -50,7 +51,11 @@ async function target(answer: (count: number) => number) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
-  return { received, port: (server.address() as AddressInfo).port };
+  const close = async (): Promise<void> => {
+    server.close();
+    await once(server, "close");
+  };
+  return { received, port: (server.address() as AddressInfo).port, close };
 }
 
 async function appWith(config: NonNullable<TestAppOptions["config"]>, options: TestAppOptions = {}) {
@@ -195,6 +200,19 @@ describe("outgoing webhooks", () => {
     await expect(start).rejects.not.toThrow(/c2hvcnQ/);
   });
 
+  it("a target that is not there: why stands in the error without its address, which stands in the cause", async () => {
+    const { port, close } = await target(() => 204);
+    await close();
+    const webhook = { name: "inbox", secret: SECRET, kinds: ["PERMISSION_CLOSED"], tenant: null, allowsPrivate: true } as const;
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const error: unknown = await webhookConsumer({ ...webhook, url: new URL(`http://${host}:${port}/x`) })
+        .deliver(CLOSED, new AbortController().signal)
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ message: "the target was not reached: ECONNREFUSED" });
+      expect(withCause(error)).toContain(`127.0.0.1:${port}`);
+    }
+  });
+
   it("a name that leads into a private network is refused when it is looked up: nothing arrives there", async () => {
     const { received, port } = await target(() => 204);
     const webhook = { name: "inbox", secret: SECRET, kinds: ["PERMISSION_CLOSED"], tenant: null } as const;
@@ -203,7 +221,10 @@ describe("outgoing webhooks", () => {
         CLOSED,
         new AbortController().signal,
       );
-    await expect(deliver(false)).rejects.toThrow("localhost lies in a private network");
+    await expect(deliver(false)).rejects.toMatchObject({
+      message: "the target was not reached: it lies in a private network",
+      cause: { message: expect.stringContaining("localhost lies in a private network") },
+    });
     expect(received).toEqual([]);
     await deliver(true);
     expect(received).toHaveLength(1);

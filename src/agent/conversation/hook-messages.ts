@@ -1,33 +1,41 @@
-import { Type } from "typebox";
+import { Type, type TProperties } from "typebox";
 import { formCheck } from "../../lib/form.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
-import { closed } from "../../lib/setting.ts";
-import { IMAGE_TYPES, type ModelMessage } from "../models/model.ts";
+import { IMAGE_TYPES, type ContentBlock, type ModelMessage } from "../models/model.ts";
 
-const TEXT = Type.String();
-const TEXT_OR_NULL = Type.Unsafe<string | null>({ type: ["string", "null"] });
+const ANY_TEXT = Type.String();
 
-/** The forms of a ContentBlock. */
-const BLOCKS = [
-  closed({ type: Type.Literal("text"), text: TEXT }),
-  closed({
-    type: Type.Literal("image"),
-    source: closed({ type: Type.Literal("base64"), media_type: Type.Enum([...IMAGE_TYPES]), data: TEXT }),
-  }),
-  closed({ type: Type.Literal("thinking"), by: TEXT, thinking: TEXT, signature: TEXT_OR_NULL, redacted: TEXT_OR_NULL }),
-  closed({ type: Type.Literal("tool_use"), id: TEXT, name: TEXT, input: Type.Unsafe({}) }),
-  closed({ type: Type.Literal("tool_result"), tool_use_id: TEXT, content: TEXT, is_error: Type.Boolean() }),
-];
+/** A block with what a provider cannot do without. Hooks are other people's code: what else they say is no harm. */
+function block(type: ContentBlock["type"], fields: TProperties) {
+  return Type.Object({ type: Type.Literal(type), ...fields });
+}
 
-const BLOCK = Type.Unsafe({ type: "object", required: ["type"], discriminator: { propertyName: "type" }, oneOf: BLOCKS });
+const BLOCK = Type.Unsafe({
+  type: "object",
+  required: ["type"],
+  discriminator: { propertyName: "type" },
+  oneOf: [
+    block("text", { text: ANY_TEXT }),
+    block("image", {
+      source: Type.Object({ type: Type.Literal("base64"), media_type: Type.Enum([...IMAGE_TYPES]), data: ANY_TEXT }),
+    }),
+    block("thinking", { thinking: ANY_TEXT }),
+    block("tool_use", { id: ANY_TEXT, name: ANY_TEXT, input: Type.Unsafe({}) }),
+    block("tool_result", { tool_use_id: ANY_TEXT, content: ANY_TEXT }),
+  ],
+});
 
 const problemsOf = formCheck(
-  Type.Array(closed({ role: Type.Enum(["user", "assistant"]), content: Type.Array(BLOCK) })),
-  "the list of messages",
+  Type.Object({ messages: Type.Array(Type.Object({ role: Type.Enum(["user", "assistant"]), content: Type.Array(BLOCK) })) }),
+  "the answer",
 );
 
-/** Reads the messages that a preModel hook answered, which is other people's code; the refusal is the first problem with them. */
+/**
+ * Reads the messages that a preModel hook answered. The hook is other people's code: a copy is read, which the hook cannot
+ * change later, and which is JSON, as providers are sent it. The refusal is the first problem. Throws what JSON.stringify throws.
+ */
 export function readHookMessages(answer: unknown): Result<readonly ModelMessage[], string> {
-  const [problem] = problemsOf(answer);
-  return problem === undefined ? accepted(answer as readonly ModelMessage[]) : refused(problem);
+  const copied = JSON.parse(JSON.stringify({ messages: answer })) as { readonly messages: readonly ModelMessage[] };
+  const [problem] = problemsOf(copied);
+  return problem === undefined ? accepted(copied.messages) : refused(problem);
 }

@@ -52,7 +52,7 @@ export async function beforeModel(
       const answer: unknown = await hookAnswer(() => run(step, given), signal);
       if (answer === undefined || answer === null) continue;
       const read = readHookMessages(answer);
-      if (!read.ok) return refused(`the hook ${place} answered no messages: ${read.refusal}`);
+      if (!read.ok) return refused(`the hook ${place} answered something else than messages: ${read.refusal}`);
       current = read.value;
     } catch (error) {
       return refused(`the hook ${place} failed: ${messageOf(error)}`);

@@ -13,7 +13,13 @@ export type ProviderFailure = {
   readonly cause: Error;
 };
 
-/** Kinds by the error types that come inside of a stream, if there is no status. */
+/** Types of errors whose words may hold a part of the key. */
+const NOT_ADMITTED: ReadonlySet<string | undefined> = new Set(["authentication_error", "permission_error"]);
+
+/**
+ * Kinds by the error types that come inside of a stream, if there is no status. `invalid_request_error` is none of them: some
+ * servers say so of a call that their model made badly, or of too many requests, which pass.
+ */
 const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
   rate_limit_error: "rate_limited",
   rate_limit_exceeded: "rate_limited",
@@ -22,9 +28,6 @@ const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
   server_error: "unavailable",
   timeout_error: "unavailable",
   request_too_large: "too_long",
-  invalid_request_error: "rejected",
-  authentication_error: "rejected",
-  permission_error: "rejected",
   billing_error: "rejected",
   not_found_error: "rejected",
 };
@@ -41,14 +44,19 @@ export function providerError({ status, headers, body, cause, apiKey }: Provider
   const { type, message } = wordsOf(body);
   const words = message ?? cause.message;
   const said = apiKey === null ? words : words.replaceAll(apiKey, "…");
-  if (status === 401 || status === 403)
-    return new ModelError("rejected", `the model's provider answered ${status}: it does not admit the key that the server has`, {
-      cause,
-    });
+  if (status === 401 || status === 403 || (status === null && NOT_ADMITTED.has(type)))
+    return new ModelError(
+      "rejected",
+      `the model's provider answered ${status ?? type}: it does not admit the key that the server has`,
+      {
+        cause,
+      },
+    );
   if (status === null) {
     const ofType = KIND_OF_TYPE[type ?? ""] ?? "broken";
     const kind = ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
-    return new ModelError(kind, `the model's stream broke off: ${said}`, { cause });
+    const what = kind === "rejected" ? "the model's provider refused the request" : "the model's stream broke off";
+    return new ModelError(kind, `${what}: ${said}`, { cause });
   }
   return new ModelError(kindOf(status, words), `the model's provider answered ${status}: ${said}`, {
     cause,

@@ -163,16 +163,22 @@ describe.for([ANTHROPIC, OPENAI])("What goes wrong with $name", (provider) => {
     },
   );
 
-  it("a request that is refused inside of the stream is not made again", async () => {
-    const { requests, client, agent } = await appWith(provider, [
-      provider.failsAtOnce("there is no such model", "invalid_request_error"),
-      hello,
-    ]);
-    const events = await client.turn(agent.id, "hi");
-    expect(requests).toHaveLength(1);
-    expect(ofType(events, "ErrorRaised").map(({ severity, detail }) => [severity, detail])).toEqual([["ERROR", "rejected"]]);
-    expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
-  });
+  it.for([
+    ["not_found_error", "the model's provider refused the request: sk-s***ret has no such model"],
+    ["authentication_error", "the model's provider answered authentication_error: it does not admit the key that the server has"],
+  ] as const)(
+    "%s inside of the stream: the call is not made again, and words that may hold the key are not told (invariant 11)",
+    async ([type, message]) => {
+      const { requests, client, agent } = await appWith(provider, [
+        provider.failsAtOnce("sk-s***ret has no such model", type),
+        hello,
+      ]);
+      const events = await client.turn(agent.id, "hi");
+      expect(requests).toHaveLength(1);
+      expect(ofType(events, "ErrorRaised")).toMatchObject([{ severity: "ERROR", detail: "rejected", message }]);
+      expect(ofType(events, "Done")).toMatchObject([{ reason: "ERROR" }]);
+    },
+  );
 
   it("a message that alone is longer than the model reads ends its turn, and the next message goes without it", async () => {
     const tooLong = provider.error(413, "request too large");
