@@ -1,12 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaPGlite } from "pglite-prisma-adapter";
 import { messageOf } from "../lib/text.ts";
 import { PrismaClient } from "./generated/client.ts";
-import { copyInitialised, EMBEDDED_SETTINGS, initialisedFolder } from "./initialised.ts";
+import { copyInitialised, initialisedFolder, openEmbeddedDatabase } from "./initialised.ts";
 import { lockFolder } from "./lock-file.ts";
 import { isUnknownValue, onlyKnown } from "./known-values.ts";
 import { connectionName } from "./connected-servers.ts";
@@ -77,7 +76,7 @@ async function openEmbedded(config: DatabaseConfig & { kind: "embedded" }, tell:
   try {
     await copyInitialised(await initialisedFolder(), folder, tell);
     await mkdir(folder, { recursive: true });
-    const client = await PGlite.create({ dataDir: folder, startParams: EMBEDDED_SETTINGS }).catch((error: unknown) => {
+    const client = await openEmbeddedDatabase(folder).catch((error: unknown) => {
       throw new DatabaseUnavailable(
         `the embedded database in ${folder} does not open (${messageOf(error)}): restore a backup of the folder, or move it away to start with an empty one`,
       );

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, rmdir } from "node
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { PGlite } from "@electric-sql/pglite";
 import { errorCode } from "../lib/error-code.ts";
 import { messageOf } from "../lib/text.ts";
@@ -11,7 +12,18 @@ import { messageOf } from "../lib/text.ts";
 const INITIALISED = new URL("../../.triplane/initialised/", import.meta.url);
 
 /** The settings of an embedded database, which hold from each start on. One process: the usual 128 MB of buffers would be most of its memory. */
-export const EMBEDDED_SETTINGS = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_connections=8"];
+const EMBEDDED_SETTINGS = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_connections=8"];
+
+/**
+ * Opens the embedded database in a folder. V8 compiles it once, and not again what runs often: its largest function alone takes
+ * 2.5 s and 600 MB the second time, in each process and right after the start (docs/adr/0022). Rejects if the folder is no
+ * database that opens.
+ */
+export async function openEmbeddedDatabase(folder: string): Promise<PGlite> {
+  setFlagsFromString("--no-wasm-tier-up");
+  setFlagsFromString("--no-wasm-dynamic-tiering");
+  return PGlite.create({ dataDir: folder, startParams: EMBEDDED_SETTINGS });
+}
 
 /** The place of the folder that `makeInitialised` makes for the installed version of the database. */
 export async function initialisedFolder(): Promise<string> {
@@ -31,7 +43,7 @@ export async function makeInitialised(folder: string): Promise<void> {
   if (await isThere(folder)) return;
   const making = await mkdtemp(join(place, "making-"));
   try {
-    const database = await PGlite.create({ dataDir: join(making, "pglite"), startParams: EMBEDDED_SETTINGS });
+    const database = await openEmbeddedDatabase(join(making, "pglite"));
     await database.close();
     await moveWhole(join(making, "pglite"), folder);
   } finally {

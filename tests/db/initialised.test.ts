@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
-import { copyInitialised, makeInitialised } from "../../src/db/initialised.ts";
+import { copyInitialised, initialisedFolder, makeInitialised } from "../../src/db/initialised.ts";
 import { temporaryFolder } from "../support/app.ts";
 
 const silent = (message: string): never => expect.fail(message);
@@ -15,6 +17,23 @@ async function places() {
   await writeFile(join(initialised, "base/1"), "a table");
   return { folder, initialised, database: join(folder, "pglite") };
 }
+
+it("the embedded database is compiled once: what runs often is not compiled again, which takes 600 MB", async () => {
+  const { database } = await places();
+  await copyInitialised(await initialisedFolder(), database, silent);
+  const program = `
+    const { openEmbeddedDatabase } = await import(${JSON.stringify(new URL("../../src/db/initialised.ts", import.meta.url).href)});
+    const database = await openEmbeddedDatabase(${JSON.stringify(database)});
+    await database.query("SELECT sum(hashtext(n::text)) FROM generate_series(1, 10000) n");
+    await database.close();`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--trace-wasm-compilation-times", "--input-type=module", "--eval", program],
+    { maxBuffer: 64 * 1024 * 1024 },
+  );
+  expect(stdout).toContain("using Liftoff");
+  expect(stdout).not.toContain("using TurboFan");
+});
 
 describe("the folder that was initialised at install", () => {
   it("is copied for a new database, whether its place is there or not, and nothing else is left", async () => {

@@ -1,16 +1,16 @@
 import { cp, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import { inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/db/database.ts";
-import { copyInitialised, EMBEDDED_SETTINGS, initialisedFolder } from "../../src/db/initialised.ts";
+import { copyInitialised, initialisedFolder, openEmbeddedDatabase } from "../../src/db/initialised.ts";
 import { temporaryFolder } from "./app.ts";
 
 /** A new embedded database without any table, closed when the test ends. initdb takes seconds: it is a copy of what an install makes. */
 export async function emptyEmbedded(): Promise<PGlite> {
   const folder = join(await temporaryFolder(), "pglite");
   await copyInitialised(await initialisedFolder(), folder, console.error);
-  const client = await PGlite.create({ dataDir: folder, startParams: EMBEDDED_SETTINGS });
+  const client = await openEmbeddedDatabase(folder);
   onTestFinished(() => client.close());
   return client;
 }
