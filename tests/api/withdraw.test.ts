@@ -5,7 +5,7 @@ import { startTestApp } from "../support/app.ts";
 import { connect, ofType, type TestClient } from "../support/client.ts";
 import { calls, playedModel, says } from "../support/models.ts";
 import { ownTool } from "../support/tools.ts";
-import { beforeCommit } from "../support/writes.ts";
+import { beforeJoin } from "../support/writes.ts";
 
 const withdraw = async (client: TestClient, messageId: string) =>
   (await client.get(WithdrawMessageDocument, { input: { messageId } })).withdrawMessage;
@@ -25,15 +25,11 @@ async function withdrawnAsItJoins(before: (client: TestClient, agentId: string) 
     model,
     overrides: {
       sql: (sql) =>
-        beforeCommit(
-          sql,
-          (change) => (change.joins?.length ?? 0) > 0,
-          async () => {
-            const { client, agentId, messageId } = await sent.promise;
-            await before(client, agentId);
-            withdrawn.resolve(await withdraw(client, messageId));
-          },
-        ),
+        beforeJoin(sql, async () => {
+          const { client, agentId, messageId } = await sent.promise;
+          await before(client, agentId);
+          withdrawn.resolve(await withdraw(client, messageId));
+        }),
     },
   });
   const client = connect(app.url);

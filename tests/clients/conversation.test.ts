@@ -7,7 +7,7 @@ import { InterruptAgentDocument, RetryTurnDocument, WithdrawMessageDocument } fr
 import { startTestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { hangsAfter, playedModel } from "../support/models.ts";
-import { beforeCommit } from "../support/writes.ts";
+import { beforeJoin } from "../support/writes.ts";
 
 /** The conversation of an agent after each page, from its first event on. */
 async function* conversationsOf(url: string, agentId: string): AsyncGenerator<Conversation> {
@@ -56,12 +56,7 @@ it("a conversation is not working once the message that waited for its turn is t
   const app = await startTestApp({
     model,
     overrides: {
-      sql: (sql) =>
-        beforeCommit(
-          sql,
-          ({ joins = [] }) => joins.length > 0,
-          () => withdrawn.promise,
-        ),
+      sql: (sql) => beforeJoin(sql, () => withdrawn.promise),
     },
   });
   const client = connect(app.url);

@@ -13,7 +13,7 @@ import { calls, hangsAfter, playedModel, says } from "../support/models.ts";
 import { runAtTerminal, runFile } from "../support/process.ts";
 import { exampleWorkspace } from "../support/server-process.ts";
 import { ownTool } from "../support/tools.ts";
-import { beforeCommit } from "../support/writes.ts";
+import { beforeJoin } from "../support/writes.ts";
 
 describe("npm run chat", () => {
   it("talks with an agent: text as it comes, tools, approvals, and the past of an agent that is there", async () => {
@@ -45,12 +45,7 @@ describe("npm run chat", () => {
     const app = await startTestApp({
       model: playedModel(),
       overrides: {
-        sql: (sql) =>
-          beforeCommit(
-            sql,
-            ({ joins = [] }) => joins.length > 0,
-            () => withdrawn.promise,
-          ),
+        sql: (sql) => beforeJoin(sql, () => withdrawn.promise),
       },
     });
     const client = connect(app.url);

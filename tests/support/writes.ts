@@ -60,6 +60,11 @@ export function beforeCommit(sql: Sql, isIt: (change: SeenChange) => boolean, ac
   });
 }
 
+/** Does something before the first commit by which messages of people join their conversation. */
+export function beforeJoin(sql: Sql, act: () => Promise<unknown>): Sql {
+  return beforeCommit(sql, ({ joins = [] }) => joins.length > 0, act);
+}
+
 /** The database, with writes that are not fenced: whatever lease they are made under. */
 export function unfenced(sql: Sql): Sql {
   return {

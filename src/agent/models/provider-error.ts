@@ -44,14 +44,10 @@ export function providerError({ status, headers, body, cause, apiKey }: Provider
   const { type, message } = wordsOf(body);
   const words = message ?? cause.message;
   const said = apiKey === null ? words : words.replaceAll(apiKey, "…");
-  if (status === 401 || status === 403 || (status === null && NOT_ADMITTED.has(type)))
-    return new ModelError(
-      "rejected",
-      `the model's provider answered ${status ?? type}: it does not admit the key that the server has`,
-      {
-        cause,
-      },
-    );
+  if (status === 401 || status === 403 || (status === null && NOT_ADMITTED.has(type))) {
+    const what = `the model's provider answered ${status ?? type}: it does not admit the key that the server has`;
+    return new ModelError("rejected", what, { cause });
+  }
   if (status === null) {
     const ofType = KIND_OF_TYPE[type ?? ""] ?? "broken";
     const kind = ofType !== "rate_limited" && TOO_LONG.test(words) ? "too_long" : ofType;
