@@ -8,6 +8,7 @@ import { fanOutMany } from "./fan-out-many.ts";
 import { firstToken } from "./first-token.ts";
 import { gate } from "./gate.ts";
 import { idle } from "./idle.ts";
+import { machine } from "./machine.ts";
 import { replay } from "./replay.ts";
 import { sandbox } from "./sandbox.ts";
 import { simulation } from "./simulate.ts";
@@ -25,6 +26,7 @@ const onNothing = (measure: () => Promise<Figure | Figure[]>): Bench => ({ on: "
 
 /** All benches by name, in the order in which they are run. */
 export const BENCHES: ReadonlyMap<string, Bench> = new Map([
+  ["machine", onPostgres(machine)],
   ["append", onPostgres(append)],
   ["snapshot", onPostgres(appendBesideSnapshot)],
   ["replay", onPostgres(replay)],

@@ -12,7 +12,7 @@ setTimeout(() => {
   process.exit(1);
 }, LONGEST_MS).unref();
 
-/** `npm run bench [-- NAME …]`: prints one JSON line a figure. `--judge` compares them with their targets. */
+/** `npm run bench [-- NAME …]`: prints one JSON line a figure, and on stderr how long each bench took. `--judge` compares the figures with their targets. */
 const named = process.argv.slice(2).filter((argument) => argument !== "--judge");
 const unknown = named.filter((name) => !BENCHES.has(name));
 if (unknown.length > 0) {
@@ -37,11 +37,13 @@ async function measureAll(server: string): Promise<void> {
 
 /** Runs a bench in a process of its own: what others left in memory, and how V8 compiled for them, is not in its figures. */
 async function measure(name: string, ...urls: readonly string[]): Promise<void> {
+  const began = performance.now();
   const child = fork(new URL("one.ts", import.meta.url), [name, ...urls]);
   const ended = once(child, "exit") as Promise<[number | null]>;
   child.on("message", (told: readonly Figure[]) => told.forEach(print));
   const [code] = await ended;
   if (code !== 0) throw new Error(`the bench ${name} failed`);
+  console.error(`${name} took ${Math.round((performance.now() - began) / 1_000)} s`);
 }
 
 function print(figure: Figure): void {

@@ -12,6 +12,7 @@ import { availability } from "../src/agent/workspace/sandbox/available.ts";
 import { BubblewrapSandbox } from "../src/agent/workspace/sandbox/bubblewrap.ts";
 import { CoveredPaths } from "../src/agent/workspace/sandbox/covered-paths.ts";
 import { BOX_LIMITS } from "../src/agent/workspace/sandbox/limits.ts";
+import { median } from "../tests/support/median.ts";
 import type { Figure } from "./figure.ts";
 
 const TURNS = 100;
@@ -90,8 +91,4 @@ async function added(name: string, boxes: BubblewrapSandbox, workspace: string, 
   const baseline = median(times.bare);
   const value = median(times.boxed) - baseline;
   return { name, value, unit: "ms added", baseline, ratio: value / baseline };
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? NaN;
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Homes } from "../../src/agent/workspace/homes.ts";
@@ -48,6 +48,23 @@ describe("the HOMEs of a server", () => {
     expect(await readdir(join(folder, "other"))).toEqual(["file"]);
   });
 
+  it("stay beside another database, which has none of their agents: a server with a wrong DATABASE_URL says so once", async () => {
+    const { sql, homes } = await homesOf(["kept"]);
+    for (const agent of ["kept", "gone"]) await homes.of(agent);
+    await sweepOf(sql, homes).tidy();
+    const { sql: other } = await testDatabase();
+    await other.query({ name: "key", text: "UPDATE signing_key SET key = sha256('another')" }, []);
+    const warnings: string[] = [];
+    const sweep = sweepOf(other, homes, undefined, (message) => warnings.push(message));
+    await sweep.tidy();
+    await sweep.tidy();
+    expect(await homes.agents()).toEqual(["kept"]);
+    expect(warnings).toEqual([expect.stringContaining(`remove ${homes.mark}`)]);
+    await rm(homes.mark);
+    await sweep.tidy();
+    expect(await homes.agents()).toEqual([]);
+  });
+
   it("go also if their folders lie deeper than a path can be long, and if another one cannot be removed", async () => {
     const { sql, folder } = await homesOf([]);
     class Stuck extends Homes {
@@ -73,7 +90,7 @@ describe("the HOMEs of a server", () => {
     const counting: Sql = {
       ...sql,
       query: (statement, values) => {
-        asked.push((values[0] as readonly string[]).length);
+        if (statement.name === "present_agents") asked.push((values[0] as readonly string[]).length);
         return sql.query(statement, values);
       },
     };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, readdir, readFile, realpath, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { errorCode } from "../../lib/error-code.ts";
 
 /** The HOMEs of agents: a folder of the server's data for each agent that has started a program, which nobody else may read. */
@@ -17,6 +17,20 @@ export class Homes {
     await mkdir(home, { recursive: true, mode: 0o700 });
     await chmod(home, 0o700);
     return realpath(home);
+  }
+
+  /** The file beside the HOMEs that names the database of their agents. */
+  get mark(): string {
+    return `${this.#folder}.database`;
+  }
+
+  /** True if the agents of the HOMEs are those of this database: the first one that asks. */
+  async areOf(database: string): Promise<boolean> {
+    await mkdir(dirname(this.mark), { recursive: true });
+    await writeFile(this.mark, database, { flag: "wx" }).catch((error: unknown) => {
+      if (errorCode(error) !== "EEXIST") throw error;
+    });
+    return (await readFile(this.mark, "utf8")) === database;
   }
 
   /** The agents that have a HOME on this server. */
