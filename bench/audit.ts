@@ -6,7 +6,7 @@ import { auditPages, STATISTICS } from "./audit-pages.ts";
 import { migrateAll } from "./postgres.ts";
 import { startServerProcess } from "./server-process.ts";
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 /** Queries that are asked before the first one that is measured. */
 const WARM = 50;
 const SELECTION =

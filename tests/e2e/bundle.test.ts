@@ -34,7 +34,10 @@ export default defineConfig({
 console.log("what runs: " + process.argv[1]);`;
 
 /** The file that a start runs, as a configuration in the checkout's place says it, and all that was said. */
-async function whatRuns({ folder, start }: Checkout): Promise<{ readonly file: string; readonly output: string }> {
+async function whatRuns({
+  folder,
+  start,
+}: Pick<Checkout, "folder" | "start">): Promise<{ readonly file: string; readonly output: string }> {
   await writeFile(join(folder, "triplane.config.ts"), SAYS_WHAT_RUNS);
   const server = start({});
   expect(await server.exited, server.output()).toBe(1);
@@ -69,6 +72,8 @@ describe("npm start runs a bundle of the sources", () => {
     const before = await whatRuns(laidOut);
     expect(before.file).toContain("/.triplane/bundles/");
     expect((await whatRuns(laidOut)).file).toBe(before.file);
+    // What Node has compiled of a bundle is kept with it.
+    expect(await readdir(join(before.file, "../compiled"))).not.toEqual([]);
     await mkdir(join(laidOut.folder, ".triplane/bundles/making-1"));
     await appendFile(join(laidOut.folder, "src/config/config.ts"), `console.log("a line more");\n`);
     const after = await whatRuns(laidOut);
@@ -124,7 +129,7 @@ describe("npm start runs the sources", () => {
   it("takes over a lock that names nobody, or whose process has its own id", async () => {
     const { folder, start } = await checkout();
     await writeFile(join(folder, ".triplane/install.lock"), "");
-    const { file } = await whatRuns({ folder, start, bundles: async () => [] });
+    const { file } = await whatRuns({ folder, start });
     expect(file).toContain("/.triplane/bundles/");
     await expect(access(join(folder, ".triplane/install.lock"))).rejects.toMatchObject({ code: "ENOENT" });
   });

@@ -13,6 +13,8 @@ export type Checkout = {
   readonly folder: string;
   /** Starts the server as `npm start` does. */
   start(env: Readonly<Record<string, string>>): TestProcess;
+  /** Starts the server as `npm run dev` does. */
+  develop(env: Readonly<Record<string, string>>): TestProcess;
   /** The bundles that were made, by their names. */
   bundles(): Promise<readonly string[]>;
 };
@@ -35,18 +37,20 @@ export async function checkout(): Promise<Checkout> {
         .update(await readFile(join(folder, file)))
         .digest("hex"),
     );
+  const run = (way: "--bundle" | "--watch", env: Readonly<Record<string, string>>): TestProcess => {
+    const unset = { PORT: "0", ANTHROPIC_API_KEY: "", DATABASE_URL: "", NODE_COMPILE_CACHE: undefined };
+    const server = runPath(join(folder, "scripts/bootstrap.mjs"), [way, "src/main.ts"], { ...unset, ...env });
+    // Killed at once, the bootstrap would leave its server behind.
+    onTestFinished(async () => {
+      server.child.kill("SIGTERM");
+      await server.exited;
+    });
+    return server;
+  };
   return {
     folder,
-    start: (env) => {
-      const unset = { PORT: "0", ANTHROPIC_API_KEY: "", DATABASE_URL: "", NODE_COMPILE_CACHE: join(folder, "compiled") };
-      const server = runPath(join(folder, "scripts/bootstrap.mjs"), ["--bundle", "src/main.ts"], { ...unset, ...env });
-      // Killed at once, the bootstrap would leave its server behind.
-      onTestFinished(async () => {
-        server.child.kill("SIGTERM");
-        await server.exited;
-      });
-      return server;
-    },
+    start: (env) => run("--bundle", env),
+    develop: (env) => run("--watch", env),
     bundles: () => readdir(join(state, "bundles")),
   };
 }

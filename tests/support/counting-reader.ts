@@ -6,58 +6,74 @@ const QUERY = `subscription ($ids: [ID!], $since: Cursor) { timeline(agentIds: $
 
 type Page = { readonly cursor: string; readonly events: readonly { readonly seq: number }[] };
 
+/** The person who reads, by their token, and the cursor after which. */
+export type ReadsAs = { readonly token?: string; readonly since?: string };
+
 /** A subscriber over a real socket, which keeps the seqs that it was told, and may stop reading for a while. */
 export type CountingReader = {
   readonly transport: "WebSocket" | "SSE";
   readonly seqs: readonly number[];
+  /** The cursor of the newest page. */
+  readonly cursor: string;
   /** Reads nothing from now on: the kernel's buffers fill up. */
   pause(): void;
   resume(): void;
   close(): void;
 };
 
-/** Subscribes to an agent since the beginning. The first page has come. */
+/** Subscribes to an agent, since the beginning if no cursor is given. The first page has come. */
 export async function countingReader(
   url: string,
   transport: CountingReader["transport"],
   agentId: string,
+  { token, since = "0" }: ReadsAs = {},
 ): Promise<CountingReader> {
-  return transport === "WebSocket" ? overSocket(url, agentId) : overStream(url, agentId);
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const operation = { query: QUERY, variables: { ids: [agentId], since } };
+  return transport === "WebSocket" ? overSocket(url, operation, headers) : overStream(url, operation, headers);
 }
 
-const variablesOf = (agentId: string): object => ({ ids: [agentId], since: "0" });
-
-async function overSocket(url: string, agentId: string): Promise<CountingReader> {
+async function overSocket(url: string, operation: object, headers: Record<string, string>): Promise<CountingReader> {
   const socket = new WebSocket(url.replace(/^http/, "ws"), "graphql-transport-ws", { perMessageDeflate: false });
   socket.on("error", () => {});
   await once(socket, "open");
-  socket.send(JSON.stringify({ type: "connection_init" }));
+  socket.send(JSON.stringify({ type: "connection_init", payload: headers }));
   await once(socket, "message");
   const seqs: number[] = [];
+  let cursor = "";
   const first = Promise.withResolvers<void>();
   socket.on("message", (message: Buffer) => {
     const { payload } = JSON.parse(message.toString()) as { payload?: { data?: { timeline: Page } } };
-    seqs.push(...(payload?.data?.timeline.events ?? []).map(({ seq }) => seq));
+    const page = payload?.data?.timeline;
+    if (page !== undefined) {
+      seqs.push(...page.events.map(({ seq }) => seq));
+      ({ cursor } = page);
+    }
     first.resolve();
   });
-  socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: { query: QUERY, variables: variablesOf(agentId) } }));
+  socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: operation }));
   await first.promise;
   return {
     transport: "WebSocket",
     seqs,
+    get cursor() {
+      return cursor;
+    },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
     close: () => socket.terminate(),
   };
 }
 
-async function overStream(url: string, agentId: string): Promise<CountingReader> {
-  const sent = request(url, { method: "POST", headers: { "content-type": "application/json", accept: "text/event-stream" } });
+async function overStream(url: string, operation: object, headers: Record<string, string>): Promise<CountingReader> {
+  const asked = { ...headers, "content-type": "application/json", accept: "text/event-stream" };
+  const sent = request(url, { method: "POST", headers: asked });
   sent.on("error", () => {});
-  sent.end(JSON.stringify({ query: QUERY, variables: variablesOf(agentId) }));
+  sent.end(JSON.stringify(operation));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   response.on("error", () => {});
   const seqs: number[] = [];
+  let cursor = "";
   const first = Promise.withResolvers<void>();
   let text = "";
   response.on("data", (chunk: Buffer) => {
@@ -67,11 +83,24 @@ async function overStream(url: string, agentId: string): Promise<CountingReader>
     for (const event of events) {
       const [, data] = /^data: (.*)$/m.exec(event) ?? [];
       if (data === undefined || data === "") continue;
-      const { data: answer } = JSON.parse(data) as { data: { timeline: Page } };
-      seqs.push(...answer.timeline.events.map(({ seq }) => seq));
+      // The last answer of a stream that is refused has no page.
+      const page = (JSON.parse(data) as { data?: { timeline: Page } | null }).data?.timeline;
+      if (page !== undefined) {
+        seqs.push(...page.events.map(({ seq }) => seq));
+        ({ cursor } = page);
+      }
       first.resolve();
     }
   });
   await first.promise;
-  return { transport: "SSE", seqs, pause: () => response.pause(), resume: () => response.resume(), close: () => sent.destroy() };
+  return {
+    transport: "SSE",
+    seqs,
+    get cursor() {
+      return cursor;
+    },
+    pause: () => response.pause(),
+    resume: () => response.resume(),
+    close: () => sent.destroy(),
+  };
 }

@@ -24,7 +24,7 @@ export function runUnwatching(file: string, env: Readonly<Record<string, string>
 }
 
 /** As runFile, with a file that may be anywhere. */
-export function runPath(path: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess {
+export function runPath(path: string, args: readonly string[], env: NodeJS.ProcessEnv): TestProcess {
   return run(process.execPath, [path, ...args], env);
 }
 
@@ -38,7 +38,7 @@ function pathOf(file: string): string {
   return resolve(fileURLToPath(new URL("../..", import.meta.url)), file);
 }
 
-function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): TestProcess {
+function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): TestProcess {
   const child = spawn(command, [...args], {
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", "pipe"],
