@@ -1,4 +1,5 @@
 import type { MigrationConnection } from "./migration-connection.ts";
+import type { Statement } from "./sql.ts";
 
 /** The purpose of a server's connection. */
 export type ConnectionPurpose = "commits" | "leases" | "reads" | "bell" | "probe" | "migration" | "command";
@@ -12,8 +13,11 @@ export function connectionName(version: string, purpose: ConnectionPurpose): str
 }
 
 /** Asks, by the connection of a bell, for `alone`: true if no other bell is connected to this database. */
-export const NO_OTHER_BELL = `SELECT NOT EXISTS (SELECT FROM pg_stat_activity
-  WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'triplane % bell') AS alone`;
+export const NO_OTHER_BELL: Statement<{ alone: boolean }, []> = {
+  name: "no_other_bell",
+  text: `SELECT NOT EXISTS (SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'triplane % bell') AS alone`,
+};
 
 /** Servers that are connected to this database now, besides who asks. */
 export async function connectedServers(connection: Pick<MigrationConnection, "query">): Promise<readonly ConnectedServer[]> {

@@ -72,12 +72,14 @@ function optionsOf(settings: Settings): string {
     .join(" ");
 }
 
+const LOST_SETTINGS: Statement<{ name: string }, [names: readonly string[], values: readonly string[]]> = {
+  name: "lost_settings",
+  text: "SELECT name FROM unnest($1::text[], $2::text[]) AS given(name, value) WHERE current_setting(name) <> value",
+};
+
 /** The settings that a connection has otherwise than the pool gave them: something has dropped or replaced them. */
-async function lostSettings(pool: pg.Pool, settings: Settings): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ name: string }>(
-    "SELECT name FROM unnest($1::text[], $2::text[]) AS given(name, value) WHERE current_setting(name) <> value",
-    [Object.keys(settings), Object.values(settings)],
-  );
+async function lostSettings(query: Sql["query"], settings: Settings): Promise<readonly string[]> {
+  const rows = await query(LOST_SETTINGS, [Object.keys(settings), Object.values(settings)]);
   return rows.map(({ name }) => name);
 }
 
@@ -89,8 +91,6 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
       max,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
-      // A connection that died silently must not hold what waits for it: the statement is tried again on another one.
-      query_timeout: 10_000,
       options: optionsOf(settings),
       application_name: connectionName(version, purpose),
     });
@@ -117,7 +117,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
       );
   // The statements of readers go through the pool's own `query`, which bounds them.
   const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>
-    (await pools.reads.query({ name, text, values: [...values] })).rows as Row[];
+    (await pools.reads.query({ name, text }, [...values])).rows as Row[];
   const sqlOf = (query: Sql["query"]): Sql => watched(query, { outages, keepsPrepared: true });
   const inTurn = writersInTurn(connections);
   const commit = write(pools.commits);
@@ -126,9 +126,7 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     leases: sqlOf(write(pools.leases)),
     reads: sqlOf(read),
     readPool: pools.reads,
-    lostSettings: async () => [
-      ...new Set([...(await lostSettings(pools.commits, WRITERS)), ...(await lostSettings(pools.reads, READERS))]),
-    ],
+    lostSettings: async () => [...new Set([...(await lostSettings(commit, WRITERS)), ...(await lostSettings(read, READERS))])],
     end: async () => {
       // First: a connection that breaks while it ends is suspicious, and a database that is away is asked for as long as it is.
       outages.end();

@@ -16,17 +16,26 @@ const PREPARED = new WeakMap<pg.Connection, Map<string, Prepared>>();
 const DESCRIBE = serialize.describe({ type: "P" });
 const EXECUTE = Buffer.concat([serialize.execute(), serialize.sync()]);
 
+/** The time in which PostgreSQL must answer, in ms: a connection that died silently must not hold what waits for it. */
+export const ANSWER_MS = 10_000;
+
 /**
  * The statement's rows, by a connection that keeps it prepared. It is parsed and described once; then only its values go to
  * PostgreSQL, in one piece, and rows come back (PostgreSQL, "Extended Query"). The driver's own query has it described each
- * time: a twentieth of what a commit takes (docs/adr/0026). Rejects as the driver's own does, with the stack of who asked.
+ * time: a twentieth of what a commit takes (docs/adr/0026). Rejects as the driver's own does, with the stack of who asked. Where it
+ * rejects since no answer came in time, the connection is not to be used again.
+ *
+ * The driver would bound that time, too (`query_timeout`). It does so by a function that is assigned to a property as it is
+ * written, which V8 makes an old object: all that is in reach of it, such as the rows, is kept until the whole heap is collected.
  */
 export async function queryPrepared<Row>(
-  client: pg.ClientBase,
+  client: Pick<pg.ClientBase, "query">,
   statement: Statement<Row>,
   values: readonly unknown[],
+  answerMs = ANSWER_MS,
 ): Promise<Row[]> {
   const answer = Promise.withResolvers<readonly object[]>();
+  const late = setTimeout(() => answer.reject(new Error("Query read timeout")), answerMs);
   client.query(
     new PreparedQuery(statement, values, (error, rows) => (error === null ? answer.resolve(rows) : answer.reject(error))),
   );
@@ -35,6 +44,8 @@ export async function queryPrepared<Row>(
   } catch (error) {
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;
+  } finally {
+    clearTimeout(late);
   }
 }
 
@@ -46,8 +57,7 @@ class PreparedQuery implements pg.Submittable {
   readonly #rows: object[] = [];
   #columns: readonly Column[] = [];
   #unreadable: Error | null = null;
-  /** The driver puts its own in this place, and calls it if the time of the query is up. */
-  callback: (error: Error | null, rows: readonly object[]) => void;
+  readonly callback: (error: Error | null, rows: readonly object[]) => void;
 
   constructor({ name, text }: Statement, values: readonly unknown[], callback: PreparedQuery["callback"]) {
     this.name = name;

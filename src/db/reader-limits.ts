@@ -4,6 +4,8 @@ import type pg from "pg";
 import { sizeOf } from "../lib/size.ts";
 import { messageOf } from "../lib/text.ts";
 import { Turns } from "../lib/turns.ts";
+import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
+import type { Statement } from "./sql.ts";
 
 /** Whose operation reads now, and whether they still want to know; null for an operation that goes on when who asked has left. */
 export type CurrentReader = { readonly tenant: string; readonly signal: AbortSignal | null };
@@ -98,10 +100,22 @@ export function forNobody<Result>(work: () => Result): Result {
 }
 
 /** PostgreSQL ends a statement of this connection, if it still runs. */
-const CANCEL = "SELECT pg_cancel_backend($1)";
+const CANCEL: Statement = { name: "cancel_backend", text: "SELECT pg_cancel_backend($1)" };
 
-type Query = { readonly text: string };
-type Ask = (config: Query, values?: unknown[]) => Promise<pg.QueryResult>;
+/** A statement of ours, which has a name, or one of Prisma's. */
+type Query = { readonly text: string; readonly name?: string };
+type Ask = (asked: Query | string, values?: unknown[]) => Promise<Pick<pg.QueryResult, "rows">>;
+
+/** Asks by a connection, which keeps our own statements prepared. */
+function askBy(client: pg.PoolClient): Ask {
+  const query = client.query.bind(client);
+  return async (asked, values) => {
+    const { name, ...config } = typeof asked === "string" ? { text: asked } : asked;
+    if (name !== undefined) return { rows: await queryPrepared({ query }, { name, text: config.text }, values ?? []) };
+    const timed = { ...config, query_timeout: ANSWER_MS };
+    return query(timed, values);
+  };
+}
 
 /**
  * Bounds what readers may use of a pool: one tenant's leave connections to others, and statements are cancelled in the
@@ -114,13 +128,17 @@ export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message:
   const turns = new Turns(Math.max(1, Math.floor((pool.options.max * 2) / 3)));
   const take = pool.connect.bind(pool);
   const cancel = (process: number): void => {
-    cancelling
-      .query(CANCEL, [process])
-      .catch((error: unknown) => tell(`a statement that no reader waits for could not be cancelled (${messageOf(error)})`));
+    onConnection(
+      () => cancelling.connect(),
+      (client) => queryPrepared(client, CANCEL, [process]),
+    ).catch((error: unknown) => tell(`a statement that no reader waits for could not be cancelled (${messageOf(error)})`));
   };
   const connect = async (): Promise<pg.PoolClient> => {
     const operation = current.getStore();
-    if (operation === undefined) return take();
+    if (operation === undefined) {
+      const client = await take();
+      return lent(client, askBy(client), (error) => error);
+    }
     operation.check();
     const end = await turns.take(operation.tenant);
     try {
@@ -131,7 +149,8 @@ export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message:
       throw error;
     }
   };
-  const query: Ask = (config, values) => onConnection(connect, (client) => client.query(config, values));
+  const query: Ask = (asked, values) =>
+    onConnection(connect, (client) => client.query(typeof asked === "string" ? { text: asked } : asked, values));
   // The overloads of the driver's functions describe one function each; only the form with a promise is used here.
   pool.connect = connect as pg.Pool["connect"];
   pool.query = query as pg.Pool["query"];
@@ -145,26 +164,26 @@ function bounded(
   end: () => void,
 ): pg.PoolClient {
   const { signal } = operation;
-  const ask = client.query.bind(client) as Ask;
-  const release = client.release.bind(client);
+  const ask = askBy(client);
   const cancel = (): void => {
     if ("processID" in client && typeof client.processID === "number") cancelProcess(client.processID);
   };
   /** Asks; the statement is cancelled if the operation ends while the statement runs. */
-  const cancellable: Ask = async (config, values) => {
+  const cancellable: Ask = async (asked, values) => {
     operation.check();
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      return await ask(config, values);
+      return await ask(asked, values);
     } finally {
       signal.removeEventListener("abort", cancel);
     }
   };
-  const query: Ask = async (config, values) => {
+  const query: Ask = async (asked, values) => {
     try {
       // What ends a transaction is always done.
-      if (config.text === "COMMIT" || config.text === "ROLLBACK") return await ask(config, values);
-      const result = await cancellable(config, values);
+      const text = typeof asked === "string" ? asked : asked.text;
+      if (text === "COMMIT" || text === "ROLLBACK") return await ask(asked, values);
+      const result = await cancellable(asked, values);
       operation.count(result.rows);
       return result;
     } catch (error) {
@@ -173,13 +192,26 @@ function bounded(
       throw error;
     }
   };
-  client.query = query as pg.PoolClient["query"];
-  client.release = (error) => {
-    Reflect.deleteProperty(client, "query");
+  return lent(client, query, (error) => {
     end();
     // The cancelling may still be under way: it must not meet the next statement of the connection.
-    release(error ?? signal.aborted);
+    return error ?? signal.aborted;
+  });
+}
+
+/** The connection, which asks by `ask` until it is released. */
+function lent(
+  client: pg.PoolClient,
+  ask: Ask,
+  onRelease: (error: Error | boolean | undefined) => Error | boolean | undefined,
+): pg.PoolClient {
+  const give = client.release.bind(client);
+  const release: pg.PoolClient["release"] = (error) => {
+    Reflect.deleteProperty(client, "query");
+    give(onRelease(error));
   };
+  client.query = ask as pg.PoolClient["query"];
+  client.release = release;
   return client;
 }
 

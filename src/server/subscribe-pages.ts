@@ -159,8 +159,18 @@ function answers(
   };
 }
 
-/** Answers under way or done, for as long as somebody holds the page. */
-const shared = new WeakMap<object, Map<string, Answer>>();
+/**
+ * A page has its answers, under way or done, for as long as somebody holds it. It has them itself, and whoever copies the page does
+ * not: the page is a value of a WeakMap, and V8 would keep what it is the key of in another one for longer (docs/adr/0026).
+ */
+const ANSWERS = Symbol("answers");
+type AnsweredPage = { readonly [ANSWERS]?: Map<string, Answer> };
+
+function answersOf(page: AnsweredPage): Map<string, Answer> {
+  const answers = page[ANSWERS] ?? new Map<string, Answer>();
+  if (page[ANSWERS] === undefined) Object.defineProperty(page, ANSWERS, { value: answers });
+  return answers;
+}
 
 /** The answers to pages for a subscriber, and for all who ask as they do, if there may be others. */
 type Answering = {
@@ -204,8 +214,7 @@ function answeringOf(
     }
   };
   const answer = (page: object): Answer => {
-    const known = shared.get(page) ?? new Map<string, Answer>();
-    shared.set(page, known);
+    const known = answersOf(page);
     const answered = known.get(key) ?? execute(page, known);
     known.set(key, answered);
     return answered;

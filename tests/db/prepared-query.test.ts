@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { queryPrepared } from "../../src/db/prepared-query.ts";
 import { testDatabaseUrl } from "../support/database.ts";
 
-async function connected(options: pg.ClientConfig = {}): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: await testDatabaseUrl(), ...options });
+async function connected(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: await testDatabaseUrl() });
   client.on("error", () => {});
   await client.connect();
   onTestFinished(() => client.end());
@@ -98,9 +98,9 @@ describe("a prepared query", () => {
   });
 
   it("rejects when its time is up, and when its connection breaks", async () => {
-    const late = await connected({ query_timeout: 50 });
+    const late = await connected();
     const sleep = { name: "sleep", text: "SELECT pg_sleep($1)" };
-    await expect(queryPrepared(late, sleep, [0.5])).rejects.toThrow("Query read timeout");
+    await expect(queryPrepared(late, sleep, [0.5], 50)).rejects.toThrow("Query read timeout");
     const [broken, other] = [await connected(), await connected()];
     const { rows } = await broken.query("SELECT pg_backend_pid() AS pid");
     const asked = expect(queryPrepared(broken, sleep, [20])).rejects.toThrow(/terminat/);

@@ -1,9 +1,15 @@
 import pg from "pg";
+import { queryPrepared } from "../../db/prepared-query.ts";
+import type { Statement } from "../../db/sql.ts";
 import type { Logger } from "../../lib/log.ts";
 import { withCause } from "../../lib/text.ts";
 
 const CHANNEL = "triplane";
 const RECONNECT_MS = 500;
+
+// Parameters of the URL, or a pooler, would replace a name that is given with what opens the connection.
+const NAME: Statement = { name: "name_bell", text: "SELECT set_config('application_name', $1, false)" };
+const TELL: Statement = { name: "tell", text: "SELECT pg_notify($1, $2)" };
 
 /** Who hears of a bell's connection. */
 export type BellListener = {
@@ -47,15 +53,15 @@ export class BellConnection {
 
   /** Tells all who listen, this server too. What cannot be told is lost. */
   async tell(payload: string): Promise<void> {
-    await this.ask("SELECT pg_notify($1, $2)", [CHANNEL, payload]);
+    await this.ask(TELL, [CHANNEL, payload]);
   }
 
   /** The rows that the database answers; none if it does not. A connection that does not answer is given up. */
-  async ask<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  async ask<Row>(statement: Statement<Row>, values: readonly unknown[]): Promise<readonly Row[]> {
     const asked = this.#client;
     if (asked === null) return [];
     try {
-      return (await asked.query<Row>(text, [...values])).rows;
+      return await queryPrepared(asked, statement, values, this.#options.answerMs);
     } catch (error) {
       if (this.#client !== asked) return [];
       this.#logger.warn(`the bell's connection does not answer (${withCause(error)}); it is made anew`);
@@ -83,7 +89,6 @@ export class BellConnection {
       connectionString: url,
       keepAlive: true,
       connectionTimeoutMillis: answerMs,
-      query_timeout: answerMs,
     });
     client.on("error", () => {});
     client.on("notification", ({ payload }) => this.#listener.heard(payload ?? ""));
@@ -94,9 +99,9 @@ export class BellConnection {
     });
     try {
       await client.connect();
-      // Parameters of the URL, or a pooler, would replace a name that is given with what opens the connection.
-      await client.query("SELECT set_config('application_name', $1, false)", [name]);
-      await client.query(`LISTEN ${CHANNEL}`);
+      await queryPrepared(client, NAME, [name], answerMs);
+      const listen = { text: `LISTEN ${CHANNEL}`, query_timeout: answerMs };
+      await client.query(listen);
       this.#client = client;
       this.#isMissing = false;
       this.#listener.connected();

@@ -104,7 +104,7 @@ export class PostgresBell implements Bell {
   /** Asks whether other servers are connected, and so whether the connection lives. */
   async #look(): Promise<void> {
     const before = this.#heard;
-    const [answer] = await this.#connection.ask<{ alone: boolean }>(NO_OTHER_BELL, []);
+    const [answer] = await this.#connection.ask(NO_OTHER_BELL, []);
     // A server that came meanwhile may be missing in the answer.
     if (answer?.alone === true && this.#heard === before) this.#isAlone = true;
     else this.#accompanied();

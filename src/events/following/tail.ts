@@ -51,7 +51,7 @@ export class Tail {
   /** By whose events they are, an agent's, a creator's or everybody's, and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
   /** Pages answered from memory since the tail last grew. */
-  readonly #pages = new Map<string, LogPage>();
+  #pages = new Map<string, LogPage>();
   readonly #reading = new Rerun(() => this.#readOn());
 
   constructor(log: EventLog, head: LogHead, budget: TailBudget) {
@@ -177,7 +177,7 @@ export class Tail {
     const before = this.#head.position;
     this.#events.push(...events);
     this.#head = { ...this.#head, position: last.position };
-    this.#pages.clear();
+    this.#pages = new Map();
     this.#move(events.reduce((sum, event) => sum + heldBytes(event), 0));
     if (this.#bytes > KEPT_BYTES) this.#drop();
     this.#wake(events);
@@ -195,7 +195,7 @@ export class Tail {
   dropAll(): void {
     this.#events = [];
     this.#floor = this.#head.position;
-    this.#pages.clear();
+    this.#pages = new Map();
     this.#move(-this.#bytes);
   }
 
@@ -266,7 +266,7 @@ export class Tail {
 
   /** For those who ask for the same a little later. */
   #keep(scope: Scope, after: number, page: LogPage): LogPage {
-    if (this.#pages.size >= KEPT_PAGES) this.#pages.clear();
+    if (this.#pages.size >= KEPT_PAGES) this.#pages = new Map();
     this.#pages.set(pageKey(scope, after), page);
     return page;
   }
