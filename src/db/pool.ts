@@ -1,7 +1,7 @@
 import pg from "pg";
 import { connectionName, type ConnectionPurpose } from "./connected-servers.ts";
 import { OutageWatch } from "./outage.ts";
-import { queryPrepared } from "./prepared-query.ts";
+import { ANSWER_MS, queryPrepared } from "./prepared-query.ts";
 import { boundReaders, onConnection } from "./reader-limits.ts";
 import { writersInTurn } from "./writer-limits.ts";
 import { watched, type Sql, type Statement } from "./sql.ts";
@@ -83,8 +83,15 @@ async function lostSettings(query: Sql["query"], settings: Settings): Promise<re
   return rows.map(({ name }) => name);
 }
 
-/** The connections of one server, and single statements by them; `tell` hears what went wrong for nobody in particular. */
-export function openPools({ url, connections, version }: PoolConfig, tell: (message: string) => void = () => {}): Pools {
+/**
+ * The connections of one server, and single statements by them; `tell` hears what went wrong for nobody in particular. A connection
+ * on which no answer comes within `answerMs` is given up.
+ */
+export function openPools(
+  { url, connections, version }: PoolConfig,
+  tell: (message: string) => void = () => {},
+  answerMs = ANSWER_MS,
+): Pools {
   const open = (purpose: ConnectionPurpose, max: number, settings: Settings): pg.Pool => {
     const pool = new pg.Pool({
       connectionString: url,
@@ -107,13 +114,13 @@ export function openPools({ url, connections, version }: PoolConfig, tell: (mess
     leases: open("leases", LEASE_CONNECTIONS, WRITERS),
     reads: open("reads", connections, READERS),
   };
-  boundReaders(pools.reads, pools.leases, tell);
+  boundReaders(pools.reads, pools.leases, tell, answerMs);
   const write =
     (pool: pg.Pool): Sql["query"] =>
     (statement, values) =>
       onConnection(
         () => pool.connect(),
-        (client) => queryPrepared(client, statement, values),
+        (client) => queryPrepared(client, statement, values, answerMs),
       );
   // The statements of readers go through the pool's own `query`, which bounds them.
   const read: Sql["query"] = async <Row>({ name, text }: Statement, values: readonly unknown[]) =>

@@ -36,10 +36,10 @@ export async function queryPrepared<Row>(
 ): Promise<Row[]> {
   const answer = Promise.withResolvers<readonly object[]>();
   const late = setTimeout(() => answer.reject(new Error("Query read timeout")), answerMs);
-  client.query(
-    new PreparedQuery(statement, values, (error, rows) => (error === null ? answer.resolve(rows) : answer.reject(error))),
-  );
   try {
+    client.query(
+      new PreparedQuery(statement, values, (error, rows) => (error === null ? answer.resolve(rows) : answer.reject(error))),
+    );
     return (await answer.promise) as Row[];
   } catch (error) {
     if (error instanceof Error) Error.captureStackTrace(error);

@@ -106,13 +106,13 @@ const CANCEL: Statement = { name: "cancel_backend", text: "SELECT pg_cancel_back
 type Query = { readonly text: string; readonly name?: string };
 type Ask = (asked: Query | string, values?: unknown[]) => Promise<Pick<pg.QueryResult, "rows">>;
 
-/** Asks by a connection, which keeps our own statements prepared. */
-function askBy(client: pg.PoolClient): Ask {
+/** Asks by a connection, which keeps our own statements prepared, and is not to be used again if no answer comes in time. */
+function askBy(client: pg.PoolClient, answerMs: number): Ask {
   const query = client.query.bind(client);
   return async (asked, values) => {
     const { name, ...config } = typeof asked === "string" ? { text: asked } : asked;
-    if (name !== undefined) return { rows: await queryPrepared({ query }, { name, text: config.text }, values ?? []) };
-    const timed = { ...config, query_timeout: ANSWER_MS };
+    if (name !== undefined) return { rows: await queryPrepared({ query }, { name, text: config.text }, values ?? [], answerMs) };
+    const timed = { ...config, query_timeout: answerMs };
     return query(timed, values);
   };
 }
@@ -124,7 +124,7 @@ function askBy(client: pg.PoolClient): Ask {
  * Prisma takes a connection if it reads several rows by their ids in a transaction, and asks the pool otherwise: both
  * are bounded.
  */
-export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message: string) => void): void {
+export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message: string) => void, answerMs = ANSWER_MS): void {
   const turns = new Turns(Math.max(1, Math.floor((pool.options.max * 2) / 3)));
   const take = pool.connect.bind(pool);
   const cancel = (process: number): void => {
@@ -137,13 +137,14 @@ export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message:
     const operation = current.getStore();
     if (operation === undefined) {
       const client = await take();
-      return lent(client, askBy(client), (error) => error);
+      return lent(client, askBy(client, answerMs), (error) => error);
     }
     operation.check();
     const end = await turns.take(operation.tenant);
     try {
       operation.check();
-      return bounded(await take(), operation, cancel, end);
+      const client = await take();
+      return bounded(client, askBy(client, answerMs), operation, cancel, end);
     } catch (error) {
       end();
       throw error;
@@ -159,12 +160,12 @@ export function boundReaders(pool: pg.Pool, cancelling: pg.Pool, tell: (message:
 /** The connection, until it is released, for one operation. */
 function bounded(
   client: pg.PoolClient,
+  ask: Ask,
   operation: Operation,
   cancelProcess: (process: number) => void,
   end: () => void,
 ): pg.PoolClient {
   const { signal } = operation;
-  const ask = askBy(client);
   const cancel = (): void => {
     if ("processID" in client && typeof client.processID === "number") cancelProcess(client.processID);
   };

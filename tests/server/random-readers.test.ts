@@ -89,50 +89,53 @@ it(
         };
         const isThere = ({ last }: Owed): boolean => last === null;
 
-        await come(0);
-        for (const [step, what] of happenings.entries()) {
-          const which = choices[step] ?? 0;
-          const there = all.filter(isThere);
-          const chosen = there[which % there.length];
-          switch (what) {
-            case "come":
-              await come(which);
-              break;
-            case "one's own agent":
-              await append(app.services.log, (which % 3) + 1, "own");
-              break;
-            case "another server":
-              await append(other, (which % 3) + 1, "other");
-              break;
-            case "leave":
-              chosen?.reader.close();
-              if (chosen !== undefined) chosen.last = appended;
-              break;
-            case "pause":
-              chosen?.reader.pause();
-              break;
-            case "resume":
-              all.forEach(({ reader }) => reader.resume());
-              break;
-            case "flood":
-              for (let page = 0; page < FLOOD.pages; page += 1) await append(other, FLOOD.events, FLOOD.delta);
-              break;
-            case "revoke": {
-              const person = PEOPLE[which % PEOPLE.length] ?? "anna";
-              admitted.delete(person);
-              // Also streams that nobody reads end.
-              const left = all.filter((owed) => isThere(owed) && owed.person !== person);
-              await expect.poll(() => metric(app, "triplane_subscriptions")).toBe(left.length);
-              for (const owed of all) if (isThere(owed) && owed.person === person) owed.last = appended;
-              break;
+        try {
+          await come(0);
+          for (const [step, what] of happenings.entries()) {
+            const which = choices[step] ?? 0;
+            const there = all.filter(isThere);
+            const chosen = there[which % there.length];
+            switch (what) {
+              case "come":
+                await come(which);
+                break;
+              case "one's own agent":
+                await append(app.services.log, (which % 3) + 1, "own");
+                break;
+              case "another server":
+                await append(other, (which % 3) + 1, "other");
+                break;
+              case "leave":
+                chosen?.reader.close();
+                if (chosen !== undefined) chosen.last = appended;
+                break;
+              case "pause":
+                chosen?.reader.pause();
+                break;
+              case "resume":
+                all.forEach(({ reader }) => reader.resume());
+                break;
+              case "flood":
+                for (let page = 0; page < FLOOD.pages; page += 1) await append(other, FLOOD.events, FLOOD.delta);
+                break;
+              case "revoke": {
+                const person = PEOPLE[which % PEOPLE.length] ?? "anna";
+                admitted.delete(person);
+                // Also streams that nobody reads end.
+                const left = all.filter((owed) => isThere(owed) && owed.person !== person);
+                await expect.poll(() => metric(app, "triplane_subscriptions")).toBe(left.length);
+                for (const owed of all) if (isThere(owed) && owed.person === person) owed.last = appended;
+                break;
+              }
+              case "outage":
+                await outage(app, proxy, Number(new URL(url).port), () => append(other, 1, "meanwhile"));
             }
-            case "outage":
-              await outage(app, proxy, Number(new URL(url).port), () => append(other, 1, "meanwhile"));
+            shared = Math.max(shared, await metric(app, "triplane_broadcast_members"));
           }
-          shared = Math.max(shared, await metric(app, "triplane_broadcast_members"));
+        } finally {
+          isOver.abort();
+          await writing;
         }
-        isOver.abort();
-        await writing;
         all.forEach(({ reader }) => reader.resume());
         await append(other, 2, "the end");
         for (const { reader, first, last } of all) {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Homes } from "../../src/agent/workspace/homes.ts";
@@ -48,21 +48,30 @@ describe("the HOMEs of a server", () => {
     expect(await readdir(join(folder, "other"))).toEqual(["file"]);
   });
 
-  it("stay beside another database, which has none of their agents: a server with a wrong DATABASE_URL says so once", async () => {
-    const { sql, homes } = await homesOf(["kept"]);
-    for (const agent of ["kept", "gone"]) await homes.of(agent);
-    await sweepOf(sql, homes).tidy();
-    const { sql: other } = await testDatabase();
+  it("stay beside another database, which has none of their agents: a server with a wrong DATABASE_URL removes none", async () => {
+    const [{ sql }, { sql: other }] = [await testDatabase(), await testDatabase()];
     await other.query({ name: "key", text: "UPDATE signing_key SET key = sha256('another')" }, []);
-    const warnings: string[] = [];
-    const sweep = sweepOf(other, homes, undefined, (message) => warnings.push(message));
-    await sweep.tidy();
-    await sweep.tidy();
+    await sql.query({ name: "agents", text: AGENT }, [["kept"]]);
+    const folder = await temporaryFolder();
+    const own = await Homes.open(sql, folder);
+    for (const agent of ["kept", "gone"]) await own.of(agent);
+    const others = await Homes.open(other, folder);
+    await others.of("another");
+    await sweepOf(other, others).tidy();
+    expect(await others.agents()).toEqual([]);
+    expect((await own.agents()).toSorted()).toEqual(["gone", "kept"]);
+    await sweepOf(sql, await Homes.open(sql, folder)).tidy();
+    expect(await own.agents()).toEqual(["kept"]);
+  });
+
+  it("of the version before, which lay beside the folders of databases, are taken over with all that lies in them", async () => {
+    const { sql } = await testDatabase();
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "kept"));
+    await writeFile(join(folder, "kept", "file"), "stays");
+    const homes = await Homes.open(sql, folder);
+    for (let time = 0; time < 2; time += 1) expect(await readFile(join(await homes.of("kept"), "file"), "utf8")).toBe("stays");
     expect(await homes.agents()).toEqual(["kept"]);
-    expect(warnings).toEqual([expect.stringContaining(`remove ${homes.mark}`)]);
-    await rm(homes.mark);
-    await sweep.tidy();
-    expect(await homes.agents()).toEqual([]);
   });
 
   it("go also if their folders lie deeper than a path can be long, and if another one cannot be removed", async () => {
@@ -90,7 +99,7 @@ describe("the HOMEs of a server", () => {
     const counting: Sql = {
       ...sql,
       query: (statement, values) => {
-        if (statement.name === "present_agents") asked.push((values[0] as readonly string[]).length);
+        asked.push((values[0] as readonly string[]).length);
         return sql.query(statement, values);
       },
     };

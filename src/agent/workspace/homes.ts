@@ -1,9 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readdir, readFile, realpath, rename, rm, rmdir, unlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Sql, Statement } from "../../db/sql.ts";
 import { errorCode } from "../../lib/error-code.ts";
 
-/** The HOMEs of agents: a folder of the server's data for each agent that has started a program, which nobody else may read. */
+/** A database and its copies have the same key for what servers sign, and another database has another: its digest names them. */
+const DATABASE: Statement<{ digest: string }, []> = {
+  name: "database_of_homes",
+  text: "SELECT left(encode(sha256(key), 'hex'), 16) AS digest FROM signing_key WHERE name = 'images'",
+};
+
+/**
+ * The HOMEs of a database's agents: a folder for each agent that has started a program, which nobody else may read. Another
+ * database that servers of the same data folder use has its own: neither has rows of the other's agents.
+ */
 export class Homes {
   readonly #folder: string;
 
@@ -11,26 +21,21 @@ export class Homes {
     this.#folder = folder;
   }
 
+  /** The HOMEs of the agents of this database, in a folder of `folder`. */
+  static async open(sql: Pick<Sql, "query">, folder: string): Promise<Homes> {
+    const [database] = await sql.query(DATABASE, []);
+    if (database === undefined) throw new Error("the database has no key for addresses of images: restore its table signing_key");
+    return new Homes(join(folder, database.digest));
+  }
+
   /** The real path of an agent's HOME, made if it is not there. It stays from one call to the next. */
   async of(agentId: string): Promise<string> {
     const home = join(this.#folder, agentId);
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await takeOver(join(dirname(this.#folder), agentId), home);
     await mkdir(home, { recursive: true, mode: 0o700 });
     await chmod(home, 0o700);
     return realpath(home);
-  }
-
-  /** The file beside the HOMEs that names the database of their agents. */
-  get mark(): string {
-    return `${this.#folder}.database`;
-  }
-
-  /** True if the agents of the HOMEs are those of this database: the first one that asks. */
-  async areOf(database: string): Promise<boolean> {
-    await mkdir(dirname(this.mark), { recursive: true });
-    await writeFile(this.mark, database, { flag: "wx" }).catch((error: unknown) => {
-      if (errorCode(error) !== "EEXIST") throw error;
-    });
-    return (await readFile(this.mark, "utf8")) === database;
   }
 
   /** The agents that have a HOME on this server. */
@@ -47,6 +52,15 @@ export class Homes {
       if (!["ENAMETOOLONG", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
       await removeLevels(home);
     }
+  }
+}
+
+/** Moves a HOME of the version before, which lay beside the folders of databases. */
+async function takeOver(before: string, home: string): Promise<void> {
+  try {
+    await rename(before, home);
+  } catch (error) {
+    if (!["ENOENT", "ENOTEMPTY", "EEXIST"].includes(errorCode(error) ?? "")) throw error;
   }
 }
 
