@@ -53,12 +53,10 @@ export function ownPageContext(context: Context): Context {
  * shown to others, so that asking is an error.
  */
 export function sharedPageContext(context: Context): Context {
-  return Object.defineProperty(ownPageContext(context), "actor", NOBODY);
+  return {
+    ...ownPageContext(context),
+    get actor(): never {
+      throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
+    },
+  };
 }
-
-/** One function for all pages: with a new one each time, each page would be an object of a new form to V8. */
-const NOBODY = {
-  get: (): never => {
-    throw new Error("a page of a subscription is answered for many: what it shows must not depend on who asks");
-  },
-};
