@@ -7,7 +7,7 @@ import { insertion } from "./insertion.ts";
 
 const PROGRAMS = 200;
 
-/** What says how fast the machine is now, before other figures are believed: ms of a durable INSERT, and of a program that does nothing. */
+/** The speed of the machine now, for whoever reads the other figures: ms of a durable INSERT, and of a program that does nothing. */
 export async function machine(url: string): Promise<Figure[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -160,8 +160,9 @@ function answers(
 }
 
 /**
- * A page has its answers, under way or done, for as long as somebody holds it. It has them itself, and whoever copies the page does
- * not: the page is a value of a WeakMap, and V8 would keep what it is the key of in another one for longer (docs/adr/0026).
+ * The answers to a page, under way or done, for as long as somebody holds the page. The page has them itself, and a copy of it does
+ * not. V8 would keep them until it collects the whole heap if they were in a WeakMap by their page, since the page is a value of a
+ * WeakMap, too (docs/adr/0026).
  */
 const ANSWERS = Symbol("answers");
 type AnsweredPage = { readonly [ANSWERS]?: Map<string, Answer> };

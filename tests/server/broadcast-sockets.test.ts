@@ -1,13 +1,9 @@
 import { expect, it, onTestFinished } from "vitest";
 import { globalId } from "../../src/lib/global-id.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { startTestApp } from "../support/app.ts";
 import { countingReader, type CountingReader } from "../support/counting-reader.ts";
 import { insertAgent } from "../support/log.ts";
-
-const metric = async (app: TestApp, name: string): Promise<number> => {
-  const text = await (await fetch(app.url.replace("/graphql", "/metrics"))).text();
-  return Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);
-};
+import { metric } from "../support/metric.ts";
 
 /** So much at once fills the buffers of a socket that is not read soon. */
 const LARGE = "x".repeat(50_000);

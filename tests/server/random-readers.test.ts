@@ -8,13 +8,9 @@ import { globalId } from "../../src/lib/global-id.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { countingReader, type CountingReader } from "../support/counting-reader.ts";
 import { insertAgent } from "../support/log.ts";
+import { metric } from "../support/metric.ts";
 import { proxiedDatabase } from "../support/proxied-database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
-
-const metric = async (app: TestApp, name: string): Promise<number> => {
-  const text = await (await fetch(app.url.replace("/graphql", "/metrics"))).text();
-  return Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);
-};
 
 const PEOPLE = ["anna", "ben", "vera"] as const;
 const TRANSPORTS = ["WebSocket", "SSE"] as const;

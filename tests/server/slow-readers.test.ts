@@ -9,17 +9,12 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { connect } from "../support/client.ts";
 import { png } from "../support/images.ts";
 import { chunk, insertAgent } from "../support/log.ts";
+import { metric } from "../support/metric.ts";
 
 const READER_TIMES = { stallMs: 300, graceMs: 200 };
 /** More than the system's buffers take on their own. */
 const EVENTS = 400;
 const QUERY = `subscription($since: Cursor) { timeline(since: $since) { cursor events { seq ... on TextChunk { delta } } } }`;
-
-/** What the server's metrics say. */
-async function metric({ url }: TestApp, name: string): Promise<number> {
-  const metrics = await (await fetch(url.replace("/graphql", "/metrics"))).text();
-  return Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1]);
-}
 
 const subscriptions = (app: TestApp): Promise<number> => metric(app, "triplane_subscriptions");
 

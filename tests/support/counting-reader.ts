@@ -6,6 +6,29 @@ const QUERY = `subscription ($ids: [ID!], $since: Cursor) { timeline(agentIds: $
 
 type Page = { readonly cursor: string; readonly events: readonly { readonly seq: number }[] };
 
+/** The last answer of a stream that is refused has no page. */
+type Answer = { readonly timeline: Page } | null;
+
+/** All that a reader was told. */
+class Told {
+  readonly seqs: number[] = [];
+  cursor = "";
+  readonly #first = Promise.withResolvers<void>();
+
+  /** Resolves with the first answer. */
+  get first(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  take(answer: Answer | undefined): void {
+    if (answer !== null && answer !== undefined) {
+      this.seqs.push(...answer.timeline.events.map(({ seq }) => seq));
+      this.cursor = answer.timeline.cursor;
+    }
+    this.#first.resolve();
+  }
+}
+
 /** The person who reads, by their token, and the cursor after which. */
 export type ReadsAs = { readonly token?: string; readonly since?: string };
 
@@ -39,25 +62,18 @@ async function overSocket(url: string, operation: object, headers: Record<string
   await once(socket, "open");
   socket.send(JSON.stringify({ type: "connection_init", payload: headers }));
   await once(socket, "message");
-  const seqs: number[] = [];
-  let cursor = "";
-  const first = Promise.withResolvers<void>();
+  const told = new Told();
   socket.on("message", (message: Buffer) => {
-    const { payload } = JSON.parse(message.toString()) as { payload?: { data?: { timeline: Page } } };
-    const page = payload?.data?.timeline;
-    if (page !== undefined) {
-      seqs.push(...page.events.map(({ seq }) => seq));
-      ({ cursor } = page);
-    }
-    first.resolve();
+    const { payload } = JSON.parse(message.toString()) as { payload?: { data?: Answer } };
+    told.take(payload?.data);
   });
   socket.send(JSON.stringify({ id: "1", type: "subscribe", payload: operation }));
-  await first.promise;
+  await told.first;
   return {
     transport: "WebSocket",
-    seqs,
+    seqs: told.seqs,
     get cursor() {
-      return cursor;
+      return told.cursor;
     },
     pause: () => socket.pause(),
     resume: () => socket.resume(),
@@ -72,9 +88,7 @@ async function overStream(url: string, operation: object, headers: Record<string
   sent.end(JSON.stringify(operation));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   response.on("error", () => {});
-  const seqs: number[] = [];
-  let cursor = "";
-  const first = Promise.withResolvers<void>();
+  const told = new Told();
   let text = "";
   response.on("data", (chunk: Buffer) => {
     text += chunk.toString();
@@ -83,21 +97,15 @@ async function overStream(url: string, operation: object, headers: Record<string
     for (const event of events) {
       const [, data] = /^data: (.*)$/m.exec(event) ?? [];
       if (data === undefined || data === "") continue;
-      // The last answer of a stream that is refused has no page.
-      const page = (JSON.parse(data) as { data?: { timeline: Page } | null }).data?.timeline;
-      if (page !== undefined) {
-        seqs.push(...page.events.map(({ seq }) => seq));
-        ({ cursor } = page);
-      }
-      first.resolve();
+      told.take((JSON.parse(data) as { data?: Answer }).data);
     }
   });
-  await first.promise;
+  await told.first;
   return {
     transport: "SSE",
-    seqs,
+    seqs: told.seqs,
     get cursor() {
-      return cursor;
+      return told.cursor;
     },
     pause: () => response.pause(),
     resume: () => response.resume(),

@@ -5,6 +5,7 @@ import { startTestApp, type TestApp, type TestAppOptions } from "../../support/a
 import { connect, ofType, type Page, type PageEvent } from "../../support/client.ts";
 import { cuttingProxy } from "../../support/cutting-proxy.ts";
 import { testDatabaseUrl } from "../../support/database.ts";
+import { metric } from "../../support/metric.ts";
 import { calls, playedModel, says } from "../../support/models.ts";
 import { ownTool } from "../../support/tools.ts";
 
@@ -68,10 +69,6 @@ async function pageWhere(
 }
 
 const isReady = async ({ url }: TestApp): Promise<boolean> => (await fetch(url.replace("/graphql", "/readyz"))).ok;
-const metric = async ({ url }: TestApp, name: string): Promise<number> => {
-  const text = await (await fetch(url.replace("/graphql", "/metrics"))).text();
-  return Number(new RegExp(`^${name} (\\d+)`, "m").exec(text)?.[1]);
-};
 
 describe("while the database is away", () => {
   it("tools finish, readers are told, new work is refused with a type, and everything is committed once afterwards", async () => {
