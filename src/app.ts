@@ -30,6 +30,7 @@ import { forNobody } from "./db/reader-limits.ts";
 import { Consumers, registerConsumers } from "./deliveries/consumers.ts";
 import { CONSUMER_TIMES, type ConsumerTimes } from "./deliveries/delivery.ts";
 import { EventLog } from "./events/log.ts";
+import { CommitsLost } from "./events/log-page.ts";
 import { WAITING_LIMITS, type WaitingLimits } from "./events/waiting-events.ts";
 import { Broadcasts } from "./events/following/broadcast.ts";
 import { Tails } from "./events/following/tails.ts";
@@ -303,8 +304,7 @@ function servicesByTenant(
 /** Compares what this server knows of the logs with the database, which may be another one after a connection was lost. */
 function comparison(log: EventLog, logger: Logger): () => Promise<void> {
   return async () => {
-    for (const tenant of await log.compareNewest())
-      logger.error(`the log of tenant ${tenant} lost commits in a failover: stop all servers, and run \`npm run restored\``);
+    for (const tenant of await log.compareNewest()) logger.error(new CommitsLost(tenant).message);
   };
 }
 

@@ -8,7 +8,7 @@ export type Timeline<View> = {
   readonly view: View;
   /** The state of the subscription; null without an agent. */
   readonly status: ResumeStatus | null;
-  /** Why nothing comes any more: a ResumeError, the server's refusal, or what the view's own code threw. Null while it goes on, and after its end. */
+  /** Why nothing more comes: a ResumeError, the server's refusal, or what the view's own code threw. Null while it goes on, and after its end. */
   readonly error: Error | null;
 };
 
@@ -29,7 +29,7 @@ type Follow<Page> = (
 
 /**
  * The hook of both clients: follows the agent from its first event while the component is there, and makes the view of the
- * pages. If the server does not go on from a cursor any more, the view is made again from the beginning.
+ * pages. If the server no longer goes on from a cursor, the view is made again from the beginning.
  */
 export function useFollowed<Page, View>(
   agentId: string | null,

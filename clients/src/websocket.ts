@@ -20,7 +20,7 @@ type SocketClass = new (
   addEventListener(type: "close" | "error", listener: (event: CloseEventLike) => void): void;
 };
 
-/** The frequency with which the connection is tried, and how long it may take to open and to answer, in ms, if nothing else is said. */
+/** The time between two pings, which is also the time that a connection may take to open and to answer, in ms, if nothing else is said. */
 const KEEP_ALIVE_MS = 12_000;
 
 /**

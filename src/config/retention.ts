@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { RetentionPolicy } from "../events/retention.ts";
-import { withDefault, type Complete, type Written } from "../lib/setting.ts";
+import { withDefault, type Complete } from "../lib/setting.ts";
 import { DAY_MS } from "../lib/clock.ts";
 
 /** At least an hour: what is still being written is never removed. At most a hundred years: times of before are none of a database's. */
@@ -19,8 +19,6 @@ export const RETENTION_SETTINGS = {
   /** Days after which whole outputs of which models read a part are removed. At least an hour, up to 36,500. Kept for ever if omitted. */
   outputsDays: withDefault(DAYS, null),
 };
-
-export type RetentionConfig = Written<typeof RETENTION_SETTINGS>;
 
 /** The same times in ms. */
 export function retentionOf({ eventsDays, deltasDays, outputsDays }: Complete<typeof RETENTION_SETTINGS>): RetentionPolicy {

@@ -3,7 +3,7 @@ import type { Consumer } from "./consumer.ts";
 import { POSITION } from "../events/log-page.ts";
 
 /** A consumer that nobody had for so many days, while agents went on, begins anew: what it missed is stale. */
-export const AWAY_DAYS = 7;
+const AWAY_DAYS = 7;
 
 /** One that is first known now begins with what comes from now on; a tenant that begins later, with its first event. */
 const REGISTER: Statement<object, [name: string]> = {

@@ -82,7 +82,7 @@ export class EventLog {
     this.waiting = new WaitingEvents(limits);
   }
 
-  /** True if the database is away now. */
+  /** The outage of the database that lasts now; null if there is none. */
   get outage(): StorageOutage | null {
     const { current } = this.#sql.outages;
     return current === null ? null : { since: current.since, bufferedEvents: this.waiting.events };

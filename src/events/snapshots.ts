@@ -82,7 +82,7 @@ export type TodoItem = {
 export const SHELL_STATES = ["RUNNING", "ENDED"] as const;
 export type ShellState = (typeof SHELL_STATES)[number];
 
-/** The changes of files that something else makes: another content, no file any more, and a file where it was removed before. */
+/** The changes of files that something else makes: another content, no file, and a file where it was removed before. */
 export const FILE_CHANGE_KINDS = ["CHANGED", "REMOVED", "MADE_AGAIN"] as const;
 export type FileChangeKind = (typeof FILE_CHANGE_KINDS)[number];
 

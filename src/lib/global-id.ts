@@ -34,10 +34,10 @@ export function globalId(type: NodeType, id: string): string {
   return Buffer.from(`${type}:${id}`).toString("base64");
 }
 
-/** The row's id in a Relay id, or null if the text is no id of this type. */
-export function rowId(type: NodeType, id: string): string | null {
+/** The row's id in a Relay id. A text that is no id of this type gives the empty text, which is no row's id: no row is found. */
+export function rowId(type: NodeType, id: string): string {
   const text = Buffer.from(id, "base64").toString("utf8");
-  return text.startsWith(`${type}:`) && ROW_ID.test(text.slice(type.length + 1)) ? text.slice(type.length + 1) : null;
+  return text.startsWith(`${type}:`) && ROW_ID.test(text.slice(type.length + 1)) ? text.slice(type.length + 1) : "";
 }
 
 /** The Relay id of an actor: of one kind and id, whatever the tenant. */

@@ -106,6 +106,7 @@ export async function snapshotCursor({ snapshot }: Context): Promise<string> {
   return formatCursor(head, head.position);
 }
 
+/** Makes an agent of a template. */
 export async function createAgent(context: Context, request: CreateAgent): Promise<Payload> {
   return payloadOf(context, await create(context.services, context.actor, request));
 }
@@ -113,34 +114,39 @@ export async function createAgent(context: Context, request: CreateAgent): Promi
 /** The request of forkAgent, as clients send it. */
 export type ForkRequest = { readonly agentId: string; readonly messageId: string | null; readonly idempotencyKey: string | null };
 
+/** Makes an agent that goes on from a message of another one. */
 export async function forkAgent(context: Context, request: ForkRequest): Promise<Payload> {
   const { agentId, messageId, idempotencyKey } = request;
   const result = await fork(context.services, context.actor, {
-    agentId: rowId("Agent", agentId) ?? "",
-    messageId: messageId === null ? null : (rowId("Message", messageId) ?? ""),
+    agentId: rowId("Agent", agentId),
+    messageId: messageId === null ? null : rowId("Message", messageId),
     idempotencyKey,
   });
   return payloadOf(context, result);
 }
 
+/** Ends the turn of an agent; the note is told to the model. An idle agent's background shells end alone. */
 export async function interruptAgent(context: Context, agentId: string, note: string | null): Promise<Payload> {
-  const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", note });
+  const result = await interrupt(context.services, context.actor, { agentId: rowId("Agent", agentId), note });
   if (result.ok) context.wake(result.value.id);
   return payloadOf(context, result);
 }
 
+/** Runs the last turn of an agent again, which failed or was interrupted. */
 export async function retryTurn(context: Context, agentId: string, idempotencyKey: string | null): Promise<Payload> {
-  const id = rowId("Agent", agentId) ?? "";
+  const id = rowId("Agent", agentId);
   const result = await retry(context.services, context.actor, { agentId: id, idempotencyKey });
   if (result.ok) context.wake(id);
   return payloadOf(context, result);
 }
 
+/** Gives an agent a title, or takes it away with null. */
 export async function renameAgent(context: Context, agentId: string, title: string | null): Promise<Payload> {
-  return payloadOf(context, await rename(context.services, context.actor, { agentId: rowId("Agent", agentId) ?? "", title }));
+  return payloadOf(context, await rename(context.services, context.actor, { agentId: rowId("Agent", agentId), title }));
 }
 
+/** Puts an agent away, which ends its turn and its shells, or brings it back. */
 export async function archiveAgent(context: Context, agentId: string, isArchived: boolean): Promise<Payload> {
-  const request = { agentId: rowId("Agent", agentId) ?? "", isArchived };
+  const request = { agentId: rowId("Agent", agentId), isArchived };
   return payloadOf(context, await archive(context.services, context.actor, request));
 }

@@ -53,6 +53,7 @@ export async function allowRules(
   });
 }
 
+/** A stored allow rule by its row id. */
 export async function allowRuleByRow(
   { prisma }: Context,
   id: string | null,
@@ -70,15 +71,17 @@ export async function allowRuleProposal(
   approvalId: string,
   rule: string | null,
 ): Promise<RuleProposalResult> {
-  const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId) ?? "", rule);
+  const proposed = await proposeRuleTo(services, actor, rowId("Approval", approvalId), rule);
   return proposed.ok ? { proposal: proposed.value, problems: [] } : { proposal: null, problems: [proposed.refusal] };
 }
 
+/** Approves a call, and stores the rule by which calls like it run without asking. */
 export async function allowAlways(context: Context, request: AllowAlways): Promise<Payload> {
-  const approvalId = rowId("Approval", request.approvalId) ?? "";
+  const approvalId = rowId("Approval", request.approvalId);
   return payloadOf(context, await allow(context.services, context.actor, { ...request, approvalId }));
 }
 
+/** Takes a stored allow rule back. */
 export async function revokeAllowRule(context: Context, allowRuleId: string): Promise<Payload> {
-  return payloadOf(context, await revoke(context.services, context.actor, rowId("AllowRule", allowRuleId) ?? ""));
+  return payloadOf(context, await revoke(context.services, context.actor, rowId("AllowRule", allowRuleId)));
 }

@@ -69,7 +69,7 @@ function visibleApprovals({ actor, tenant }: Context, filter: ApprovalFilter): P
     ...(states ? { state: { in: [...states] } } : {}),
     ...(kinds ? { kind: { in: [...kinds] } } : {}),
     ...(risks ? { risk: { in: [...risks] } } : {}),
-    ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id) ?? "") } } : {}),
+    ...(agentIds ? { agentId: { in: agentIds.map((id) => rowId("Agent", id)) } } : {}),
     ...(tools ? { toolCall: { name: { in: namesIn(tools) } } } : {}),
     ...(Object.keys(decision).length > 0 ? { decisions: { some: decision } } : {}),
     requestedAt: within(requested),
@@ -114,14 +114,12 @@ export async function callsOfHost(
   return prisma.toolCall.findMany({ ...selection, where: { hostRequests: { some: { approvalId } } }, orderBy, take: MOST_CALLS });
 }
 
-/** The decision of a person, as clients send it. */
-export type DecideRequest = Omit<DecideApproval, "approvalId"> & { readonly approvalId: string };
-
 /** The decision of one request: the approval, named even if it was refused, but not to an actor who may not see it; and the place of its event. */
 type Decided = DecisionOutcome & { readonly position: number | null };
 
-async function decided(context: Context, request: DecideRequest): Promise<Decided> {
-  const approvalId = rowId("Approval", request.approvalId) ?? "";
+/** Takes a request as clients send it, with the approval's Relay id. */
+async function decided(context: Context, request: DecideApproval): Promise<Decided> {
+  const approvalId = rowId("Approval", request.approvalId);
   const result = await decide(context.services, context.actor, { ...request, approvalId });
   if (!result.ok) {
     const { refusal } = result;
@@ -132,7 +130,7 @@ async function decided(context: Context, request: DecideRequest): Promise<Decide
 }
 
 /** Decides on an approval. The payload names it even if the decision was refused. */
-export async function decideApproval(context: Context, request: DecideRequest): Promise<Payload> {
+export async function decideApproval(context: Context, request: DecideApproval): Promise<Payload> {
   const { rowId: id, position, userErrors } = await decided(context, request);
   const { cursor } = await payloadOf(context, accepted({ id: id ?? "", position }));
   return { rowId: id, cursor, userErrors };
@@ -148,7 +146,7 @@ export type DecisionOutcome = { readonly rowId: string | null; readonly userErro
 export type DecisionOutcomes = Omit<Payload, "rowId"> & { readonly outcomes: readonly DecisionOutcome[] };
 
 /** Each decision by itself, in the order given: one that is refused leaves the others alone. */
-export async function decideApprovals(context: Context, requests: readonly DecideRequest[]): Promise<DecisionOutcomes> {
+export async function decideApprovals(context: Context, requests: readonly DecideApproval[]): Promise<DecisionOutcomes> {
   context.anew();
   const head = await context.snapshot();
   if (requests.length > MOST_DECISIONS) {
@@ -172,7 +170,7 @@ export async function decideApprovals(context: Context, requests: readonly Decid
 }
 
 /** A database that does not answer concerns this decision alone: others before it are made. */
-async function decideOrSay(context: Context, request: DecideRequest): Promise<Decided> {
+async function decideOrSay(context: Context, request: DecideApproval): Promise<Decided> {
   try {
     return await decided(context, request);
   } catch (error) {

@@ -48,6 +48,7 @@ export async function delegations(
   });
 }
 
+/** A delegation by its row id. */
 export async function delegationByRow(
   { prisma }: Context,
   id: string | null,
@@ -59,10 +60,12 @@ export async function delegationByRow(
 /** The request of delegateApprovals, as clients send it. */
 export type DelegateRequest = Omit<DelegateApprovals, "to"> & { readonly toActorId: ActorNameOrId };
 
+/** Lets another person decide in the place of who asks, for a time. */
 export async function delegateApprovals(context: Context, { toActorId, ...request }: DelegateRequest): Promise<Payload> {
   return payloadOf(context, await delegate(context.services, context.actor, { ...request, to: actorNamed(toActorId) }));
 }
 
+/** Ends a delegation before its time. */
 export async function revokeDelegation(context: Context, delegationId: string): Promise<Payload> {
-  return payloadOf(context, await revoke(context.services, context.actor, rowId("Delegation", delegationId) ?? ""));
+  return payloadOf(context, await revoke(context.services, context.actor, rowId("Delegation", delegationId)));
 }

@@ -13,15 +13,17 @@ import { payloadOf, type Payload } from "./payload.ts";
 
 type MessageSelection = Pick<Prisma.MessageFindUniqueArgs, "include" | "select">;
 
+/** Adds a message to an agent's conversation, and wakes the agent. */
 export async function sendMessage(context: Context, request: SendMessage): Promise<Payload> {
-  const agentId = rowId("Agent", request.agentId) ?? "";
+  const agentId = rowId("Agent", request.agentId);
   const result = await send(context.services, context.actor, { ...request, agentId });
   if (result.ok) context.wake(agentId);
   return payloadOf(context, result);
 }
 
+/** Takes back a message that still waits to join its conversation. */
 export async function withdrawMessage(context: Context, messageId: string): Promise<Payload> {
-  const id = rowId("Message", messageId) ?? "";
+  const id = rowId("Message", messageId);
   return payloadOf(context, await withdraw(context.services, context.actor, id));
 }
 

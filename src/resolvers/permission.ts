@@ -24,7 +24,7 @@ export async function explainPermission(
   { agentId, tool, input }: { readonly agentId: string; readonly tool: string; readonly input: Json },
 ): Promise<ExplanationResult> {
   const { prisma, actor, services } = context;
-  const row = await prisma.agent.findUnique({ where: { id: rowId("Agent", agentId) ?? "", AND: visibleAgents(actor) } });
+  const row = await prisma.agent.findUnique({ where: { id: rowId("Agent", agentId), AND: visibleAgents(actor) } });
   if (row === null) throw clientError("NOT_FOUND", "there is no such agent: list yours with `agents`");
   const template = templateOf(services, { templateId: row.templateId, hooks: (row.hooks as readonly string[] | null) ?? [] });
   if ("missing" in template) throw clientError("NOT_FOUND", `${template.missing} of this agent is not configured`);
@@ -85,7 +85,7 @@ export async function simulatePolicy(context: Context, request: SimulatePolicy):
       {
         tenant: actor.tenant,
         createdBy: visibleCreator(actor),
-        agentIds: agentIds?.map((id) => rowId("Agent", id) ?? "") ?? null,
+        agentIds: agentIds?.map((id) => rowId("Agent", id)) ?? null,
         templateIds: templateIds ? namesIn(templateIds) : null,
         tools: tools ? namesIn(tools) : null,
         from: created?.from ?? null,

@@ -3,7 +3,7 @@ import type { Template } from "../agent/loop/template.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { Context } from "./context.ts";
 
-/** A template by its id; `configured` is null where the server does not have it any more. */
+/** A template by its id; `configured` is null where the server no longer has it. */
 export function templateNamed(
   { services }: Context,
   templateId: string,

@@ -225,7 +225,7 @@ async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope
 
 /** The row ids of agents, all of which the actor may see. */
 async function visibleIds(context: Context, ids: readonly string[]): Promise<readonly string[]> {
-  const rows = [...new Set(ids.map((id) => rowId("Agent", id) ?? ""))];
+  const rows = [...new Set(ids.map((id) => rowId("Agent", id)))];
   if (rows.length > MOST_AGENTS)
     throw clientError(
       "BAD_USER_INPUT",

@@ -12,6 +12,7 @@ import { visibleAgents } from "./visibility.ts";
 
 type ToolCallSelection = Pick<Prisma.ToolCallFindUniqueArgs, "include" | "select">;
 
+/** Ends one call of an agent; the note is told to the model. */
 export async function cancelToolCall(context: Context, callId: string, note: string | null): Promise<Payload> {
   const result = await cancel(context.services, context.actor, { callId: ROW_ID.test(callId) ? callId : "", note });
   if (result.ok) context.wake(result.value.agentId);

@@ -44,7 +44,7 @@ export const ToolCallError = builder.objectRef<Failure>("ToolCallError").impleme
   }),
 });
 
-export const ToolCallApproval = builder.objectRef<CallApproval>("ToolCallApproval").implement({
+const ToolCallApproval = builder.objectRef<CallApproval>("ToolCallApproval").implement({
   description: "What became of the question whether a call may run.",
   fields: (t) => ({
     approvalId: t.id({ description: "The approval.", resolve: ({ approvalId }) => globalId("Approval", approvalId) }),
@@ -167,7 +167,7 @@ export const ToolCall = builder.prismaNode("ToolCall", {
     tool: t.field({
       type: Tool,
       nullable: true,
-      description: "The tool as it is configured now, with the schema of its input; null if it is not any more.",
+      description: "The tool as it is configured now, with the schema of its input; null if it no longer is.",
       select: { name: true },
       resolve: ({ name }, _args, { services }) => services.tools.get(name) ?? null,
     }),

@@ -11,7 +11,7 @@ import type { Asker, Identified } from "./authenticate.ts";
 import { clientError } from "../resolvers/errors.ts";
 
 /** The time between two questions about a person, and the time in which sign-in must say who they are, in ms: what is shown rests on an answer of at most twice as long ago. */
-export const ADMITTED_MS = 2_500;
+const ADMITTED_MS = 2_500;
 
 /** Somebody who may be asked about: all requests and sockets of one key are answered alike. */
 export type Person = Asker & {

@@ -96,6 +96,7 @@ function parsed(source: string | Source, options: ParseOptions | undefined): Doc
 /** The figures of a document that are bounded. */
 type Counts = Readonly<Record<"aliases" | "introspections" | "comparisons" | "spread", number>>;
 
+/** Counts what a document has of all that is bounded. Counting ends where a bound is passed. */
 export function countsOf(document: DocumentNode): Counts {
   let aliases = 0;
   let introspections = 0;

@@ -55,7 +55,7 @@ function withoutRequest(cause: unknown): unknown {
 
 /** The message of an answer that is larger than any client asks for. */
 const TOO_LARGE =
-  "The answer has more than 32 MB: ask for fewer rows, or fewer long fields, at once. A mutation is done all the same.";
+  "The answer has more than 32 million characters: ask for fewer rows, or fewer long fields, at once. A mutation is done all the same.";
 
 /** The result, or an error in its place if it is larger than an answer may be. */
 export function boundedAnswer<Result extends ExecutionResult>(result: Result): Result | ExecutionResult {

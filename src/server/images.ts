@@ -21,7 +21,7 @@ export async function answerImage(
     return refuse(response, 404, "this address of an image is not good, or no longer: ask for `viewerUrl` again");
   const { tenant, digest, mediaType, goodUntil } = image;
   const data = await readFor({ tenant, signal: null }, () => images.data(reads, tenant, digest));
-  if (data === null) return refuse(response, 404, "the image is not kept any more");
+  if (data === null) return refuse(response, 404, "the image is no longer kept");
   const bytes = Buffer.from(data, "base64");
   response.writeHead(200, {
     "content-type": mediaType,

@@ -217,7 +217,7 @@ async function orErrors<Answer>(
 /** Closes the socket of somebody who is no longer admitted, as these errors say. */
 function closeToNobody(webSocket: WebSocket, errors: readonly GraphQLError[]): void {
   if (errors.some((error) => error.extensions["code"] === "UNAUTHENTICATED"))
-    webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is not admitted any more");
+    webSocket.close(CLOSE_CODES.NOT_ADMITTED, "Forbidden: the token is no longer admitted");
 }
 
 /** Closes the socket of somebody whose sign-in failed. */

@@ -57,7 +57,7 @@ async function scattered() {
       at: new Date(),
       body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta } as const,
     }));
-    await app.services.log.append("local", [{ agentId: rowId("Agent", agentId) ?? "", createdBy: "local", events }]);
+    await app.services.log.append("local", [{ agentId: rowId("Agent", agentId), createdBy: "local", events }]);
   };
   await say(rare.id, 3);
   for (let round = 0; round < 12; round += 1) await say(often.id, 500);
@@ -126,7 +126,7 @@ describe("the past of the timeline", () => {
     for (const minute of [1, 2, 2, 5, 9, 9, 9, 12])
       await app.services.log.append("local", [
         {
-          agentId: rowId("Agent", agent.id) ?? "",
+          agentId: rowId("Agent", agent.id),
           createdBy: "local",
           events: [{ at: at(minute), body: { kind: "TEXT_CHUNK", step: 1, block: 0, delta: String(minute) } }],
         },

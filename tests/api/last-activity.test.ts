@@ -55,7 +55,7 @@ it("an agent's last activity is a message, a question, its answer or the end of 
   const before = await row();
   const body = { kind: "TEXT_CHUNK", step: 2, block: 0, delta: "more" } as const;
   await app.services.log.append("local", [
-    { agentId: rowId("Agent", agent.id) ?? "", createdBy: "local", events: [{ at: new Date(), body }] },
+    { agentId: rowId("Agent", agent.id), createdBy: "local", events: [{ at: new Date(), body }] },
   ]);
   expect(await row()).toEqual(before);
   minute = 5;

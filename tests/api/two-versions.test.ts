@@ -48,7 +48,7 @@ describe("beside a newer version", () => {
     const { sql, serverId } = app.services;
     const client = connect(app.url);
     const agent = await client.createAgent();
-    const id = rowId("Agent", agent.id) ?? "";
+    const id = rowId("Agent", agent.id);
     await sql.query({ name: "n", text: "UPDATE agent SET needs = 1000, runnable_at = now() WHERE id = $1" }, [id]);
     expect((await lookForAgents(sql, serverId, null, 100, "RUN_OUT")).unowned).toEqual([]);
     expect(await claim(sql, serverId, [id], LEASE_TIMES, "RUN_OUT")).toEqual([]);

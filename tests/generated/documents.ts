@@ -151,7 +151,7 @@ export type ConfigurationChangeKind =
   | 'ADDED'
   /** It says something else. */
   | 'CHANGED'
-  /** It is not there any more. */
+  /** It is no longer there. */
   | 'REMOVED';
 
 /** What to make an agent from. */

@@ -58,7 +58,7 @@ export async function askHosts(client: TestClient, text: string, many = 1, agent
     const [first] = asked;
     if (first === undefined || asked.length < many || !isPaused) continue;
     const question = { approvalId: first.approvalId, inputHash: first.inputHash };
-    return { agent, rowId: rowId("Agent", agent) ?? "", asked, question, cursorBefore: cursor };
+    return { agent, rowId: rowId("Agent", agent), asked, question, cursorBefore: cursor };
   }
   throw new Error("the agent did not ask");
 }

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Sql } from "../../src/db/sql.ts";
-import type { LostShell } from "../../src/agent/calls/shells/rows.ts";
+import type { StartedShell } from "../../src/agent/calls/shells/rows.ts";
 
 let lastStarted = 0;
 
@@ -13,9 +13,9 @@ export async function shellRow(
     createdBy,
     callId,
     command = "sleep 300",
-  }: Pick<LostShell, "tenant" | "agentId" | "createdBy" | "callId"> & { readonly command?: string },
+  }: Pick<StartedShell, "tenant" | "agentId" | "createdBy" | "callId"> & { readonly command?: string },
   server: string,
-): Promise<LostShell> {
+): Promise<StartedShell> {
   lastStarted = Math.max(Date.now(), lastStarted + 1);
   const shell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: new Date(lastStarted) };
   const text = `INSERT INTO shell (id, tenant, agent_id, call_id, command, server, host, state, started_at, is_end_told)
@@ -25,6 +25,6 @@ export async function shellRow(
 }
 
 /** Removes the row of a shell. */
-export async function withoutShell(sql: Sql, { id }: LostShell): Promise<void> {
+export async function withoutShell(sql: Sql, { id }: StartedShell): Promise<void> {
   await sql.query({ name: "remove_shell", text: "DELETE FROM shell WHERE id = $1" }, [id]);
 }

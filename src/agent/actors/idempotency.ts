@@ -71,7 +71,7 @@ export function keyedWrite({ actor, operation, key }: KeyedRequest, at: Date): W
  * Does a keyed request once. What was done under its key before is answered again; `attempt` says KEY_USED if the same key
  * was used meanwhile.
  */
-export async function once(
+export async function onceByKey(
   sql: Sql,
   request: KeyedRequest,
   attempt: () => Promise<Result<Outcome, CommandRefusal> | "KEY_USED">,

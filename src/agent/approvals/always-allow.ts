@@ -209,7 +209,10 @@ async function ruleToStore(
   approval: FoundApproval,
   request: AllowAlways,
 ): Promise<Result<string, CommandRefusal>> {
-  if (approval.kind === "NETWORK_HOST") return hostRuleToStore(services, approval, request.rule);
+  if (approval.kind === "NETWORK_HOST") {
+    const rule = hostRuleToStore(services, approval, request.rule);
+    return rule.ok ? accepted(rule.value.source) : rule;
+  }
   const call = await callOf(services.sql, request.approvalId);
   const proposed = request.rule === null ? await proposeRule(services, call) : accepted({ rule: request.rule });
   if (!proposed.ok) return proposed;

@@ -7,7 +7,7 @@ import type { DelegationSnapshot } from "../../events/tenant-event.ts";
 import type { Statement } from "../../db/sql.ts";
 import { missingAbility } from "../actors/abilities.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
-import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import { noteProblem, type CommandRefusal } from "../actors/refusal.ts";
 import { DAY_MS } from "../../lib/clock.ts";
@@ -55,7 +55,7 @@ export async function delegateApprovals(
   if (missing !== null) return refused(missing);
   const body = { to, until: until.toISOString(), note };
   const keyed = { actor, operation: "delegateApprovals", key: request.idempotencyKey, body };
-  return once(services.sql, keyed, () => tryToDelegate(services, actor, request, keyed));
+  return onceByKey(services.sql, keyed, () => tryToDelegate(services, actor, request, keyed));
 }
 
 async function tryToDelegate(

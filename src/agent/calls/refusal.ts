@@ -58,6 +58,7 @@ export type Refusal =
 
 /** The longest value shown to the model beside what is wrong with it, in bytes. */
 const VALUE_BYTES = 200;
+/** The most problems of an input that the model is told. */
 export const ISSUES = 20;
 
 /** The text that the model reads in the place of a result: it says what the model can do. */

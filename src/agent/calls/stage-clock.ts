@@ -12,8 +12,9 @@ const KEPT = 60;
 
 /** Is told of the stages that a call goes through. */
 export type StageTrace = {
+  /** A call enters a stage. */
   stageStarted(stage: GateStage): void;
-  /** `durationMs` is in ms. */
+  /** A call leaves a stage, whether it passed or not, after `durationMs` ms. */
   stageCompleted(stage: GateStage, durationMs: number): void;
 };
 

@@ -15,7 +15,7 @@ import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
 import { MAX_TIMEOUT_MS } from "../tools/tool.ts";
 import { isInRoots } from "../workspace/roots.ts";
 import { readTitle } from "./title.ts";
-import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
@@ -46,7 +46,7 @@ export async function createAgent(
   const missing = missingAbility(actor, "CREATE_AGENTS");
   if (missing !== null) return refused(missing);
   const keyed = { actor, operation: "createAgent", key: request.idempotencyKey, body: request };
-  return once(services.sql, keyed, () => tryToCreate(services, actor, request, keyed));
+  return onceByKey(services.sql, keyed, () => tryToCreate(services, actor, request, keyed));
 }
 
 async function tryToCreate(

@@ -10,7 +10,7 @@ import type { AgentServices } from "../loop/services.ts";
 import { agentRow, createdEvent, type NewAgent } from "./agent-row.ts";
 import { findForkPoint } from "./fork-points.ts";
 import { findAgent } from "./find-agent.ts";
-import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
@@ -61,7 +61,7 @@ export async function forkAgent(
   const missing = missingAbility(actor, "CREATE_AGENTS");
   if (missing !== null) return refused(missing);
   const keyed = { actor, operation: "forkAgent", key: request.idempotencyKey, body: request };
-  return once(services.sql, keyed, () => tryToFork(services, actor, request, keyed));
+  return onceByKey(services.sql, keyed, () => tryToFork(services, actor, request, keyed));
 }
 
 async function tryToFork(

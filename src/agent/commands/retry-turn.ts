@@ -4,7 +4,7 @@ import type { AgentState } from "../../db/generated/enums.ts";
 import type { AgentEvents } from "../../events/agent-events.ts";
 import { accepted, refused, type Result } from "../../lib/result.ts";
 import { actorRef, type Actor } from "../actors/actor.ts";
-import { claimKey, keyedWrite, once, type KeyedRequest } from "../actors/idempotency.ts";
+import { claimKey, keyedWrite, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 import type { AgentServices } from "../loop/services.ts";
@@ -42,7 +42,7 @@ export async function retryTurn(
   const found = await findSteered(services.sql, actor, agentId, "retrying a turn of");
   if (!found.ok) return found;
   const keyed = { actor, operation: "retryTurn", key: idempotencyKey, body: { agentId } };
-  return once(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
+  return onceByKey(services.sql, keyed, () => tryToRetry(services, found.value, keyed));
 }
 
 async function tryToRetry(

@@ -8,7 +8,7 @@ import { storedImage } from "../conversation/images.ts";
 import type { AgentServices } from "../loop/services.ts";
 import { ARCHIVED, findAgent, findSteered, type FoundAgent } from "./find-agent.ts";
 import { imagesProblem, type GivenImage } from "./images.ts";
-import { claimKey, once, type KeyedRequest } from "../actors/idempotency.ts";
+import { claimKey, onceByKey, type KeyedRequest } from "../actors/idempotency.ts";
 import type { Outcome } from "../actors/outcome.ts";
 import type { CommandRefusal } from "../actors/refusal.ts";
 
@@ -42,7 +42,7 @@ export async function sendMessage(
   if (problem !== null) return refused(problem);
   const body = images.length === 0 ? { agentId, text } : { agentId, text, images };
   const keyed = { actor, operation: "sendMessage", key: request.idempotencyKey, body };
-  return once(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
+  return onceByKey(services.sql, keyed, () => tryToSend(services, found.value, { text, images }, keyed));
 }
 
 function textProblem(text: string, images: number): CommandRefusal | null {

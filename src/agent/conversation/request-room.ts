@@ -2,10 +2,10 @@
  * The bytes of requests to models that a server has under way at most: texts as they are stored, images in base64. Such a
  * request is in memory two or three times, as messages and as what is sent.
  */
-export const REQUEST_ROOM_BYTES = 256 * 1024 * 1024;
+const REQUEST_ROOM_BYTES = 256 * 1024 * 1024;
 
 /** A request of at most so many bytes does not wait: of such there are no more than agents that a server works on. */
-export const SMALL_REQUEST_BYTES = 128 * 1024;
+const SMALL_REQUEST_BYTES = 128 * 1024;
 
 type Waiting = { readonly bytes: number; readonly enter: () => void };
 type Tenant = { bytes: number; readonly waiting: Set<Waiting> };

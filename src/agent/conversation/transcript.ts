@@ -79,7 +79,7 @@ const LOAD: Statement<TranscriptMessage, [agentId: string, earliest: number, len
     ORDER BY ordinal`,
 };
 
-/** Messages that an owner adds to a conversation. */
+/** Messages that an owner adds to a conversation: their rows. */
 export type AddedMessages = NonNullable<OwnerChange["messages"]>;
 
 /** The part of a conversation that a model is given. */
@@ -216,7 +216,7 @@ export class Transcript {
     else this.#remembered.set(this, all);
   }
 
-  /** Nobody asks, or what is remembered is not all. */
+  /** Forgets the messages, so that the next window is read from the database: nobody asks for one now, or those that are remembered are not all. */
   forget(): void {
     this.#changes += 1;
     this.#remembered.delete(this);
@@ -294,7 +294,7 @@ function earliestCut(length: number, size: number): number {
 }
 
 /** Says so where messages are missing after the first one, and leaves out results whose calls are among them. */
-export function withOmissionNoted(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
+function withOmissionNoted(messages: readonly TranscriptMessage[]): readonly TranscriptMessage[] {
   const [asked, ...rest] = messages;
   if (asked === undefined || rest[0] === undefined || rest[0].ordinal === asked.ordinal + 1) return messages;
   const note = { type: "text", text: "[what was said and done here at first is left out: it was too long]" } as const;

@@ -40,7 +40,7 @@ const TOO_LONG =
   /prompt is too long|exceeds? (the )?(available )?context|context[ _](length|window|limit|size)|maximum number of tokens|reduce the length/i;
 
 /** The failure in the provider's own words, without headers or the request: they may hold the key. */
-export function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
+function providerError({ status, headers, body, cause, apiKey }: ProviderFailure): ModelError {
   const { type, message } = wordsOf(body);
   const words = message ?? cause.message;
   const said = apiKey === null ? words : words.replaceAll(apiKey, "…");

@@ -63,7 +63,6 @@ export type Script = Static<typeof SCRIPT>;
 export type ScriptReply = Static<typeof REPLY>;
 export type ScriptCall = Static<typeof CALL>;
 export type ScriptLine = Static<typeof LINE>;
-export type ScriptCondition = Static<typeof CONDITION>;
 
 /** A script file that cannot be played; the message points at the field. */
 export class ScriptError extends Error {

@@ -7,6 +7,7 @@ import { parametersOf, speaksOf } from "../tools/path-places.ts";
 import { operatorProblem } from "./commands/pattern-words.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Access } from "../workspace/workspace.ts";
+import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "./rule-text.ts";
 import { namesOf, usesOf, valuesOf, type RuleValue, type RuleValues } from "./rule-values.ts";
 
 /** The demand of a rule on one parameter. */
@@ -151,9 +152,9 @@ function ruleOf(source: string, place: string, tools: Tools, origin: RuleOrigin)
   const spoken = toolsNamed(name, tools);
   const isForTool = textMatcher(name);
   if (open < 0) return { source, place, isForTool, conditions: [], deniedPath: null };
-  if (!source.endsWith(")")) throw new Problem(source.length, `expected ")" at the end`);
+  if (!source.endsWith(")")) throw new Problem(source.length, NOT_CLOSED);
   const inner = source.slice(open + 1, -1);
-  if (/^\s*\*{1,2}\s*$/.test(inner)) return { source, place, isForTool, conditions: [], deniedPath: null };
+  if (takesEverything(inner)) return { source, place, isForTool, conditions: [], deniedPath: null };
   const written = splitConditions(inner, open + 1);
   const parts = written.map((text) => readCondition(text, spoken));
   const repeated = parts.find((part, index) => parts.slice(0, index).some(({ parameter }) => parameter === part.parameter));
@@ -222,18 +223,10 @@ function readCondition({ text, offset }: Written, spoken: readonly Tool[]): Cond
     );
   }
   const at = offset + match[0].length;
-  const raw = text.slice(match[0].length).trimEnd();
-  const pattern = raw.startsWith('"') ? unquoted(raw, at) : raw;
+  const pattern = patternOf(text.slice(match[0].length).trimEnd());
+  if (pattern === null) throw new Problem(at, NOT_QUOTED);
   if (pattern === "") throw new Problem(at, `expected a pattern for ${parameter}; \`${parameter}:*\` takes everything`);
   return { parameter, pattern, offset: at };
-}
-
-function unquoted(text: string, offset: number): string {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    throw new Problem(offset, "a quoted pattern is a JSON string");
-  }
 }
 
 /** The names by which rules speak of a tool's input: its parameters, and the places of paths in lists. */

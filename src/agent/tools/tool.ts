@@ -45,8 +45,8 @@ export type ToolContext = {
   readonly todos: TodoList;
   /**
    * Starts a program, without a shell, in the agent's sandbox: it is killed, with all that it started, when the call ends,
-   * however it ends, and when the server dies. Its environment is PATH, LANG, TZ and TMPDIR of the server's, HOME, which is a
-   * folder of the agent's own, and `env`; `folder` is a path of the workspace, which is its folder if none is given. Rejects
+   * however it ends, and when the server dies. Its environment is that of a command of `bash_run` (docs/tools.md), with `env`, and
+   * has no secret of the server's; `folder` is a path of the workspace, which is its folder if none is given. Rejects
    * with PathRefused for a folder that the agent may not read.
    */
   start(file: string, args: readonly string[], options?: StartOptions): Promise<GroupedProcess>;

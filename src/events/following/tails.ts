@@ -114,7 +114,7 @@ export class Tails {
     await this.#polling;
   }
 
-  /** True if the database is away now. */
+  /** The outage of the database that lasts now; null if there is none. */
   get outage(): StorageOutage | null {
     return this.#log.outage;
   }

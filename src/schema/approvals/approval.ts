@@ -1,4 +1,5 @@
 import type { ApprovalSnapshot as Snapshot } from "../../events/snapshots.ts";
+import type { DecideApproval } from "../../agent/approvals/decision.ts";
 import type { Explanation } from "../../agent/policy/permission.ts";
 import type { AskedHost } from "../../resolvers/approval.ts";
 import { reachedPaths, type ReachedPath as Reached } from "../../agent/policy/rule-values.ts";
@@ -8,7 +9,6 @@ import {
   callsOfHost,
   decideApproval,
   decideApprovals,
-  type DecideRequest,
   type DecisionOutcome as Outcome,
   type DecisionOutcomes,
   viewerCannotDecide,
@@ -344,7 +344,7 @@ builder.mutationField("decideApprovals", (t) =>
   }),
 );
 
-function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideRequest {
+function requestOf(given: (typeof DecideApprovalInput)["$inferInput"]): DecideApproval {
   const { approvalId, decision, note, inputHash, input, result } = given;
   return { approvalId, decision, note: note ?? null, inputHash: inputHash ?? null, input: input ?? null, result: result ?? null };
 }

@@ -108,6 +108,6 @@ export const ConfigurationChangeKind = builder.enumType("ConfigurationChangeKind
   values: described<ConfigurationChange["change"]>({
     ADDED: "It was not there before.",
     CHANGED: "It says something else.",
-    REMOVED: "It is not there any more.",
+    REMOVED: "It is no longer there.",
   }),
 });

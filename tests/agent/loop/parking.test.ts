@@ -104,7 +104,7 @@ describe("the end of a turn", () => {
           playedModel(() => says("Never.")),
         );
         const sent = await sendMessage(services, LOCAL, {
-          agentId: rowId("Agent", agent.id) ?? "",
+          agentId: rowId("Agent", agent.id),
           text: "late",
           images: [],
           idempotencyKey: null,

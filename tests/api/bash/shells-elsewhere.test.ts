@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LostShell } from "../../../src/agent/calls/shells/rows.ts";
+import type { StartedShell } from "../../../src/agent/calls/shells/rows.ts";
 import type { Sql, Statement } from "../../../src/db/sql.ts";
 import { isAlive } from "../../support/alive.ts";
 import { startTestApp, temporaryFolder, type TestApp, type TestAppOptions } from "../../support/app.ts";
@@ -232,7 +232,7 @@ describe("background shells of a server that is killed", () => {
     const [call] = await turn();
     const { sql } = app.services;
     const text = 'SELECT tenant, id AS "agentId", created_by AS "createdBy" FROM agent';
-    const [row] = await sql.query<Pick<LostShell, "tenant" | "agentId" | "createdBy">, []>({ name: "read_agent", text }, []);
+    const [row] = await sql.query<Pick<StartedShell, "tenant" | "agentId" | "createdBy">, []>({ name: "read_agent", text }, []);
     if (row === undefined) throw new Error("there is no agent");
     // The server dies, and the row stays as it is.
     const { id: shellId } = await shellRow(sql, { ...row, callId: call?.callId ?? "" }, "dead");

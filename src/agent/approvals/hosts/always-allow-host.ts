@@ -1,7 +1,7 @@
 import type { ApprovalState } from "../../../db/generated/enums.ts";
 import type { Statement } from "../../../db/sql.ts";
 import { DAY_MS } from "../../../lib/clock.ts";
-import { accepted, refused, type Result } from "../../../lib/result.ts";
+import { refused, type Result } from "../../../lib/result.ts";
 import type { CommandRefusal } from "../../actors/refusal.ts";
 import { agentPermissions } from "../../policy/agent-policy.ts";
 import { hostDecision } from "../../policy/hosts/host-decision.ts";
@@ -29,27 +29,21 @@ const ANSWERED: readonly ApprovalState[] = ["ALLOWED", "DENIED", "EXPIRED"];
 const EXAMPLES = 3;
 
 /** A rule that takes in the host of an approval, with what it would have meant lately for the hosts that the template's agents asked for. */
-export async function proposeHostRule(services: ApprovalServices, approval: FoundHost, source: string): Promise<RuleProposal> {
+export async function proposeHostRule(services: ApprovalServices, approval: FoundHost, rule: HostRule): Promise<RuleProposal> {
   const { tenant, templateId } = approval;
   const since = new Date(services.clock.now().getTime() - PAST_DAYS * DAY_MS);
   const rows = await services.sql.query(FIND_PAST, [tenant, templateId, since, ANSWERED]);
-  const parsed = parseHostRule(source, "proposal");
-  const allows = (host: Host): boolean => parsed.ok && hostRuleAllows(parsed.value, host);
+  const allows = (host: Host): boolean => hostRuleAllows(rule, host);
   const matched = rows.filter(allows);
   const denied = matched.filter(({ state }) => state === "DENIED").length;
   const examples = (hosts: readonly Host[]): readonly string[] => [...new Set(hosts.map(hostText))].slice(0, EXAMPLES);
   return {
-    rule: source,
+    rule: rule.source,
     past: { examined: rows.length, matched: matched.length, asked: matched.length, denied },
     matching: examples([approval, ...matched]),
     notMatching: examples(rows.filter((row) => !allows(row))),
-    takesInAll: takesInEveryHost(source),
+    takesInAll: rule.hosts.kind === "every" && typeof rule.port !== "number",
   };
-}
-
-function takesInEveryHost(source: string): boolean {
-  const rule = parseHostRule(source, "proposal");
-  return rule.ok && rule.value.hosts.kind === "every" && typeof rule.value.port !== "number";
 }
 
 /**
@@ -60,7 +54,7 @@ export function hostRuleToStore(
   services: ApprovalServices,
   approval: FoundHost,
   given: string | null,
-): Result<string, CommandRefusal> {
+): Result<HostRule, CommandRefusal> {
   const invalid = (message: string): Result<never, CommandRefusal> => refused({ code: "INVALID", field: ["rule"], message });
   const source = given ?? hostRuleFor(approval);
   if (!isHostRule(source)) return invalid(`the rule must speak of hosts, as in ${hostRuleFor(approval)}`);
@@ -69,7 +63,7 @@ export function hostRuleToStore(
   if (!hostRuleAllows(rule.value, approval))
     return invalid(`the rule does not take in ${hostText(approval)}, the host of this approval`);
   const closed = whyStillClosed(services, approval, rule.value);
-  return closed === null ? accepted(source) : invalid(`the agent would still not reach the host of this approval: ${closed}`);
+  return closed === null ? rule : invalid(`the agent would still not reach the host of this approval: ${closed}`);
 }
 
 /** Why the agent of an approval would not reach its host although a rule of its template allows the host; null if it would. */

@@ -69,7 +69,7 @@ export function askedFor(agent: AskingAgent, callId: string, approvalId: string,
 }
 
 /** SHA-256 over the RFC 8785 form of all that a yes is bound to. */
-export function hostHash({ id, tenant }: AskingAgent, { host, port }: Host): string {
+function hostHash({ id, tenant }: AskingAgent, { host, port }: Host): string {
   const form = canonicalize({ agent: id, host, port, tenant }) ?? "";
   return createHash("sha256").update(form).digest("hex");
 }

@@ -10,7 +10,7 @@ const CHUNK = { positions: 2_000, positionsOfAll: 50, calls: 2_000 };
 
 /**
  * Tenants that have no place yet begin at the end of their logs, and fill in what is before. So do those whose place lies
- * below the floor: nobody knows any more which agents the removed events were of.
+ * below the floor: nobody knows which agents the removed events were of.
  */
 const BEGIN: Statement<object, []> = {
   name: "begin_audit",

@@ -3,7 +3,7 @@ import type { EventLog } from "../../../events/log.ts";
 import { marked } from "../../../lib/text.ts";
 import type { ShellEnd } from "../../tools/bash/shells.ts";
 import { endedHosts, type EndedHosts } from "../hosts/ended-hosts.ts";
-import type { LostShell } from "./rows.ts";
+import type { StartedShell } from "./rows.ts";
 
 /** The longest command line in an event, in bytes: the row has the whole. */
 const COMMAND_BYTES = 2_000;
@@ -25,7 +25,7 @@ export type EndServices = { readonly log: EventLog; readonly sql: Sql };
  */
 export async function commitEnd(
   { log, sql }: EndServices,
-  shell: LostShell,
+  shell: StartedShell,
   end: ShellEnd,
   server: string | null,
   at: Date,
@@ -41,7 +41,7 @@ export async function commitEnd(
 
 async function tryToEnd(
   log: EventLog,
-  { id, tenant, agentId, createdBy, callId, command, startedAt }: LostShell,
+  { id, tenant, agentId, createdBy, callId, command, startedAt }: StartedShell,
   { endReason, exitCode, signal, hosts }: ShellEnd & { readonly hosts: EndedHosts },
   server: string | null,
   at: Date,

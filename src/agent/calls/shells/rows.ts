@@ -45,7 +45,7 @@ const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
 /** A shell `s` whose lease has run out. A partial index has only those that run. */
 export const IS_LOST = "s.state = 'RUNNING' AND s.lease_until < clock_timestamp()";
 
-const LOST: Statement<LostShell, [most: number]> = {
+const LOST: Statement<StartedShell, [most: number]> = {
   name: "lost_shells",
   text: `SELECT s.id, s.tenant, s.agent_id AS "agentId", a.created_by AS "createdBy", s.call_id AS "callId", s.command, s.started_at AS "startedAt"
     FROM shell s JOIN agent a ON a.id = s.agent_id WHERE ${IS_LOST} ORDER BY s.lease_until LIMIT $1`,
@@ -55,8 +55,8 @@ const END_LEASES: Statement<object, []> = {
   text: "UPDATE shell SET lease_until = clock_timestamp() - interval '1 ms' WHERE state = 'RUNNING'",
 };
 
-/** A shell of which its server is not heard of again. */
-export type LostShell = {
+/** A shell that was started: what the commit of its end needs of it. */
+export type StartedShell = {
   readonly id: string;
   readonly tenant: string;
   readonly agentId: string;
@@ -103,7 +103,7 @@ export async function wantEndElsewhere(sql: Sql, agentId: string, serverId: stri
 }
 
 /** At most `most` shells whose lease has run out; the longest first. */
-export async function lostShells(sql: Sql, most: number): Promise<readonly LostShell[]> {
+export async function lostShells(sql: Sql, most: number): Promise<readonly StartedShell[]> {
   return sql.query(LOST, [most]);
 }
 

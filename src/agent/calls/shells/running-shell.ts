@@ -3,7 +3,7 @@ import type { ShellEndReason } from "../../../events/snapshots.ts";
 import { Segments } from "../../workspace/output/segments.ts";
 import type { ProcessGroup } from "../../workspace/process-groups.ts";
 import type { ShellEnd } from "../../tools/bash/shells.ts";
-import type { LostShell } from "./rows.ts";
+import type { StartedShell } from "./rows.ts";
 import { untilEnd } from "../programs/until-end.ts";
 
 /** The share of a lease after which, without renewal, a shell is ended: nothing of it runs when others may go on. */
@@ -11,7 +11,7 @@ const ALIVE_SHARE = 0.8;
 
 /** A background shell of this server, until it has ended with all that it started. */
 export class RunningShell {
-  readonly row: LostShell;
+  readonly row: StartedShell;
   /** Resolves when the shell has ended, and its output is written. Never rejects. */
   readonly ended: Promise<ShellEnd>;
   readonly #group: ProcessGroup;
@@ -22,7 +22,7 @@ export class RunningShell {
 
   /** `folder` is that of the output; after `aliveUntil` the shell's lease may run out. */
   constructor(
-    row: LostShell,
+    row: StartedShell,
     group: ProcessGroup,
     { folder, mostMs, aliveUntil }: { readonly folder: string; readonly mostMs: number; readonly aliveUntil: Deadline },
   ) {

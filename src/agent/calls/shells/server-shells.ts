@@ -15,7 +15,7 @@ import { readSegments } from "../../workspace/output/segments.ts";
 import type { ToolOutputs } from "../outputs.ts";
 import { startProgram, type ProgramPlace, type ProgramServices } from "../programs/programs.ts";
 import { commitEnd, shownCommand } from "./ended.ts";
-import { countRunning, lookAtShells, readShell, renewShells, stateOf, type LostShell } from "./rows.ts";
+import { countRunning, lookAtShells, readShell, renewShells, stateOf, type StartedShell } from "./rows.ts";
 import { RunningShell } from "./running-shell.ts";
 
 /** The time between two looks at the rows of this server's shells, in ms: leases are renewed, and ends that are wanted are made. */
@@ -115,7 +115,7 @@ export class ServerShells {
     if ((await countRunning(sql, call.agentId)) >= call.most)
       throw new Error(`you have ${call.most} background shells that run, which is the most: end one with bash_kill`);
     const { agentId, tenant, createdBy, callId } = call;
-    const row: LostShell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: clock.now() };
+    const row: StartedShell = { id: randomUUIDv7(), tenant, agentId, createdBy, callId, command, startedAt: clock.now() };
     const event = { kind: "SHELL_STARTED", shellId: row.id, callId, command: shownCommand(command) } as const;
     const aliveUntil = RunningShell.aliveUntil(leaseTimes.ttlMs);
     const start = { row: rowOf(row, serverId), limit: call.most, leaseMs: leaseTimes.ttlMs };
@@ -163,7 +163,7 @@ export class ServerShells {
   }
 
   /** Commits the end of a shell, again and again until the answer is known or others may have closed it. */
-  #reported(row: LostShell, end: ShellEnd): Promise<void> {
+  #reported(row: StartedShell, end: ShellEnd): Promise<void> {
     const reporting = this.#report(row, end).finally(() => {
       this.#running.delete(row.id);
       this.#reporting.delete(row.id);
@@ -172,7 +172,7 @@ export class ServerShells {
     return reporting;
   }
 
-  async #report(row: LostShell, end: ShellEnd): Promise<void> {
+  async #report(row: StartedShell, end: ShellEnd): Promise<void> {
     const { serverId, clock, logger } = this.#services;
     try {
       await commitEnd(this.#services, row, end, serverId, clock.now());
@@ -206,7 +206,7 @@ export class ServerShells {
 
 /** The row of a shell that starts on this server. The commit gives it its lease. */
 function rowOf(
-  { id, tenant, agentId, callId, command, startedAt }: LostShell,
+  { id, tenant, agentId, callId, command, startedAt }: StartedShell,
   server: string,
 ): NonNullable<OwnerChange["shellStart"]>["row"] {
   return {

@@ -68,7 +68,7 @@ async function run(
 ): Promise<Result<Executed, Refusal>> {
   const wrapped = around.reduceRight<() => Promise<ToolResult>>(
     (next, { run }) => {
-      const nextOnce = once(next, context.signal);
+      const nextOnce = runOnce(next, context.signal);
       return async () => run({ ...hookCall(call, agent), signal: context.signal }, nextOnce);
     },
     () => call.bound.run(context),
@@ -85,7 +85,7 @@ async function run(
  * An execution that is begun a second time, or after the call has ended, is refused: a tool runs once for a call, while
  * it is EXECUTING (invariant 5). Whether the wrapper waits for it or not, what it throws is nobody's accident.
  */
-function once(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promise<ToolResult> {
+function runOnce(next: () => Promise<ToolResult>, ended: AbortSignal): () => Promise<ToolResult> {
   let isUsed = false;
   const begin = async (): Promise<ToolResult> => {
     if (isUsed) throw new Error("a wrapper called next() twice, and a tool runs once for a call");

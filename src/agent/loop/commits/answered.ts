@@ -6,7 +6,7 @@ import type { Answer } from "../../conversation/answer.ts";
 import type { Model } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
-import { asStored, compose, joinCommits, type Commit, type Reducer, move } from "./commit.ts";
+import { asStored, compose, identity, joinCommits, type Commit, type Reducer, move } from "./commit.ts";
 import { added, answerMessage } from "./messages.ts";
 import { stepUsage } from "./step-usage.ts";
 import { turnEnded } from "./turn-ended.ts";
@@ -40,7 +40,7 @@ export function answered(view: AgentView, facts: Answered, at: Date): Commit {
       toolCalls: calls,
     },
     events: [...(streamed?.events ?? []), ...facts.texts, ...reports(view, facts, used.event)],
-    after: compose(streamed?.after ?? ((now) => now), added(message), completed(stopReason, calls)),
+    after: compose(streamed?.after ?? identity, added(message), completed(stopReason, calls)),
   };
   const now = stored.after(view);
   const isLast = calls.length === 0 && stopReason !== "pause_turn";

@@ -1,40 +1,30 @@
 import type { CancelRequest } from "../../../db/change.ts";
-import { closedEvent } from "../../approvals/closed-event.ts";
 import type { CallView } from "../../calls/call.ts";
 import { cancelledRefusal } from "../../calls/stages/cancelled.ts";
 import { endEvents } from "../../calls/events.ts";
 import { refusedFacts, refusedTrail } from "../../calls/refusal.ts";
 import { refusalDetails } from "../../calls/refusal-details.ts";
 import { callStep, type CallStep } from "../../calls/states.ts";
-import { callsChanged, type Commit } from "./commit.ts";
+import { callsChanged, joinCommits, type Commit } from "./commit.ts";
+import { openQuestions, questionsSealed, withQuestionSealed } from "./questions-sealed.ts";
 
 /** A call that is not running, and the wish that it ends. */
 export type CancelledCall = { readonly call: CallView; readonly request: CancelRequest };
 
 /** Calls that do not run are cancelled: each is FAILED, with its question closed. The turn goes on. */
 export function callsCancelled(cancelled: readonly CancelledCall[], { trace }: { readonly trace: boolean }, at: Date): Commit {
-  const asked = cancelled.flatMap(({ call: { id, approval } }) =>
-    approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : [],
-  );
+  const questions = questionsSealed(openQuestions(cancelled.map(({ call }) => call)), "the call was cancelled", at);
   const steps = cancelled.map((each) => failed(each, at));
-  return {
-    change: {
-      transitions: steps.map(({ transition }) => transition),
-      approvalTransitions: asked.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
-    },
-    events: [
-      ...asked.map(({ id, callId }) => closedEvent(id, callId, "SEALED", "the call was cancelled")),
-      ...steps.flatMap(({ call }) => endEvents(call, { trace })),
-    ],
+  return joinCommits(questions, {
+    change: { transitions: steps.map(({ transition }) => transition) },
+    events: steps.flatMap(({ call }) => endEvents(call, { trace })),
     after: callsChanged(steps.map(({ call }) => call)),
-  };
+  });
 }
 
 function failed({ call, request }: CancelledCall, at: Date): CallStep {
   const refusal = cancelledRefusal(request, call.startedAt === null ? "confirmation" : "execution");
   const facts = { ...refusedFacts(refusal), completedAt: at.toISOString() };
   const step = callStep(call, "FAILED", at, facts, { details: refusalDetails(refusal) }, refusedTrail(refusal));
-  const { approval } = step.call;
-  if (approval?.state !== "PENDING") return step;
-  return { ...step, call: { ...step.call, approval: { ...approval, state: "SEALED" } } };
+  return { ...step, call: withQuestionSealed(step.call) };
 }

@@ -1,3 +1,4 @@
+import type { AddedMessages } from "../../conversation/transcript.ts";
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import type { FileChangeKind, FileChangeSnapshot } from "../../../events/snapshots.ts";
@@ -7,7 +8,7 @@ import { modifiedAt } from "../../workspace/file-state.ts";
 import type { RememberedFile } from "../../workspace/known-files.ts";
 import type { AgentView } from "../view.ts";
 import { identity, type Commit } from "./commit.ts";
-import { noteMessage, type NewMessages } from "./messages.ts";
+import { noteMessage } from "./messages.ts";
 
 /** The most files that one event or one note names, and the most bytes of their paths. */
 const EVENT = { files: 50, bytes: 24 * 1024 };
@@ -26,7 +27,7 @@ export function filesChanged({ changes }: FileNews): Commit {
 
 /** The news for the model of files that changed since it was last told: a note, the change that says so, and the events of what was just found. */
 export type ToldFiles = {
-  readonly messages: NewMessages;
+  readonly messages: AddedMessages;
   readonly change: Pick<OwnerChange, "fileChanges">;
   readonly events: readonly AgentEventBody[];
 };

@@ -3,12 +3,10 @@ import type { OwnerChange } from "../../../db/change.ts";
 import { byteLength } from "../../../lib/text.ts";
 import type { Answer } from "../../conversation/answer.ts";
 import type { StoredBlock } from "../../conversation/images.ts";
+import type { AddedMessages } from "../../conversation/transcript.ts";
 import { answerLine, answersNote, outputWith } from "../../calls/hosts/host-lines.ts";
 import type { AgentView } from "../view.ts";
 import type { Reducer } from "./commit.ts";
-
-/** The rows of messages of the owner: none, or one. */
-export type NewMessages = NonNullable<OwnerChange["messages"]>;
 
 /** Messages that waited, as they join the transcript. */
 export type Joins = NonNullable<OwnerChange["joins"]>;
@@ -34,7 +32,7 @@ export function joined(joins: Joins): Reducer {
  * The one message with the results of the last step's calls, in source order (invariant 6); none if they have joined before. What
  * became of questions about hosts stands behind the output of each call that asked.
  */
-export function resultsMessage(view: AgentView, at: Date): NewMessages {
+export function resultsMessage(view: AgentView, at: Date): AddedMessages {
   if (view.calls.length === 0 || view.lastMessageKind !== "ASSISTANT") return [];
   const content = view.calls.map((call): StoredBlock => ({
     type: "tool_result",
@@ -49,22 +47,22 @@ export function resultsMessage(view: AgentView, at: Date): NewMessages {
 }
 
 /** A note to the model with the answers to what programs in the background asked; none if there are none. */
-export function untoldMessage(view: AgentView, at: Date): NewMessages {
+export function untoldMessage(view: AgentView, at: Date): AddedMessages {
   return view.untoldHosts.length === 0 ? [] : [noteMessage(view, answersNote(view.untoldHosts, view.shells), at)];
 }
 
-/** A note to the model on the end of a turn. Nobody sent it: it starts no turn, and is answered by none. */
-export function noteMessage(view: AgentView, note: string, at: Date): NewMessages[number] {
+/** A note of the server's to the model. Nobody sent it: it starts no turn, and is answered by none. */
+export function noteMessage(view: AgentView, note: string, at: Date): AddedMessages[number] {
   return agentMessage(view, "USER", [{ type: "text", text: note }], at);
 }
 
 /** The model's answer; none if it said nothing. */
-export function answerMessage({ content }: Answer, view: AgentView, at: Date): NewMessages {
+export function answerMessage({ content }: Answer, view: AgentView, at: Date): AddedMessages {
   return content.length === 0 ? [] : [agentMessage(view, "ASSISTANT", content, at)];
 }
 
 /** After messages of the owner were added to the transcript. */
-export function added(messages: NewMessages): Reducer {
+export function added(messages: AddedMessages): Reducer {
   return (view) => ({
     ...view,
     transcriptLength: view.transcriptLength + messages.length,
@@ -82,7 +80,7 @@ function agentMessage(
   kind: "USER" | "ASSISTANT" | "TOOL_RESULTS",
   content: readonly StoredBlock[],
   at: Date,
-): NewMessages[number] {
+): AddedMessages[number] {
   return {
     id: randomUUIDv7(),
     tenant: view.tenant,

@@ -1,20 +1,18 @@
 import { requestApproval, type ApprovalRequest } from "../../approvals/request.ts";
-import type { ApprovalTemplate } from "../../approvals/template.ts";
 import type { CallView } from "../../calls/call.ts";
 import { endEvents, snapshot } from "../../calls/events.ts";
 import { sealCall } from "../../calls/seal.ts";
 import { callStep, type CallStep } from "../../calls/states.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { AgentView } from "../view.ts";
+import type { RecordTemplate } from "./calls-judged.ts";
 import { callsChanged, joinCommits, said, type Commit } from "./commit.ts";
 import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 
 const NOTE = "the server stopped while the tool ran";
 
 /** The part of a template about calls whose server died while they ran. */
-export type RecoveryTemplate = Pick<ApprovalTemplate, "approvalQuorum" | "approvalExpiresMs" | "trace"> & {
-  readonly unknownOutcome: "seal" | "ask";
-};
+export type RecoveryTemplate = RecordTemplate & { readonly unknownOutcome: "seal" | "ask" };
 
 /** The work that an owner left when it died: calls whose outcome is unknown, and a model call that has no answer. */
 export type Left = {

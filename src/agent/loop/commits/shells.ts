@@ -1,3 +1,4 @@
+import type { AddedMessages } from "../../conversation/transcript.ts";
 import type { OwnerChange } from "../../../db/change.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
 import { commandBeginning } from "../../calls/shells/names.ts";
@@ -5,7 +6,7 @@ import { stateOf, type ShellView } from "../../calls/shells/rows.ts";
 import { endWords } from "../../tools/bash/shell-words.ts";
 import type { AgentView } from "../view.ts";
 import { identity, type Commit, type Reducer } from "./commit.ts";
-import { noteMessage, type NewMessages } from "./messages.ts";
+import { noteMessage } from "./messages.ts";
 
 /** A background shell starts: its row is there before anything of it runs. */
 export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, event: AgentEventBody): Commit {
@@ -21,7 +22,7 @@ export function shellStarted(start: NonNullable<OwnerChange["shellStart"]>, even
 
 /** The news for the model of the shells that ended since it was last told: a note, the change that says so, and the rows after it. */
 export type ToldShells = {
-  readonly messages: NewMessages;
+  readonly messages: AddedMessages;
   readonly change: Pick<OwnerChange, "shellsTold">;
   readonly after: Reducer;
 };

@@ -2,7 +2,7 @@ import type { AgentEventBody } from "../../../events/event.ts";
 import { totalTokens, type TokenPrice } from "../../models/model.ts";
 import type { Spending } from "../../models/spending.ts";
 import type { AgentView } from "../view.ts";
-import type { Commit } from "./commit.ts";
+import { said, type Commit } from "./commit.ts";
 import { stepUsage, type UsageColumns } from "./step-usage.ts";
 
 /** A model call that has no answer, as far as it is known. */
@@ -38,5 +38,5 @@ export function stepAborted(view: AgentView, { events, spent, price }: Aborted, 
 /** The same if a model call of the last step was begun and not answered; else only the events. */
 export function stepAbortedIfOpen(view: AgentView, facts: Aborted, at: Date): Commit {
   if (view.lastStep?.state === "STARTED") return stepAborted(view, facts, at);
-  return { change: {}, events: facts.events, after: (now) => now };
+  return said(...facts.events);
 }

@@ -1,12 +1,11 @@
 import type { DoneReason } from "../../../db/done-reason.ts";
 import type { AgentEventBody } from "../../../events/event.ts";
-import { closedEvent } from "../../approvals/closed-event.ts";
-import type { CallView } from "../../calls/call.ts";
 import { endEvents } from "../../calls/events.ts";
 import { sealCall } from "../../calls/seal.ts";
 import { isFinal } from "../../calls/states.ts";
 import type { AgentView } from "../view.ts";
 import { callsChanged, compose, joinCommits, type Commit } from "./commit.ts";
+import { openQuestions, questionsSealed, withQuestionSealed } from "./questions-sealed.ts";
 import { stepAbortedIfOpen, type Aborted } from "./step-aborted.ts";
 import { turnEnded } from "./turn-ended.ts";
 
@@ -30,24 +29,21 @@ export type Sealing = {
  */
 export function turnSealed(view: AgentView, { reason, note, told, broken, events, trace }: Sealing, at: Date): Commit {
   const open = view.calls.filter((call) => !isFinal(call.state));
-  const asked = [
-    ...open.flatMap(({ id, approval }) => (approval?.state === "PENDING" ? [{ id: approval.id, callId: id }] : [])),
-    ...view.openHosts.map(({ approvalId }) => ({ id: approvalId, callId: null })),
-  ];
+  const hosts = view.openHosts.map(({ approvalId }) => ({ id: approvalId, callId: null }));
+  const questions = questionsSealed([...openQuestions(open), ...hosts], note, at);
   const sealed = open.map((call) => sealCall(call, { note }, at));
   const aborted = stepAbortedIfOpen(view, { ...broken, events: [...broken.events, ...events] }, at);
   const calls: Commit = {
-    change: {
-      transitions: sealed.map(({ transition }) => transition),
-      approvalTransitions: asked.map(({ id }) => ({ id, from: "PENDING", to: "SEALED", closedAt: at })),
-    },
-    events: [
-      ...asked.map(({ id, callId }) => closedEvent(id, callId, "SEALED", note)),
-      ...sealed.flatMap(({ call }) => endEvents(call, { trace })),
-    ],
-    after: compose(callsChanged(sealed.map(({ call }) => closed(call))), hostsClosed),
+    change: { transitions: sealed.map(({ transition }) => transition) },
+    events: sealed.flatMap(({ call }) => endEvents(call, { trace })),
+    after: compose(callsChanged(sealed.map(({ call }) => withQuestionSealed(call))), hostsClosed),
   };
-  return joinCommits(aborted, calls, turnEnded(calls.after(view), { reason, note: open.length === 0 ? told : null }, at));
+  return joinCommits(
+    aborted,
+    questions,
+    calls,
+    turnEnded(calls.after(view), { reason, note: open.length === 0 ? told : null }, at),
+  );
 }
 
 function hostsClosed(view: AgentView): AgentView {
@@ -56,9 +52,4 @@ function hostsClosed(view: AgentView): AgentView {
     hosts: call.hosts.map((question) => (question.state === "PENDING" ? ({ ...question, state: "SEALED" } as const) : question)),
   }));
   return { ...view, calls, openHosts: [] };
-}
-
-/** The call with its question closed, as it is read from its rows. */
-function closed(call: CallView): CallView {
-  return call.approval?.state === "PENDING" ? { ...call, approval: { ...call.approval, state: "SEALED" } } : call;
 }

@@ -1,6 +1,7 @@
+import type { AddedMessages } from "../../conversation/transcript.ts";
 import type { AgentView } from "../view.ts";
 import { compose, type Commit, move } from "./commit.ts";
-import { added, joined, joinWaiting, noteMessage, transcriptColumns, type NewMessages } from "./messages.ts";
+import { added, joined, joinWaiting, noteMessage, transcriptColumns } from "./messages.ts";
 
 /**
  * A turn begins: the messages that wait join the transcript, to be answered by it. One that is a retry answers those of the
@@ -34,7 +35,7 @@ export function turnStarted(view: AgentView, at: Date): Commit {
   };
 }
 
-function lateNote(view: AgentView, at: Date): NewMessages {
+function lateNote(view: AgentView, at: Date): AddedMessages {
   if (view.interruptAt !== null || view.interruptNote === null) return [];
   return [noteMessage(view, `[While the last turn ended, a person wanted to interrupt it: ${view.interruptNote}]`, at)];
 }

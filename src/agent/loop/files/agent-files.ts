@@ -81,7 +81,7 @@ export class AgentFiles {
     return NO_NEWS;
   }
 
-  /** The lease ends: nothing is watched any more. */
+  /** The lease ends, and with it all watches. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of [this.#watching, this.#settling]) if (timer !== null) clearTimeout(timer);

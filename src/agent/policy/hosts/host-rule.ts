@@ -1,5 +1,6 @@
 import { accepted, refused, type Result } from "../../../lib/result.ts";
 import type { RuleProblem } from "../rule.ts";
+import { NOT_CLOSED, NOT_QUOTED, patternOf, takesEverything } from "../rule-text.ts";
 import { hostName, isPort, USUAL_PORTS, type Host } from "./host.ts";
 
 /** The word with which rules about hosts begin. No tool has this name. */
@@ -36,15 +37,14 @@ export function parseHostRule(source: string, place: string): Result<HostRule, R
   const problem = (character: number, message: string): Result<never, RuleProblem> => refused({ character, message });
   if (source === NETWORK) return accepted({ source, place, hosts: { kind: "every" }, port: null });
   const open = NETWORK.length;
-  if (!source.endsWith(")")) return problem(source.length + 1, `expected ")" at the end`);
+  if (!source.endsWith(")")) return problem(source.length + 1, NOT_CLOSED);
   const inner = source.slice(open + 1, -1);
-  if (/^\s*\*{1,2}\s*$/.test(inner)) return accepted({ source, place, hosts: { kind: "every" }, port: null });
+  if (takesEverything(inner)) return accepted({ source, place, hosts: { kind: "every" }, port: null });
   const match = /^\s*host\s*:\s*/.exec(inner);
   if (match === null) return problem(open + 2, "expected host:pattern: of a connection, rules see its host only");
   const at = open + 2 + match[0].length;
-  const raw = inner.slice(match[0].length).trimEnd();
-  const pattern = raw.startsWith('"') ? unquoted(raw) : raw;
-  if (pattern === null) return problem(at, "a quoted pattern is a JSON string");
+  const pattern = patternOf(inner.slice(match[0].length).trimEnd());
+  if (pattern === null) return problem(at, NOT_QUOTED);
   if (pattern.includes("://")) return problem(at, notAUrl(pattern));
   const { name, port } = splitPort(pattern);
   if (port === undefined) return problem(at, "a port is a number from 1 to 65535, or * for every port");
@@ -113,12 +113,4 @@ function notAUrl(pattern: string): string {
 
 function isAddress(name: string): boolean {
   return name.startsWith("[") || /^\d+(?:\.\d+){3}$/.test(name);
-}
-
-function unquoted(text: string): string | null {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }

@@ -22,7 +22,7 @@ export function encodingOf(start: Uint8Array): { readonly encoding: Encoding; re
 }
 
 /** The name of an encoding, as decoders know it. */
-export function decoderName(encoding: Encoding): string {
+function decoderName(encoding: Encoding): string {
   return encoding === "utf-8-bom" ? "utf-8" : encoding;
 }
 

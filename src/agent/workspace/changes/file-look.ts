@@ -32,7 +32,7 @@ export type Look<File extends RememberedFile> = {
   readonly untouched: readonly { readonly file: File; readonly stamp: string }[];
 };
 
-/** A file as it was found: its content is the known one, or another, or there is no such file any more. */
+/** A file as it was found: its content is the known one, or another, or the file is gone. */
 type Found =
   | { readonly kind: "same"; readonly state: FileState }
   | { readonly kind: "changed"; readonly state: FileState }
@@ -71,7 +71,7 @@ export async function lookAt<File extends RememberedFile>(root: string, files: r
 }
 
 /** The change of a file that is found so, after the one that was found before; null if there is nothing new. */
-export function changeAfter(before: FileChangeKind | null, found: Found["kind"]): FileChangeKind | null {
+function changeAfter(before: FileChangeKind | null, found: Found["kind"]): FileChangeKind | null {
   if (found === "removed") return before === "REMOVED" ? null : "REMOVED";
   if (before === "REMOVED") return "MADE_AGAIN";
   return before === null && found === "changed" ? "CHANGED" : null;

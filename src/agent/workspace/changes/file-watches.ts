@@ -92,7 +92,7 @@ export class FileWatch {
     return [...added.values()];
   }
 
-  /** Watches nothing any more. */
+  /** Ends all watches. */
   close(): void {
     this.#share.release(this.#names.size);
     this.#names.clear();

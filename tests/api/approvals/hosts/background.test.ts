@@ -4,7 +4,7 @@ import { HostGate } from "../../../../src/agent/calls/hosts/call-hosts.ts";
 import { ProgramHosts, type AskInBackground } from "../../../../src/agent/calls/hosts/program-hosts.ts";
 import { StorageUnavailable } from "../../../../src/db/storage-error.ts";
 import { commitEnd } from "../../../../src/agent/calls/shells/ended.ts";
-import type { LostShell } from "../../../../src/agent/calls/shells/rows.ts";
+import type { StartedShell } from "../../../../src/agent/calls/shells/rows.ts";
 import type { ShellEnd } from "../../../../src/agent/tools/bash/shells.ts";
 import { EventLog } from "../../../../src/events/log.ts";
 import { shellRow, withoutShell } from "../../../support/shell-row.ts";
@@ -21,7 +21,7 @@ async function withProgram({ services, database: { sql } }: TestApp, client: Tes
   const { id } = await client.createAgent();
   await client.turn(id, "reach 10.0.0.1:80");
   const [call] = (await client.agent(id)).toolCalls.nodes;
-  const agent = { id: rowId("Agent", id) ?? "", tenant: "acme", createdBy: "anna", templateId: "assistant", permission: null };
+  const agent = { id: rowId("Agent", id), tenant: "acme", createdBy: "anna", templateId: "assistant", permission: null };
   const program = { agent, callId: call?.callId ?? "" };
   const acme = services.of("acme");
   const template = acme.templates.get("assistant");
@@ -32,7 +32,7 @@ async function withProgram({ services, database: { sql } }: TestApp, client: Tes
   const leave = (more: { readonly command?: string } = {}) =>
     shellRow(sql, { tenant: "acme", agentId: agent.id, createdBy: "anna", callId: program.callId, ...more }, services.serverId);
   const shell = await leave();
-  const end = async (ended: LostShell, endReason: ShellEnd["endReason"] = "EXITED") =>
+  const end = async (ended: StartedShell, endReason: ShellEnd["endReason"] = "EXITED") =>
     commitEnd(acme, ended, { endReason, exitCode: 0, signal: null }, services.serverId, new Date());
   return { id, agent, program, started, shell, leave, end };
 }

@@ -104,6 +104,7 @@ export const RUNNERS: ReadonlyMap<string, number> = new Map([
 ]);
 /** Commands that run their words with more words behind them, which stand nowhere in the line. */
 export const TAKES_MORE: ReadonlySet<string> = new Set(["parallel", "entr"]);
+/** The words that such a command adds. */
 export const MORE: ShellWord = { text: "", open: "a variable or substitution", assigns: false, start: 0, end: 0 };
 /** Commands that run the words behind one of these. */
 export const RUNNING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
@@ -240,6 +241,7 @@ export const TEXT_LETTERS: ReadonlyMap<string, string> = new Map([
   ["-O", "grep"],
   ["-u", "clone"],
 ]);
+/** Commands that join their words into one command line, which a shell reads. */
 export const JOINED: ReadonlySet<string> = new Set(["eval", "ssh", "watch", "parallel", "hyperfine"]);
 /** Wrappers that change neither who nor where nor with what a command runs: allow rules look through them. */
 export const PLAIN: Readonly<
