@@ -1,3 +1,4 @@
+import { DAY_MS } from "../lib/clock.ts";
 import { concerns } from "./scope.ts";
 import type { Sql, Statement } from "../db/sql.ts";
 
@@ -23,6 +24,8 @@ export type Removal = {
 
 /** Positions that are looked at, or removed, at once. */
 const CHUNK = 5_000;
+/** The time for which old events stay because texts overlap, in ms: if texts always do, the log is cut within one of them then. */
+const OVERLAP_MS = DAY_MS;
 const DELTAS: ReadonlySet<string> = new Set(["TEXT_CHUNK", "THINK_CHUNK"]);
 
 const LOGS: Statement<Log, []> = {
@@ -174,17 +177,32 @@ const NEVER = new AbortController().signal;
 
 /** Up to where events go: what is old, was delivered, and is no part of a text that is read from its deltas. */
 async function floorOf(sql: Sql, { tenant, floor }: Log, { policy, consumers, now }: RetentionRun): Promise<number> {
-  const chunks: (readonly [number, number])[] = [];
-  for await (const chunk of oldChunks(sql, tenant, floor, policy.eventsMs, now)) chunks.push(chunk);
+  if (policy.eventsMs === null) return floor;
+  const chunks = await collected(oldChunks(sql, tenant, floor, policy.eventsMs, now));
   const old = chunks.at(-1)?.[1] ?? floor;
   if (old === floor) return floor;
   const end = await deliveredUpTo(sql, tenant, old, consumers);
-  // The first block that would be split is in the first chunk that has one.
-  for (const [after, last] of chunks) {
-    const [split] = await sql.query(SPLIT_BLOCK, [tenant, after, Math.min(last, end), end]);
-    if (split !== undefined && split.position !== null) return Math.max(floor, split.position - 1);
+  const between = await betweenTexts(sql, tenant, chunks, end);
+  if (between > floor) return between;
+  const overdue = await collected(oldChunks(sql, tenant, floor, policy.eventsMs + OVERLAP_MS, now));
+  return Math.max(floor, Math.min(end, overdue.at(-1)?.[1] ?? floor));
+}
+
+/**
+ * The last position of the chunks, up to `end`, that lies in no text which is read from its deltas. Each text that would be split
+ * moves it before the text's beginning, where it may split another one.
+ */
+async function betweenTexts(sql: Sql, tenant: string, chunks: readonly Chunk[], end: number): Promise<number> {
+  let cut = end;
+  for (const [after, last] of chunks.toReversed()) {
+    let split: number | null = cut;
+    while (split !== null && after < cut) {
+      const [row] = await sql.query(SPLIT_BLOCK, [tenant, after, Math.min(last, cut), cut]);
+      split = row?.position ?? null;
+      if (split !== null) cut = split - 1;
+    }
   }
-  return Math.max(floor, end);
+  return cut;
 }
 
 /** The chunks of the log in which deltas are old and delivered, and were not looked at before. */
@@ -213,7 +231,14 @@ async function deliveredUpTo(sql: Sql, tenant: string, end: number, consumers: R
 }
 
 /** Pieces of a log: after which position, and up to which. */
-type Chunks = AsyncGenerator<readonly [number, number]>;
+type Chunk = readonly [after: number, last: number];
+type Chunks = AsyncGenerator<Chunk>;
+
+async function collected(chunks: Chunks): Promise<readonly Chunk[]> {
+  const all: Chunk[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return all;
+}
 
 /** The chunks of the log after a position in which everything is older than what is kept; none if all is kept. */
 async function* oldChunks(sql: Sql, tenant: string, from: number, keptMs: number | null, now: Date): Chunks {

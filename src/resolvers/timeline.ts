@@ -218,8 +218,8 @@ async function scopeOf(context: Context, args: TimelineArguments): Promise<Scope
     tenant: actor.tenant,
     agentIds: args.agentIds ? await visibleIds(context, args.agentIds) : null,
     createdBy: visibleCreator(actor),
-    channels: channels ?? CHANNELS,
-    kinds: kinds ?? null,
+    channels: channels ? [...new Set(channels)] : CHANNELS,
+    kinds: kinds ? [...new Set(kinds)] : null,
   };
 }
 

@@ -7,7 +7,7 @@ import { StorageUnavailable } from "../db/storage-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { messageOf } from "../lib/text.ts";
 import type { Admission } from "../resolvers/admission.ts";
-import type { Asker, Identified } from "./authenticate.ts";
+import type { Asker, Identified, Recognised } from "./authenticate.ts";
 import { clientError } from "../resolvers/errors.ts";
 
 /** The time between two questions about a person, and the time in which sign-in must say who they are, in ms: what is shown rests on an answer of at most twice as long ago. */
@@ -49,9 +49,21 @@ export class Admissions {
     this.#everyMs = everyMs;
   }
 
-  /** The admission of an actor who was admitted just now. */
-  of(person: Person, actor: Actor): Admission {
-    return new StreamAdmission(this, person, actor, this.now());
+  /** The admission of an actor about whom sign-in was asked at this time, in ms. */
+  of(person: Person, actor: Actor, askedAt: number): Admission {
+    return new StreamAdmission(this, person, actor, askedAt);
+  }
+
+  /** Asks sign-in who somebody is; null for nobody. */
+  async recognise({ identify }: Pick<Asker, "identify">): Promise<Recognised | null> {
+    const askedAt = this.now();
+    const identified = await identify();
+    return identified === null ? null : { identified, askedAt };
+  }
+
+  /** True if sign-in was asked so lately that an operation may begin by its answer. */
+  isRecent(askedAt: number): boolean {
+    return this.now() - askedAt < this.#everyMs;
   }
 
   /** Keeps asking about a person for a stream, who was admitted at this time. */

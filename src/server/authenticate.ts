@@ -34,6 +34,9 @@ export const TOKEN_ACTOR_SETTINGS = {
 /** The actor who asks, and what they are called. */
 export type Identified = Identity & { readonly name: string | null };
 
+/** The answer of sign-in: who somebody is, and the time at which it was asked, in ms. */
+export type Recognised = { readonly identified: Identified; readonly askedAt: number };
+
 export type TokenActor = Complete<typeof TOKEN_ACTOR_SETTINGS>;
 
 /** The arguments of the operator's own `authenticate`: the bearer token, and the headers of the request or of the socket's upgrade. */

@@ -13,8 +13,8 @@ export type SharedContext = Pick<Context, "prisma" | "tails" | "broadcasts" | "w
   readonly rateLimits: Pick<RateLimits, "roomOf">;
 };
 
-/** The context of one operation of this actor, who was admitted just now. */
-export function makeContext(shared: SharedContext, actor: Actor, person: Person): Context {
+/** The context of one operation of this actor, about whom sign-in was asked at this time, in ms. */
+export function makeContext(shared: SharedContext, actor: Actor, person: Person, askedAt: number): Context {
   const services = shared.services.of(actor.tenant);
   return {
     ...shared,
@@ -23,7 +23,7 @@ export function makeContext(shared: SharedContext, actor: Actor, person: Person)
     actor,
     room: shared.rateLimits.roomOf(actor),
     tenant: actor.tenant,
-    admission: shared.admissions.of(person, actor),
+    admission: shared.admissions.of(person, actor, askedAt),
     reader: null,
   };
 }

@@ -96,7 +96,7 @@ export async function startServer(
       }
     },
   );
-  const closeSockets = serveWebSocket(server, yoga, subscribe, options, mask, logger);
+  const closeSockets = serveWebSocket(server, yoga, subscribe, { ...options, admissions: shared.admissions }, mask, logger);
   await listen(server, options.port, options.host);
   return {
     port: (server.address() as AddressInfo).port,

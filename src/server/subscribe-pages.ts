@@ -141,6 +141,9 @@ function answers(
             continue;
           }
           held = null;
+          // Rights may have grown old while the page was answered, or its reader took nothing.
+          if (!admission.isFresh()) await admission.refreshed();
+          // The source says why nothing more is shown.
           if (admission.isRefused()) continue;
           if (!isFailed(value)) return { done: false, value };
           return await fail({ data: null, errors: value.errors?.slice(0, 1) ?? [] });

@@ -2,16 +2,16 @@ import { STATUS_CODES, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getOperationAST, GraphQLError, type ExecutionArgs, type ExecutionResult } from "graphql";
-import type { Context as ServerContext, SubscribePayload } from "graphql-ws";
-import { useServer } from "graphql-ws/use/ws";
+import { CloseCode, type Context as ServerContext, type SubscribePayload } from "graphql-ws";
+import { useServer, type Extra } from "graphql-ws/use/ws";
 import type { YogaServerInstance } from "graphql-yoga";
 import { WebSocketServer, type WebSocket } from "ws";
 import type { Logger } from "../lib/log.ts";
 import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import type { Access } from "./access.ts";
-import { isSignInFailure } from "./admissions.ts";
-import { askerOf, whyClosed, type Asker, type Identified } from "./authenticate.ts";
+import { isSignInFailure, type Admissions } from "./admissions.ts";
+import { askerOf, whyClosed, type Asker, type Recognised } from "./authenticate.ts";
 import { originProblem } from "./origin.ts";
 import type { SlowReaders } from "./slow-readers.ts";
 import { SocketOperations } from "./socket-operations.ts";
@@ -30,7 +30,18 @@ const REFUSED_MS = 1_000;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
 
+/** The part of a connection that is known when it is acknowledged. */
 type SocketExtra = { asker: Asker; operations: SocketOperations };
+
+/** The connection of an operation, as graphql-ws hands it over. */
+type OperationContext = ServerContext<Record<string, unknown>, Extra & Partial<SocketExtra>>;
+
+/** No operation begins before its connection is acknowledged. */
+function connected({ asker, operations }: Partial<SocketExtra>): SocketExtra {
+  if (asker === undefined || operations === undefined)
+    throw new Error("an operation came before the connection was acknowledged");
+  return { asker, operations };
+}
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws) at /graphql. Returns the end: sockets close with 1001, and clients
@@ -40,39 +51,54 @@ export function serveWebSocket(
   server: Server,
   yoga: YogaServerInstance<TransportContext, Context>,
   subscribe: Subscribe,
-  access: Access & { readonly slowReaders: SlowReaders },
+  access: Access & { readonly slowReaders: SlowReaders; readonly admissions: Admissions },
   mask: (error: unknown) => GraphQLError,
   logger: Logger,
 ): (closingMs: number) => Promise<void> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES });
   // Yoga's own parse, validate and execute, so that errors are masked on every transport alike.
   const enveloped = new WeakMap<object, ReturnType<typeof yoga.getEnveloped>>();
+  // Such a socket closes so that its client connects again: a sign-in may be away for a while.
+  const recognise = async (asker: Asker, webSocket: WebSocket): Promise<Recognised | null | GraphQLError> => {
+    try {
+      return await access.admissions.recognise(asker);
+    } catch (error) {
+      closeToConnectAgain(webSocket);
+      return mask(error);
+    }
+  };
   const prepare = async (
-    { extra, subscriptions }: ServerContext<Record<string, unknown>, Partial<SocketExtra>>,
-    webSocket: WebSocket,
+    { extra, subscriptions }: OperationContext,
     id: string,
     payload: SubscribePayload,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> => {
     const { operationName, variables } = payload;
-    if (Object.keys(subscriptions).length > OPERATIONS)
+    const { asker, operations } = connected(extra);
+    const { socket: webSocket } = extra;
+    if (operations.count >= OPERATIONS)
       return [
         clientError(
           "TOO_MANY_OPERATIONS",
           `a socket carries at most ${OPERATIONS} operations at once: complete some, or open another socket`,
         ),
       ];
-    const socketOperation = extra.operations?.begin(id, payload);
-    const identified = extra.asker === undefined ? null : await identify(extra.asker, webSocket, mask);
-    if (identified instanceof GraphQLError) return [identified];
+    const socketOperation = operations.begin(id, payload);
+    if (socketOperation === null) {
+      webSocket.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
+      return COMPLETED;
+    }
+    if (!(await operations.succeed(id, payload, socketOperation, subscriptions))) return COMPLETED;
+    const recognised = await recognise(asker, webSocket);
+    if (recognised instanceof GraphQLError) return [recognised];
     const socket = connections.get(webSocket);
     // Who is nobody by now is refused when the context is made.
     const envelope = yoga.getEnveloped({
-      asker: extra.asker,
+      asker,
       socketOperation,
       ...(socket === undefined ? {} : { line: () => new WebSocketLine(webSocket, socket, id) }),
-      ...(identified === null ? {} : { identified }),
+      ...(recognised === null ? {} : { recognised }),
     });
-    const document = envelope.parse(access.documents.textOf(payload, identified?.roles ?? []) ?? payload.query);
+    const document = envelope.parse(access.documents.textOf(payload, recognised?.identified.roles ?? []) ?? payload.query);
     const errors: readonly GraphQLError[] = envelope.validate(envelope.schema, document);
     if (errors.length > 0) return errors;
     if (!getOperationAST(document, operationName))
@@ -99,26 +125,26 @@ export function serveWebSocket(
         const authorization = connectionParams?.["authorization"] ?? connectionParams?.["Authorization"] ?? headers.authorization;
         extra.operations = new SocketOperations(extra.socket);
         extra.asker = askerOf(access.authentication, authorization, headersOf(headers));
-        const identified = await identify(extra.asker, extra.socket, mask);
-        if (identified instanceof GraphQLError) return false;
-        const isAdmitted = identified !== null;
+        const recognised = await recognise(extra.asker, extra.socket);
+        if (recognised instanceof GraphQLError) return false;
+        const isAdmitted = recognised !== null;
         if (isAdmitted) admitted.add(extra.socket);
         else extra.socket.close(CLOSE_CODES.NOT_ADMITTED, whyClosed(authorization));
         return isAdmitted;
       },
       onSubscribe: async (context, id, payload) => {
         // An error ends the operation, not the socket.
-        const prepared = await prepare(context, context.extra.socket, id, payload).catch((error: unknown) => [mask(error)]);
+        const prepared = await prepare(context, id, payload).catch((error: unknown) => [mask(error)]);
         // If the client has completed it meanwhile, nobody is told of its errors.
-        if (Array.isArray(prepared)) context.extra.operations?.end(id, payload);
+        if (Array.isArray(prepared)) connected(context.extra).operations.end(payload);
         return prepared;
       },
-      onError: ({ extra }, id, payload, errors) => {
-        extra.operations?.end(id, payload);
+      onError: ({ extra }, _id, payload, errors) => {
+        connected(extra).operations.end(payload);
         closeToNobody(extra.socket, errors);
         return errors.map((error) => formatted(mask(error)));
       },
-      onComplete: ({ extra }, id, payload) => extra.operations?.end(id, payload),
+      onComplete: ({ extra }, _id, payload) => connected(extra).operations.end(payload),
       onNext: ({ extra }, _id, _payload, _args, { data, errors }) => {
         if (errors === undefined) return;
         closeToNobody(extra.socket, errors);
@@ -155,6 +181,9 @@ export function serveWebSocket(
   };
 }
 
+/** The answer to an operation that its client has completed: nobody is told of it. */
+const COMPLETED = [new GraphQLError("the client has completed the operation")];
+
 /** The headers with which a WebSocket was opened, until somebody has said who they are. */
 const openedWith = new WeakMap<WebSocket, IncomingHttpHeaders>();
 
@@ -183,23 +212,6 @@ function boundStranger(webSocket: WebSocket, socket: Socket): void {
     else if (webSocket.readyState === webSocket.CLOSING) socket.destroy();
   }, REFUSED_MS).unref();
   webSocket.once("close", () => clearInterval(cut));
-}
-
-/**
- * Who opened the socket, or the error of a sign-in that failed. Such a socket closes so that its client connects again: a
- * sign-in may be away for a while.
- */
-async function identify(
-  asker: Asker,
-  webSocket: WebSocket,
-  mask: (error: unknown) => GraphQLError,
-): Promise<Identified | null | GraphQLError> {
-  try {
-    return await asker.identify();
-  } catch (error) {
-    closeToConnectAgain(webSocket);
-    return mask(error);
-  }
 }
 
 /** The answer of an operation, or its error if it throws. */

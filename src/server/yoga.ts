@@ -8,7 +8,8 @@ import type { Context } from "../resolvers/context.ts";
 import { clientError } from "../resolvers/errors.ts";
 import { schema } from "../schema/index.ts";
 import type { Access } from "./access.ts";
-import { askerOf, authenticate, bearerToken, mayStillDecide, whyNobody, type Asker, type Identified } from "./authenticate.ts";
+import type { Admissions } from "./admissions.ts";
+import { askerOf, mayStillDecide, whyNobody, type Asker, type Identified, type Recognised } from "./authenticate.ts";
 import { makeContext, type SharedContext } from "./context.ts";
 import { boundedDocuments, documentCaches } from "./documents.ts";
 import { boundedAnswer } from "./errors.ts";
@@ -30,7 +31,7 @@ export type TransportContext = {
   readonly socketOperation?: SocketOperation;
   /** Opens the line to the reader of a subscription. */
   readonly line?: () => Line;
-  identified?: Identified;
+  recognised?: Recognised;
 };
 
 /** GraphQL over HTTP and SSE at /graphql, with GraphiQL for browsers. */
@@ -51,7 +52,7 @@ export function makeYoga(
     graphiql: { title: "Triplane", subscriptionsProtocol: "WS", defaultTabs: WALK.map((query) => ({ query })) },
     cors: access.allowedOrigins.length === 0 ? false : { origin: [...access.allowedOrigins], methods: ["GET", "POST"] },
     plugins: [
-      strangersRefused(access, mask),
+      strangersRefused(access, shared.admissions, mask),
       trustedDocuments(access),
       boundedDocuments,
       pricedOperations,
@@ -65,34 +66,41 @@ export function makeYoga(
     parserAndValidationCache: documentCaches(),
     maskedErrors: { maskError: mask, errorMessage: "Unexpected error." },
     logging: false,
-    context: async ({ asker: opener, identified, request }) => {
-      const asker = opener ?? askerOf(access.authentication, request.headers.get("authorization"), request.headers);
+    context: async ({ asker: opener, recognised, request }) => {
+      const asker = opener ?? askerOfRequest(access, request);
       const actorOf = async (identity: Identified): Promise<Actor> => {
         const { sql, clock, actorNames, logger } = shared.services;
         // Nobody waits for a name, and nobody is refused for want of one.
         void actorNames.remember([identity]).catch((error: unknown) => logger.warn(`a name was not kept: ${messageOf(error)}`));
         return withDelegators(sql, identity, clock.now(), (id) => mayStillDecide(access.authentication, identity.tenant, id));
       };
-      const identity = identified ?? (await asker.identify());
-      if (identity === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
-      const actor = await actorOf(identity);
+      const known = recognised ?? (await shared.admissions.recognise(asker));
+      if (known === null) throw unauthenticated(request?.headers.get("authorization") ?? null);
+      const actor = await actorOf(known.identified);
       const person = { ...asker, actorOf };
-      const context = makeContext(shared, actor, person);
+      const context = makeContext(shared, actor, person, known.askedAt);
       return opener === undefined ? { ...context, line: () => streams.lineOf(request) } : context;
     },
   });
 }
 
-function identifyRequest({ authentication }: Access, { headers }: Request): Promise<Identified | null> {
-  return authenticate(authentication, bearerToken(headers.get("authorization")), headers);
+function askerOfRequest({ authentication }: Access, { headers }: Request): Asker {
+  return askerOf(authentication, headers.get("authorization"), headers);
 }
 
 function unauthenticated(authorization: string | null): GraphQLError {
   return clientError("UNAUTHENTICATED", whyNobody(authorization));
 }
 
-/** Refuses strangers before anything that they sent is read, parsed or kept. The page of GraphiQL may load: it asks nothing. */
-function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError): Plugin<object, TransportContext> {
+/**
+ * Refuses strangers before anything that they sent is read, parsed or kept. The page of GraphiQL may load: it asks nothing. A body
+ * may come long after its headers: then sign-in is asked again, since somebody's rights may be gone (invariant 12).
+ */
+function strangersRefused(
+  access: Access,
+  admissions: Admissions,
+  mask: (error: unknown) => GraphQLError,
+): Plugin<object, TransportContext> {
   return {
     onRequest: async ({ request, url, serverContext, endResponse, fetchAPI }) => {
       const isPage = request.method === "GET" && !asksFor(url.searchParams);
@@ -105,13 +113,28 @@ function strangersRefused(access: Access, mask: (error: unknown) => GraphQLError
           }),
         );
       try {
-        const identity = await identifyRequest(access, request);
+        const recognised = await admissions.recognise(askerOfRequest(access, request));
         const broken = request.method === "GET" ? brokenParameter(url.searchParams) : null;
-        if (identity === null) refuse(unauthenticated(request.headers.get("authorization")), 401);
+        if (recognised === null) refuse(unauthenticated(request.headers.get("authorization")), 401);
         else if (broken !== null) refuse(badRequest(`\`${broken}\` of the address is no JSON`), 400);
-        else serverContext.identified = identity;
+        else serverContext.recognised = recognised;
       } catch (error) {
         refuse(mask(error), 500);
+      }
+    },
+    onParams: async ({ params, request, context, setParams, setResult }) => {
+      if (context.recognised === undefined || admissions.isRecent(context.recognised.askedAt)) return;
+      const refuse = (error: GraphQLError): void => {
+        // A text that is not looked at: yoga wants one.
+        setParams({ ...params, query: "{ __typename }" });
+        setResult({ errors: [error] });
+      };
+      try {
+        const recognised = await admissions.recognise(askerOfRequest(access, request));
+        if (recognised === null) refuse(unauthenticated(request.headers.get("authorization")));
+        else context.recognised = recognised;
+      } catch (error) {
+        refuse(mask(error));
       }
     },
   };
@@ -138,12 +161,12 @@ function badRequest(message: string): GraphQLError {
 /** Puts the text in the place of a document's id, and refuses what its sender may not send, before it is parsed. */
 function trustedDocuments({ documents }: Access): Plugin<object, TransportContext> {
   return {
-    onParams: ({ params, request, context: { identified }, setParams, setResult }) => {
-      if (identified === undefined) return;
+    onParams: ({ params, request, context: { recognised }, setParams, setResult }) => {
+      if (recognised === undefined) return;
       // Of a GET, yoga reads only the parameters that it knows.
       const inUrl = request.method === "GET" ? { documentId: new URL(request.url).searchParams.get("documentId") } : {};
       try {
-        const query = documents.textOf({ ...params, ...inUrl }, identified.roles);
+        const query = documents.textOf({ ...params, ...inUrl }, recognised.identified.roles);
         if (query !== null) setParams({ ...params, query });
       } catch (error) {
         if (!(error instanceof GraphQLError)) throw error;

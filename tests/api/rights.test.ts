@@ -1,3 +1,5 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import {
   AgentDocument,
@@ -100,6 +102,42 @@ describe("a person who asked", () => {
     } as const;
     expect((await ada.decide(decision)).userErrors).toMatchObject([{ code: "SELF_APPROVAL" }]);
     expect((await bea.decide(decision)).userErrors).toEqual([]);
+  });
+});
+
+describe("the rights of a request", () => {
+  it("are asked for again if its body comes late (invariants 7 and 12)", async () => {
+    const now = { ms: Date.now(), isAdmitted: true, asked: 0 };
+    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const authenticate = () => {
+      now.asked += 1;
+      return now.isAdmitted ? actor : null;
+    };
+    const app = await startTestApp({ config: { authenticate }, overrides: { clock: { now: () => new Date(now.ms) } } });
+    const body = JSON.stringify({
+      query: 'mutation { createAgent(input: { templateId: "assistant" }) { agent { id } } }',
+    });
+    /** Sends the headers, and the body when `until` has happened. */
+    const sentLate = async (until: () => void): Promise<{ status: number; text: string }> => {
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+      const headers = { "content-type": "application/json", "content-length": body.length };
+      const request = httpRequest(app.url, { method: "POST", headers }, resolve).on("error", reject);
+      const before = now.asked;
+      request.flushHeaders();
+      await expect.poll(() => now.asked).toBe(before + 1);
+      until();
+      request.end(body);
+      const response = await promise;
+      return { status: response.statusCode ?? 0, text: await readText(response) };
+    };
+    expect(await sentLate(() => (now.ms += 60_000))).toMatchObject({ status: 200, text: expect.stringContaining('"id"') });
+    const refused = await sentLate(() => {
+      now.ms += 60_000;
+      now.isAdmitted = false;
+    });
+    expect(refused).toMatchObject({ status: 401, text: expect.stringContaining("UNAUTHENTICATED") });
+    const agents = await app.database.sql.query<{ id: string }>({ name: "i", text: "SELECT id FROM agent" }, []);
+    expect(agents).toHaveLength(1);
   });
 });
 

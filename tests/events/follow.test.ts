@@ -260,6 +260,37 @@ describe("follow", () => {
     await expect.poll(() => tails.bytes).toBe(0);
   });
 
+  it("reads nothing more, and keeps nothing, for a tenant whose last follower left during a read", async () => {
+    const { sql } = await testDatabase();
+    const log = new EventLog(sql);
+    const held = { isHeld: false, go: Promise.withResolvers<void>(), reads: [] as Promise<unknown>[] };
+    const slow: Sql = {
+      ...sql,
+      query: (statement, values) => {
+        if (!held.isHeld) return sql.query(statement, values);
+        const read = held.go.promise.then(() => sql.query(statement, values));
+        held.reads.push(read);
+        return read;
+      },
+    };
+    const tails = new Tails(new EventLog(slow), silentBell(), silentLogger);
+    onTestFinished(() => tails.close());
+    const agent = await insertAgent(log, "one");
+    const { tail, release } = await tails.keep("one");
+    // More than one read of a tail gives.
+    for (let round = 0; round < 3; round += 1)
+      await log.append("one", [{ ...agent, events: Array.from({ length: 1_000 }, () => chunk("x")) }]);
+    held.isHeld = true;
+    const reading = tail.refresh();
+    release();
+    held.go.resolve();
+    await reading;
+    await Promise.all(held.reads);
+    await macrotask();
+    expect(tails.bytes).toBe(0);
+    expect(held.reads).toHaveLength(1);
+  });
+
   it("hears other servers by the bell, and by the poll when the bell is dead", async () => {
     const { sql, url } = await testDatabase();
     const writer = eventServer(sql, new PostgresBell(url, "0", "writer", silentLogger));

@@ -116,6 +116,26 @@ describe("retention", () => {
     expect((await log.head("one")).floor).toBe(1);
   });
 
+  it("splits no text to keep another one whole that it overlaps with, but for a day at most", async () => {
+    const { sql, log, say } = await oldLog();
+    const start: AgentEventBody = { kind: "TEXT_CHUNK_START", step: 1, block: 0 };
+    const other = await insertAgent(log, "one");
+    const othersSay = async (days: number, ...bodies: AgentEventBody[]): Promise<void> =>
+      void (await log.append("one", [{ ...other, events: bodies.map((body) => ({ at: daysAgo(days), body })) }]));
+    await say(40, start, delta("first"));
+    await othersSay(40, start);
+    await say(40, delta("second"), end(null));
+    await othersSay(40, delta("x"));
+    await othersSay(1, end(null));
+    const run = { policy: { ...NONE, eventsMs: 40.5 * DAY }, consumers: [], now: new Date(NOW.getTime() + DAY) };
+    expect(await planRetention(sql, run)).toMatchObject([{ newFloor: 0, events: 0 }]);
+    // If texts always overlapped, the log would never be cut.
+    expect(await planRetention(sql, { ...run, policy: { ...NONE, eventsMs: 30 * DAY } })).toMatchObject([{ newFloor: 6 }]);
+    // When all of them are old, they go together.
+    const later = new Date(NOW.getTime() + 40 * DAY);
+    expect(await planRetention(sql, { ...run, now: later })).toMatchObject([{ newFloor: 7 }]);
+  });
+
   it("keeps the deltas that were not delivered yet, and leaves those of before to their end", async () => {
     const { sql, log, say } = await oldLog();
     await say(40, delta("a"), end("a"), delta("b", 1), end("b", 1));

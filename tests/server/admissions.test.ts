@@ -31,7 +31,7 @@ function admissionsOfTest() {
   const outages = new OutageWatch(() => Promise.resolve());
   const admissions = new Admissions({ outages }, clock, EVERY_MS);
   const open = (person: Person) => {
-    const admission = admissions.of(person, actor(person.key));
+    const admission = admissions.of(person, actor(person.key), clock.ms);
     const refusals: unknown[] = [];
     onTestFinished(admission.watch((reason) => refusals.push(reason)));
     return { admission, refusals };

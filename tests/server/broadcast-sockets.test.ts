@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { globalId } from "../../src/lib/global-id.ts";
 import { startTestApp } from "../support/app.ts";
+import { connect } from "../support/client.ts";
 import { countingReader, type CountingReader } from "../support/counting-reader.ts";
 import { insertAgent } from "../support/log.ts";
 import { metric } from "../support/metric.ts";
@@ -64,3 +65,21 @@ it(
     expect(leaving.seqs).toEqual(all.slice(0, leaving.seqs.length));
   },
 );
+
+it("subscribers who name a kind or a channel twice are members of the broadcast of those who name it once", async () => {
+  const app = await startTestApp();
+  const client = connect(app.url);
+  const query = `subscription ($kinds: [EventKind!], $channels: [Channel!]) {
+    timeline(kinds: $kinds, channels: $channels) { cursor caughtUp events { seq } }
+  }`;
+  const subscribers = [
+    { kinds: ["DONE"], channels: ["PROGRESS"] },
+    { kinds: ["DONE", "DONE"], channels: ["PROGRESS", "PROGRESS"] },
+  ].map((variables) => client.iteratePayload({ query, variables }));
+  for (const subscriber of subscribers) await subscriber.next();
+  const waiting = subscribers.map((subscriber) => subscriber.next());
+  await expect.poll(() => metric(app, "triplane_broadcast_members")).toBe(2);
+  expect(await metric(app, "triplane_broadcasts")).toBe(1);
+  await client.turn((await client.createAgent()).id, "hi");
+  await Promise.all(waiting);
+});

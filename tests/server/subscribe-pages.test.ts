@@ -23,12 +23,12 @@ import { onTestFinished } from "vitest";
 const subscribe = subscribePages(maskError(silentLogger), waitWhileUnavailable);
 const ADMIN: Actor = { id: "local", kind: "USER", tenant: "local", roles: ["admin"], delegators: [] };
 
-/** A subscriber below the transports, and how often an event's `delta` was resolved for it or for others. */
-function subscriberOf(app: TestApp) {
+/** A subscriber below the transports. Sign-in says of it what `admits` says, at the times of the clock. */
+function subscriberOf(app: TestApp, { clock = systemClock, admits = (): boolean => true } = {}) {
   const tails = new Tails(app.services.log, silentBell(), silentLogger);
   onTestFinished(() => tails.close());
   const shared: SharedContext = {
-    admissions: new Admissions(app.database.sql, systemClock),
+    admissions: new Admissions(app.database.sql, clock),
     prisma: app.database.prisma,
     services: app.services,
     tails,
@@ -43,11 +43,16 @@ function subscriberOf(app: TestApp) {
       schema,
       document,
       variableValues: { ...variables },
-      contextValue: makeContext(shared, actor, {
-        key: actor.id,
-        identify: () => Promise.resolve({ ...actor, name: null }),
-        actorOf: () => Promise.resolve(actor),
-      }),
+      contextValue: makeContext(
+        shared,
+        actor,
+        {
+          key: actor.id,
+          identify: () => Promise.resolve(admits() ? { ...actor, name: null } : null),
+          actorOf: () => Promise.resolve(actor),
+        },
+        clock.now().getTime(),
+      ),
     };
     const pages = await subscribe(args, () => {});
     if (!(Symbol.asyncIterator in pages)) throw new Error(JSON.stringify(pages));
@@ -183,6 +188,30 @@ describe("subscribers who are given the same page", () => {
     find.mockRestore();
   });
 
+  it("are not shown to somebody who is no longer admitted, however long the database took for their rows (invariant 12)", async () => {
+    const app = await startTestApp();
+    const client = connect(app.url);
+    const agent = await client.createAgent();
+    await client.turn(agent.id, "hi");
+    const now = { ms: Date.now(), isAdmitted: true };
+    const subscribeTo = subscriberOf(app, { clock: { now: () => new Date(now.ms) }, admits: () => now.isAdmitted });
+    const { next } = await subscribeTo(parse("subscription { timeline { cursor events { agent { stepCount } } } }"), {});
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<null>();
+    const find = vi.spyOn(app.database.prisma.agent, "findUnique").mockImplementationOnce((() => {
+      asked.resolve();
+      return answer.promise;
+    }) as never);
+    const page = next();
+    await client.send(agent.id, "again");
+    await asked.promise;
+    now.isAdmitted = false;
+    now.ms += 6_000;
+    answer.resolve(null);
+    expect(await page).toMatchObject({ errors: [{ extensions: { code: "UNAUTHENTICATED" } }] });
+    find.mockRestore();
+  });
+
   it("of the control plane are one as well, and a stream that waits ends at once", async () => {
     const app = await startTestApp({ script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] } });
     const client = connect(app.url);
@@ -216,6 +245,7 @@ describe("subscribers who are given the same page", () => {
       },
       ADMIN,
       { key: "admin", identify: () => Promise.resolve(null), actorOf: () => Promise.resolve(ADMIN) },
+      Date.now(),
     );
     expect(() => sharedPageContext(context).actor).toThrow("must not depend on who asks");
     expect((await sharedPageContext(context).snapshot()).tenant).toBe("local");

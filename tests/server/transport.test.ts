@@ -2,7 +2,7 @@ import { CloseCode } from "graphql-ws";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
-import { createConnection } from "node:net";
+import { createConnection, type Socket } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import WebSocket from "ws";
 import type { Sql } from "../../src/db/sql.ts";
@@ -222,6 +222,48 @@ describe("WebSocket", () => {
     }
     for (const code of Object.values(CLOSE_CODES)) expect(documented).toContain(String(code));
     await expect(closeCode(url, [], { protocols: ["graphql-ws"] })).rejects.toThrow();
+  });
+
+  it("takes an id again at once when its client has completed the operation that had it (invariant 2)", async () => {
+    const { url } = await startTestApp();
+    const socket = new WebSocket(url.replace(/^http/, "ws"), ["graphql-transport-ws"]);
+    onTestFinished(() => socket.terminate());
+    const told: { readonly id?: string; readonly type: string; readonly payload?: unknown }[] = [];
+    socket.on("message", (message: Buffer) => told.push(JSON.parse(message.toString()) as (typeof told)[number]));
+    await once(socket, "open");
+    const say = (...messages: readonly object[]): void => messages.forEach((message) => socket.send(JSON.stringify(message)));
+    /** In one write, so that the server reads all of them at once. */
+    const sayAtOnce = (...messages: readonly object[]): void => {
+      const connection = (socket as unknown as { readonly _socket: Socket })._socket;
+      connection.cork();
+      say(...messages);
+      connection.uncork();
+    };
+    const subscribe = (name: string) => {
+      const query = `subscription { timeline(since: "0") { ${name}: cursor caughtUp events { seq } } }`;
+      return { id: "1", type: "subscribe", payload: { query } };
+    };
+    const complete = { id: "1", type: "complete" };
+    const names = (): string[] =>
+      told.flatMap(({ type, payload }) =>
+        type === "next" ? [/first|second|third|fourth/.exec(JSON.stringify(payload))?.[0] ?? ""] : [],
+      );
+    say({ type: "connection_init" });
+    await expect.poll(() => told).toMatchObject([{ type: "connection_ack" }]);
+    say(subscribe("first"));
+    await expect.poll(names).toEqual(["first"]);
+    sayAtOnce(complete, subscribe("second"));
+    await expect.poll(names).toEqual(["first", "second"]);
+    // Those that were completed while they waited are not begun.
+    sayAtOnce(complete, subscribe("third"), complete, subscribe("third"), complete, subscribe("fourth"));
+    await expect.poll(names).toEqual(["first", "second", "fourth"]);
+    const agent = await connect(url).createAgent();
+    await connect(url).turn(agent.id, "hi");
+    await expect.poll(() => names().filter((name) => name !== "fourth")).toEqual(["first", "second"]);
+    await expect.poll(() => names().length).toBeGreaterThan(3);
+    expect(told.filter(({ type }) => type === "complete" || type === "error")).toEqual([]);
+    sayAtOnce(complete, subscribe("first"), subscribe("second"));
+    expect(await once(socket, "close")).toMatchObject({ 0: CloseCode.SubscriberAlreadyExists });
   });
 
   it("a message that is too large closes with 1009, and is a line of the log without a stack", async () => {

@@ -50,6 +50,7 @@ export class Tail {
   readonly #ahead = new Map<number, readonly TimelineEvent[]>();
   /** By whose events they are, an agent's, a creator's or everybody's, and by scope. */
   readonly #waiters = new Map<string, Map<string, Group>>();
+  #isClosed = false;
   /** Pages answered from memory since the tail last grew. */
   #pages = new Map<string, LogPage>();
   readonly #reading = new Rerun(() => this.#readOn());
@@ -149,6 +150,7 @@ export class Tail {
   async #readOn(): Promise<void> {
     const from = this.#head.position;
     const page = await this.#log.read(this.#everything, from);
+    if (this.#isClosed) return;
     // Retention may have moved the log's floor: who is behind it must hear that.
     this.#head = { ...page.head, position: this.#head.position };
     const news = page.events.filter((event) => event.position > this.#head.position);
@@ -189,6 +191,12 @@ export class Tail {
     this.#head = { ...this.#head, position };
     this.dropAll();
     this.#wake(events);
+  }
+
+  /** Nobody follows: nothing more is read or kept, also of a read that is under way. */
+  close(): void {
+    this.#isClosed = true;
+    this.dropAll();
   }
 
   /** Keeps nothing of what came before the head: the memory is needed elsewhere. */

@@ -94,7 +94,7 @@ export class Tails {
       if (followed.followers > 0 || this.#followed.get(tenant) !== followed) return;
       this.#followed.delete(tenant);
       void followed.tail.then(
-        (tail) => tail.dropAll(),
+        (tail) => tail.close(),
         () => {},
       );
     };
