@@ -128,6 +128,11 @@ BEGIN
     RAISE EXCEPTION 'the lease of agent % is at epoch % of %, not at % of %', p_agent, v_agent.lease_epoch, v_agent.lease_owner, p_epoch, p_owner USING ERRCODE = 'TP001';
   END IF;
 
+  IF p_retry AND cardinality(p_kinds) = 0 AND EXISTS (SELECT FROM step s WHERE s.agent_id = p_agent AND s.step = (v_change."stepStart" ->> 'step')::int) THEN
+    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal;
+    RETURN;
+  END IF;
+
   IF v_change."idempotencyKey" IS NOT NULL THEN
     INSERT INTO idempotency_key SELECT * FROM json_populate_record(null::idempotency_key, v_change."idempotencyKey") ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
@@ -375,12 +380,14 @@ BEGIN
         AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
         AND coalesce((SELECT d.input_hash FROM decision d WHERE d.approval_id = p.id AND d.input_hash IS NOT NULL), p.input_hash) = v_item."by" ->> 'inputHash'
     ) THEN
-      RAISE EXCEPTION 'approval % does not stand any more', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
+      RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
     END IF;
-    IF v_item."by" ->> 'allowRuleId' IS NOT NULL AND NOT EXISTS (
-      SELECT FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL
-    ) THEN
-      RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+    -- A rule is locked: one that is being revoked has its event in the log before the call's, or behind it.
+    IF v_item."by" ->> 'allowRuleId' IS NOT NULL THEN
+      PERFORM FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL FOR SHARE;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+      END IF;
     END IF;
     -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.
     IF v_item."set" ->> 'state' = 'EXECUTING' AND v_agent.interrupt_at IS NOT NULL THEN

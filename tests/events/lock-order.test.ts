@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { testDatabase } from "../support/database.ts";
-import { compose, owned, possible, withPendingCall } from "../support/owned-agent.ts";
+import { commit, compose, owned, possible, withPendingCall } from "../support/owned-agent.ts";
 
 /** The locks that a commit has while it waits for one that another transaction has. */
 type Locks = { readonly agent: boolean; readonly call: boolean; readonly log: boolean };
@@ -57,4 +57,24 @@ it("a commit that waits for the log has its agent and its rows (lock order: agen
 it("a commit that waits for its agent has nothing else (lock order: agent, rows, log)", async () => {
   const locks = await locksBeside("SELECT FROM agent FOR NO KEY UPDATE");
   expect(locks).toMatchObject({ call: false, log: false });
+});
+
+it("a call does not start by a rule whose revocation waits for the log, and is in it first (invariants 7 and 14)", async () => {
+  const database = await testDatabase();
+  const agent = await withPendingCall(await owned(database));
+  const insert = `INSERT INTO allow_rule (id, tenant, template_id, rule, approval_id, created_by, created_by_kind, created_at)
+    VALUES ('rule', 'one', 'assistant', 'own', 'none', 'paul', 'USER', now())`;
+  await agent.sql.query({ name: "i", text: insert }, []);
+  const [revoking, looker] = await Promise.all([connected(database.url), connected(database.url)]);
+  await revoking.query("BEGIN");
+  await revoking.query("UPDATE allow_rule SET revoked_at = now()");
+  const started = possible(agent.view, "call started");
+  const transitions = started.change.transitions?.map((each) => ({ ...each, by: { allowRuleId: "rule" } }));
+  const starting = commit(agent, { ...started, change: { ...started.change, transitions: transitions ?? [] } });
+  const waits = async (): Promise<boolean> =>
+    (await looker.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%commit_change%'")).rows
+      .length > 0;
+  await expect.poll(waits).toBe(true);
+  await revoking.query("COMMIT");
+  expect(await starting).toMatchObject({ outcome: "CONFLICT", view: { calls: [{ state: "PENDING" }] } });
 });

@@ -4,6 +4,7 @@ import { EventLog } from "../../src/events/log.ts";
 import { OutageWatch } from "../../src/db/outage.ts";
 import { watched, type Sql } from "../../src/db/sql.ts";
 import { isConnectionLost, StorageUnavailable } from "../../src/db/storage-error.ts";
+import { commit, committed, owned, possible } from "../support/owned-agent.ts";
 import { testDatabase } from "../support/database.ts";
 import { chunk, deltas, everything, insertAgent, readAll } from "../support/log.ts";
 import { aroundWrites } from "../support/writes.ts";
@@ -204,6 +205,15 @@ describe("append", () => {
     expect(outcome).toMatchObject({ outcome: "COMMITTED", position: 1 });
     expect(deltas(await readAll(plain, everything("one")))).toEqual(["a"]);
     expect(await sql.query({ name: "s", text: "SELECT signal FROM agent" }, [])).toEqual([{ signal: 1 }]);
+  });
+
+  it("finds a step that was started by a write without events whose COMMIT answer was lost (invariant 3)", async () => {
+    const agent = await committed(await owned(await testDatabase()), ["turn started", "step started", "step aborted"]);
+    const start = possible(agent.view, "step started");
+    expect(start.events).toEqual([]);
+    const { outcome, view } = await commit({ ...agent, log: new EventLog(losingAnswers(agent.sql, 1)) }, start);
+    expect(outcome).toBe("COMMITTED");
+    expect(view).toMatchObject({ stepCount: 2, lastStep: { state: "STARTED" } });
   });
 
   it("looks up a change of a tenant whose COMMIT answer was lost (invariants 3 and 15)", async () => {

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
-import { claim, LEASE_TIMES } from "../../src/agent/loop/lease.ts";
+import { lostShells } from "../../src/agent/calls/shells/rows.ts";
+import { claim, LEASE_TIMES, lookForAgents } from "../../src/agent/loop/lease.ts";
 import { CommitsLost } from "../../src/events/log-page.ts";
 import type { Sql, Statement } from "../../src/db/sql.ts";
 import { silentBell } from "../../src/events/bell/bell.ts";
@@ -13,6 +14,7 @@ import { openDatabase } from "../../src/db/database.ts";
 import { testDatabase } from "../support/database.ts";
 import { proxiedDatabase } from "../support/proxied-database.ts";
 import { silentLogger } from "../support/silent-logger.ts";
+import { shellRow } from "../support/shell-row.ts";
 import { runFile } from "../support/process.ts";
 import { chunk, everything, insertAgent, readAll } from "../support/log.ts";
 
@@ -98,6 +100,25 @@ it("a compaction that broke off loses nothing: what it has removed is known to b
   await applyRetention(breaking, { policy, consumers: [], now: later }, signal).catch(() => {});
   expect(isCompacted).toBe(true);
   expect(await log.compareNewest()).toEqual([]);
+});
+
+it("what is left of a tenant whose log lost commits takes nobody's place in a look (invariant 13)", async () => {
+  const { sql } = await testDatabase();
+  const log = new EventLog(sql);
+  const agents = [];
+  for (const tenant of ["one", "one", "two"]) {
+    const agent = await insertAgent(log, tenant);
+    agents.push({ ...agent, shell: await shellRow(sql, { ...agent, tenant, callId: "none" }, "gone") });
+    const held = "UPDATE agent SET runnable_at = now(), lease_owner = 'gone', lease_until = now() - interval '1 s' WHERE id = $1";
+    await sql.query({ name: "h", text: held }, [agent.agentId]);
+  }
+  await sql.query({ name: "s", text: "UPDATE shell SET lease_until = started_at - interval '1 day'" }, []);
+  await sql.query({ name: "l", text: "UPDATE tenant_log SET lost_at = now() WHERE tenant = 'one'" }, []);
+  const other = agents[2];
+  expect((await lookForAgents(sql, "here", null, 1, "RUN_OUT")).runOut).toEqual([other?.agentId]);
+  expect((await lostShells(sql, 1)).map(({ id }) => id)).toEqual([other?.shell.id]);
+  await sql.query({ name: "u", text: "UPDATE agent SET lease_owner = NULL, lease_until = NULL" }, []);
+  expect((await lookForAgents(sql, "here", null, 1, "RUN_OUT")).unowned).toEqual([other?.agentId]);
 });
 
 it("a poll that own commits overtake does not take the log for a shorter one", async () => {

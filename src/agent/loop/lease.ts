@@ -32,10 +32,13 @@ const LATER_S = 30;
  */
 const DUE = "(runnable_at <= clock_timestamp() OR runnable_at > clock_timestamp() + interval '1 minute')";
 
+/** The log of an agent's tenant has lost no commits in a failover: nobody goes on with the others before `npm run restored`. */
+const IS_WHOLE = "NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL)";
+
 const CLAIM: Statement<Lease, [serverId: string, ttlMs: number, agentIds: readonly string[], alsoRunOut: boolean]> = {
   name: "claim_agents",
   text: `UPDATE agent a SET lease_owner = $1, lease_epoch = lease_epoch + 1, lease_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
-    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = agent.tenant AND l.lost_at IS NOT NULL) AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
+    FROM (SELECT id, lease_owner IS NOT NULL AS is_takeover FROM agent WHERE id = ANY ($3) AND ${DUE} AND needs <= ${KNOWN_NEEDS} AND ${IS_WHOLE} AND (lease_owner IS NULL OR ($4 AND lease_until < clock_timestamp())) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) free
     WHERE a.id = free.id RETURNING a.id AS "agentId", a.tenant, a.created_by AS "createdBy", a.lease_owner AS owner, a.lease_epoch AS epoch, free.is_takeover AS "isTakeover"`,
 };
 /**
@@ -48,8 +51,8 @@ const LOOK: Statement<
   [serverId: string, tenants: readonly string[] | null, most: number, alsoRunOut: boolean]
 > = {
   name: "look_for_agents",
-  text: `(SELECT 'UNOWNED' AS found, id, signal FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} ORDER BY runnable_at LIMIT $3)
-    UNION ALL (SELECT 'RUN_OUT', id, signal FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} ORDER BY lease_until LIMIT $3)
+  text: `(SELECT 'UNOWNED' AS found, id, signal FROM agent WHERE runnable_at IS NOT NULL AND ${DUE} AND lease_owner IS NULL AND needs <= ${KNOWN_NEEDS} AND ${IS_WHOLE} ORDER BY runnable_at LIMIT $3)
+    UNION ALL (SELECT 'RUN_OUT', id, signal FROM agent WHERE $4 AND lease_owner IS NOT NULL AND lease_until < clock_timestamp() AND runnable_at IS NOT NULL AND needs <= ${KNOWN_NEEDS} AND ${IS_WHOLE} ORDER BY lease_until LIMIT $3)
     UNION ALL SELECT 'OWN', id, signal FROM agent WHERE lease_owner = $1 AND ($2::text[] IS NULL OR tenant = ANY ($2))`,
 };
 const UNLOCKED: Statement<{ id: string }, [agentIds: readonly string[]]> = {

@@ -66,6 +66,10 @@ export class Owner implements CallOwner, ConversationOwner {
   readonly #view = new OwnerView();
   readonly #onCommitted: CommitListeners;
   readonly #deferred: DeferredCommit[] = [];
+  /** The number of deferred commits that were not stored as they were. */
+  #unstored = 0;
+  /** That number when each view was made. */
+  readonly #views = new WeakMap<AgentView, number>();
   /** The commits on their way that carry deferred ones: whether all were stored as they were. */
   readonly #carrying = new Set<Promise<boolean>>();
 
@@ -98,8 +102,16 @@ export class Owner implements CallOwner, ConversationOwner {
       // A database that is away keeps the reader waiting: what was deferred waits as an event does, and is counted.
       if (!this.isKnown && this.#services.sql.outages.current !== null) await this.flush();
       const rows = this.#view.rows ?? (await this.#read());
-      if (this.#carrying.size === 0) return compose(...this.#deferred.map(({ after }) => after))(rows);
+      if (this.#carrying.size > 0) continue;
+      const view = compose(...this.#deferred.map(({ after }) => after))(rows);
+      this.#views.set(view, this.#unstored);
+      return view;
     }
+  }
+
+  /** False if something that was deferred when the view was made was not stored as it was: the rows will never say what the view does. */
+  holds(view: AgentView): boolean {
+    return this.#views.get(view) === this.#unstored;
   }
 
   #read(): Promise<AgentView> {
@@ -205,8 +217,9 @@ export class Owner implements CallOwner, ConversationOwner {
     let isWhole = true;
     const problems: unknown[] = [];
     for (const each of deferred) {
-      const isStored = await this.#storeAlone(each).catch((error: unknown) => void problems.push(error));
-      isWhole = isStored === true && isWhole;
+      const isStored = (await this.#storeAlone(each).catch((error: unknown) => void problems.push(error))) === true;
+      if (!isStored) this.#unstored += 1;
+      isWhole = isStored && isWhole;
     }
     if (problems.length > 0) throw problems[0];
     return isWhole ? this.#write(commit) : "CONFLICT";

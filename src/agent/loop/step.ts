@@ -80,6 +80,8 @@ export class StepRunner {
     const model = this.#modelOf(before, template, first);
     this.#scope.transcript.readBy(model.name);
     const files = await this.#scope.files.look(before);
+    // Another commit may have carried what was deferred, and lost it: a message that joined was withdrawn.
+    if (!owner.holds(before)) return null;
     const started = stepStarted(owner.current(before), { model: model.name, files }, this.#now());
     const window = this.#earlyWindow(started, template);
     const committed = owner.commit(started);

@@ -6,11 +6,12 @@
 -- src/db/columns.ts, written out by `npm run migration`.
 --
 -- p_owner, p_epoch: what the owner of a lease writes; without an epoch it is not fenced.
--- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again.
+-- p_retry:          an answer was lost: where the append has events, they are answered instead of being written again. A write
+--                   without events that starts a step is known by the step: at one epoch, nobody else writes it.
 --
--- Locks: the agent's row first; new images, by digest; its approvals, calls and shells, in the order of the change; the tenant's log, last.
+-- Locks: the agent's row first; new images, by digest; its approvals, calls, the rules that they start by, and shells, in the order of the change; the tenant's log, last.
 -- Errors: TP001 the lease is another's; TP002 a row is not in the state that the change starts from, or what it would
--- start by does not stand any more; TP003 the idempotency key was used before. Each of them changes nothing.
+-- start by no longer stands; TP003 the idempotency key was used before. Each of them changes nothing.
 -- Invariants 3 (rows and events in one transaction), 4 (fence), 5 (EXECUTING is committed before a tool starts),
 -- 7 (what was allowed still stands when it starts) and 14 (nothing starts after an acknowledged interrupt or cancellation).
 CREATE OR REPLACE FUNCTION commit_change(
@@ -64,6 +65,11 @@ BEGIN
 
   IF p_epoch IS NOT NULL AND (v_agent.lease_epoch, v_agent.lease_owner) IS DISTINCT FROM (p_epoch, p_owner) THEN
     RAISE EXCEPTION 'the lease of agent % is at epoch % of %, not at % of %', p_agent, v_agent.lease_epoch, v_agent.lease_owner, p_epoch, p_owner USING ERRCODE = 'TP001';
+  END IF;
+
+  IF p_retry AND cardinality(p_kinds) = 0 AND EXISTS (SELECT FROM step s WHERE s.agent_id = p_agent AND s.step = (v_change."stepStart" ->> 'step')::int) THEN
+    RETURN QUERY SELECT p_agent, false, v_agent.seq, 0::bigint, v_signal;
+    RETURN;
   END IF;
 
   IF v_change."idempotencyKey" IS NOT NULL THEN
@@ -313,12 +319,14 @@ BEGIN
         AND (p.state = 'ALLOWED' OR (p.state = 'RESOLVED' AND EXISTS (SELECT FROM decision r WHERE r.approval_id = p.id AND r.decision = 'RETRY')))
         AND coalesce((SELECT d.input_hash FROM decision d WHERE d.approval_id = p.id AND d.input_hash IS NOT NULL), p.input_hash) = v_item."by" ->> 'inputHash'
     ) THEN
-      RAISE EXCEPTION 'approval % does not stand any more', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
+      RAISE EXCEPTION 'approval % no longer stands', v_item."by" ->> 'approvalId' USING ERRCODE = 'TP002';
     END IF;
-    IF v_item."by" ->> 'allowRuleId' IS NOT NULL AND NOT EXISTS (
-      SELECT FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL
-    ) THEN
-      RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+    -- A rule is locked: one that is being revoked has its event in the log before the call's, or behind it.
+    IF v_item."by" ->> 'allowRuleId' IS NOT NULL THEN
+      PERFORM FROM allow_rule r WHERE r.id = v_item."by" ->> 'allowRuleId' AND r.tenant = p_tenant AND r.revoked_at IS NULL FOR SHARE;
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'allow rule % was revoked', v_item."by" ->> 'allowRuleId' USING ERRCODE = 'TP002';
+      END IF;
     END IF;
     -- Nothing starts after an interrupt was acknowledged: it was committed under the same lock.
     IF v_item."set" ->> 'state' = 'EXECUTING' AND v_agent.interrupt_at IS NOT NULL THEN

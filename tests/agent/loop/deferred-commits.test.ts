@@ -1,4 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { Actor } from "../../../src/agent/actors/actor.ts";
+import { withdrawMessage } from "../../../src/agent/commands/withdraw-message.ts";
+import { Observers } from "../../../src/agent/conversation/observers.ts";
+import { said } from "../../../src/agent/loop/commits/commit.ts";
+import { NO_NEWS } from "../../../src/agent/loop/commits/files.ts";
+import { Interrupt, WakeUp } from "../../../src/agent/loop/signals.ts";
+import { StepRunner } from "../../../src/agent/loop/step.ts";
+import { startTurn } from "../../../src/agent/loop/turn.ts";
 import { ToolSlots, type ToolPermit } from "../../../src/agent/calls/slots.ts";
 import { defineTool } from "../../../src/agent/tools/tool.ts";
 import { testDatabase } from "../../support/database.ts";
@@ -16,6 +24,8 @@ async function begun(...[model, tools, template]: DropFirst<Parameters<typeof te
   await agent.send("go");
   return { services, hold: agent.hold, events: () => readAll(services.log, everything("one")) };
 }
+
+const ANNA: Actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"], delegators: [] };
 
 type DropFirst<List extends readonly unknown[]> = List extends readonly [unknown, ...infer Rest] ? Rest : never;
 
@@ -73,6 +83,39 @@ describe("what ends beside the loop, and is committed with what it does next", (
     await expect.poll(async () => bodies(await events(), "TOOL_END").length).toBe(1);
     hook.resolve();
     expect(await running).toBe("parked");
+  });
+
+  it("lets no step begin by what was never stored: a message that was withdrawn before a commit of something else carried it", async () => {
+    const { services, hold, events } = await begun(playedModel(() => says("Hello.")));
+    const { owner } = await hold();
+    const found = await owner.view();
+    startTurn(owner, found, new Date());
+    const seen = await owner.view();
+    expect(seen).toMatchObject({ turn: 1, waiting: [] });
+    expect(owner.holds(seen)).toBe(true);
+    expect(await withdrawMessage(services, ANNA, found.waiting[0] ?? "")).toMatchObject({ ok: true });
+    const looks = async () => {
+      // As a file of which there was a hint is told of, between the view and the step.
+      await owner.commit(said({ kind: "TOOL_CUSTOM_EVENT", callId: "none", tool: "own", eventType: "own", eventData: {} }));
+      return NO_NEWS;
+    };
+    const scope = {
+      owner,
+      transcript: services.transcripts.of(services.sql, "one", seen.id),
+      observers: new Observers(services, owner),
+      files: { look: looks },
+      interrupt: new Interrupt(),
+      wakeUp: new WakeUp(),
+    };
+    const template = services.templates.get("assistant");
+    const model = services.models.get("test");
+    if (template === undefined || model === undefined) throw new Error("the test has both");
+    expect(await new StepRunner(services, scope).start(seen, template, model)).toBeNull();
+    expect(owner.holds(seen)).toBe(false);
+    const now = await owner.view();
+    expect(owner.holds(now)).toBe(true);
+    expect(now).toMatchObject({ turn: 0, stepCount: 0, transcriptLength: 0, waiting: [] });
+    expect(bodies(await events(), "STATE_CHANGED")).toEqual([]);
   });
 
   it("is counted if a call is repeated, also of several that are judged together", async () => {

@@ -42,8 +42,9 @@ const WANT_END: Statement<object, [agentId: string, serverId: string]> = {
   text: `UPDATE shell s SET end_wanted = 'TAKEN_OVER'
     FROM (SELECT id FROM shell WHERE agent_id = $1 AND NOT is_end_told AND server <> $2 AND state = 'RUNNING' AND end_wanted IS NULL ORDER BY id FOR NO KEY UPDATE) other WHERE s.id = other.id`,
 };
-/** A shell `s` whose lease has run out. A partial index has only those that run. */
-export const IS_LOST = "s.state = 'RUNNING' AND s.lease_until < clock_timestamp()";
+/** A shell `s` whose lease has run out, and whose end the log of its tenant can take. A partial index has only those that run. */
+export const IS_LOST =
+  "s.state = 'RUNNING' AND s.lease_until < clock_timestamp() AND NOT EXISTS (SELECT FROM tenant_log l WHERE l.tenant = s.tenant AND l.lost_at IS NOT NULL)";
 
 const LOST: Statement<StartedShell, [most: number]> = {
   name: "lost_shells",
