@@ -1,5 +1,5 @@
 import { FATAL, REFUSED } from "./close-codes.ts";
-import { codeOf, isCursorCode, ResumeError } from "./errors.ts";
+import { codeOf, isCursorCode, ResumeError, type ResumeErrorCode } from "./errors.ts";
 import {
   AttemptRefused,
   TransportDisposed,
@@ -96,114 +96,142 @@ export function resume<Data>(
   transport: Transport,
   request: Request,
   sink: Sink<Result<Data>>,
-  { onStatus, waitMs = growingWait, sinceVariable = "since" }: ResumeOptions = {},
+  options: ResumeOptions = {},
 ): () => void {
-  let cursor = startOf(request, sinceVariable);
-  let failures = 0;
-  let serverFailures = 0;
+  const subscription = new Subscription(transport, request, sink, options);
+  subscription.begin();
+  return () => subscription.end();
+}
+
+class Subscription<Data> {
+  readonly #transport: Transport;
+  readonly #request: Request;
+  readonly #sink: Sink<Result<Data>>;
+  readonly #onStatus: (status: ResumeStatus) => void;
+  readonly #waitMs: (failures: number) => number;
+  readonly #sinceVariable: string;
+  #cursor: string | null;
+  #failures = 0;
+  #serverFailures = 0;
   /** The time of the attempt's first page; null before it. */
-  let stoodSince: number | null = null;
-  let endAttempt = (): void => {};
-  let isOver = false;
+  #stoodSince: number | null = null;
+  /** Ends the attempt that is under way, or the wait for the next one. */
+  #endAttempt = (): void => {};
+  #isOver = false;
 
-  const tell = (status: ResumeStatus): void => guarded(() => onStatus?.(status));
-  const end = (): void => {
-    isOver = true;
-    endAttempt();
-  };
-  const fail = (error: ResumeError): void => {
-    end();
-    tell({ kind: "ended", cursor, error });
-    sink.error(error);
-  };
-  const again = (error: unknown, atLeastMs = 0): void => {
-    const isSteady = stoodSince !== null && performance.now() - stoodSince >= STEADY_MS;
-    failures = isSteady ? 1 : failures + 1;
-    const wait = Math.max(atLeastMs, waitMs(failures));
-    tell({ kind: "lost", cursor, error, waitMs: wait });
-    if (isOver) return;
-    const timer = setTimeout(attempt, wait);
-    endAttempt = () => clearTimeout(timer);
-  };
-  const refused = (errors: readonly ServerError[]): void => {
-    const code = codeOf(errors);
-    if (isCursorCode(code)) return fail(new ResumeError(code, errors[0]?.message ?? code, cursor, errors));
-    if (!PASSING_CODES.has(code)) serverFailures += 1;
-    if (!FINAL_CODES.has(code) && serverFailures <= SERVER_FAILURES) return again(errors, retryAfterMsOf(errors));
-    end();
-    tell({ kind: "ended", cursor, error: errors });
-    guarded(() => sink.next({ errors }));
-    sink.complete();
-  };
-  const take = (result: Result<Data>): void => {
-    const page = pageOf(result.data);
-    if (page === null)
-      return fail(new ResumeError("NOT_RESUMABLE", "the subscription must select `cursor` and `caughtUp` of its page", cursor));
-    stoodSince ??= performance.now();
-    serverFailures = 0;
-    ({ cursor } = page);
-    guarded(() => sink.next(result));
-    if (isOver) return;
-    tell(
-      page.outage === null
-        ? { kind: page.caughtUp ? "caught up" : "catching up", cursor }
-        : { kind: "outage", cursor, outage: page.outage },
-    );
-  };
+  constructor(
+    transport: Transport,
+    request: Request,
+    sink: Sink<Result<Data>>,
+    { onStatus = () => {}, waitMs = growingWait, sinceVariable = "since" }: ResumeOptions,
+  ) {
+    this.#transport = transport;
+    this.#request = request;
+    this.#sink = sink;
+    this.#onStatus = onStatus;
+    this.#waitMs = waitMs;
+    this.#sinceVariable = sinceVariable;
+    this.#cursor = startOf(request, sinceVariable);
+  }
 
-  function attempt(): void {
-    tell({ kind: "connecting", failures });
-    if (isOver) return;
-    stoodSince = null;
+  begin(): void {
+    if (mayResume(this.#request, this.#sinceVariable)) return this.#attempt();
+    this.#fail("NOT_RESUMABLE", `the subscription must have a variable $${this.#sinceVariable}: Cursor, and pass it as since`);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#endAttempt();
+  }
+
+  #attempt(): void {
+    this.#tell({ kind: "connecting", failures: this.#failures });
+    if (this.#isOver) return;
+    this.#stoodSince = null;
     // What an attempt says after it has ended counts for nothing.
     let isPast = false;
     const last = (say: () => void): void => {
-      if (isPast || isOver) return;
+      if (isPast || this.#isOver) return;
       isPast = true;
       say();
     };
     let stop = (): void => {};
-    endAttempt = () => stop();
-    stop = transport.subscribe(since(request, sinceVariable, cursor), {
-      next(result) {
-        if (isPast || isOver) return;
-        if (result.data !== null && result.data !== undefined) return take(result as Result<Data>);
+    this.#endAttempt = () => stop();
+    stop = this.#transport.subscribe(since(this.#request, this.#sinceVariable, this.#cursor), {
+      next: (result) => {
+        if (isPast || this.#isOver) return;
+        if (result.data !== null && result.data !== undefined) return this.#take(result as Result<Data>);
         last(() => {
           stop();
-          refused(result.errors ?? []);
+          this.#refused(result.errors ?? []);
         });
       },
-      error: (error) =>
-        last(() => {
-          if (Array.isArray(error)) return refused(error as readonly ServerError[]);
-          if (error instanceof TransportDisposed) return fail(new ResumeError("DISPOSED", error.message, cursor, error));
-          if (isRefusal(error)) serverFailures += 1;
-          if (isFatal(error) || serverFailures > SERVER_FAILURES)
-            return fail(
-              new ResumeError("CONNECTION_REFUSED", `the server refuses the connection: ${reasonOf(error)}`, cursor, error),
-            );
-          again(error);
-        }),
-      complete: () =>
-        last(() => {
-          isOver = true;
-          tell({ kind: "ended", cursor, error: null });
-          sink.complete();
-        }),
+      error: (error) => last(() => this.#broken(error)),
+      complete: () => last(() => this.#completed()),
     });
-    if (isPast || isOver) stop();
+    if (isPast || this.#isOver) stop();
   }
 
-  if (mayResume(request, sinceVariable)) attempt();
-  else
-    fail(
-      new ResumeError(
-        "NOT_RESUMABLE",
-        `the subscription must have a variable $${sinceVariable}: Cursor, and pass it as since`,
-        cursor,
-      ),
-    );
-  return end;
+  #take(result: Result<Data>): void {
+    const page = pageOf(result.data);
+    if (page === null) return this.#fail("NOT_RESUMABLE", "the subscription must select `cursor` and `caughtUp` of its page");
+    const { cursor, caughtUp, outage } = page;
+    this.#stoodSince ??= performance.now();
+    this.#serverFailures = 0;
+    this.#cursor = cursor;
+    guarded(() => this.#sink.next(result));
+    if (this.#isOver) return;
+    this.#tell(outage === null ? { kind: caughtUp ? "caught up" : "catching up", cursor } : { kind: "outage", cursor, outage });
+  }
+
+  /** The server answers the operation with errors. */
+  #refused(errors: readonly ServerError[]): void {
+    const code = codeOf(errors);
+    if (isCursorCode(code)) return this.#fail(code, errors[0]?.message ?? code, errors);
+    if (!PASSING_CODES.has(code)) this.#serverFailures += 1;
+    if (!FINAL_CODES.has(code) && this.#serverFailures <= SERVER_FAILURES) return this.#again(errors, retryAfterMsOf(errors));
+    this.end();
+    this.#tell({ kind: "ended", cursor: this.#cursor, error: errors });
+    guarded(() => this.#sink.next({ errors }));
+    this.#sink.complete();
+  }
+
+  /** The connection is lost, or there is none. */
+  #broken(error: unknown): void {
+    if (Array.isArray(error)) return this.#refused(error as readonly ServerError[]);
+    if (error instanceof TransportDisposed) return this.#fail("DISPOSED", error.message, error);
+    if (isRefusal(error)) this.#serverFailures += 1;
+    if (isFatal(error) || this.#serverFailures > SERVER_FAILURES)
+      return this.#fail("CONNECTION_REFUSED", `the server refuses the connection: ${reasonOf(error)}`, error);
+    this.#again(error);
+  }
+
+  #completed(): void {
+    this.#isOver = true;
+    this.#tell({ kind: "ended", cursor: this.#cursor, error: null });
+    this.#sink.complete();
+  }
+
+  #again(error: unknown, atLeastMs = 0): void {
+    const isSteady = this.#stoodSince !== null && performance.now() - this.#stoodSince >= STEADY_MS;
+    this.#failures = isSteady ? 1 : this.#failures + 1;
+    const waitMs = Math.max(atLeastMs, this.#waitMs(this.#failures));
+    this.#tell({ kind: "lost", cursor: this.#cursor, error, waitMs });
+    if (this.#isOver) return;
+    const timer = setTimeout(() => this.#attempt(), waitMs);
+    this.#endAttempt = () => clearTimeout(timer);
+  }
+
+  #fail(code: ResumeErrorCode, message: string, cause?: unknown): void {
+    const error = new ResumeError(code, message, this.#cursor, cause);
+    this.end();
+    this.#tell({ kind: "ended", cursor: this.#cursor, error });
+    this.#sink.error(error);
+  }
+
+  #tell(status: ResumeStatus): void {
+    guarded(() => this.#onStatus(status));
+  }
 }
 
 /** What the consumer throws is the consumer's: it must not end the socket that others share. */

@@ -176,11 +176,9 @@ function quorumNotes(tenants: Tenants, authentication: Authentication): string[]
   const written = ({ tenant, template: { id } }: (typeof offered)[number]): string =>
     tenants.everybody.templates.has(id) ? id : `${id} of ${tenant}`;
   return [...Map.groupBy(offered, written).values()].flatMap((offers) => {
-    const [
-      {
-        template: { id, approvalQuorum },
-      },
-    ] = offers as [(typeof offered)[number]];
+    const [first] = offers;
+    if (first === undefined) return [];
+    const { id, approvalQuorum } = first.template;
     const able = Math.max(...offers.map(({ tenant }) => most(tenant)));
     return approvalQuorum > able
       ? [

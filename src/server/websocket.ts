@@ -87,7 +87,7 @@ export function serveWebSocket(
       webSocket.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
       return COMPLETED;
     }
-    if (!(await operations.succeed(id, payload, socketOperation, subscriptions))) return COMPLETED;
+    if (!(await operations.takeId(id, payload, socketOperation, subscriptions))) return COMPLETED;
     const recognised = await recognise(asker, webSocket);
     if (recognised instanceof GraphQLError) return [recognised];
     const socket = connections.get(webSocket);

@@ -107,15 +107,14 @@ describe("a person who asked", () => {
 
 describe("the rights of a request", () => {
   it("are asked for again if its body comes late (invariants 7 and 12)", async () => {
-    const now = { ms: Date.now(), isAdmitted: true, asked: 0 };
-    const actor = { id: "anna", kind: "USER", tenant: "one", roles: ["admin"] } as const;
+    const now = { ms: Date.now(), role: "admin" as "admin" | "viewer" | null, asked: 0 };
     const authenticate = () => {
       now.asked += 1;
-      return now.isAdmitted ? actor : null;
+      return now.role === null ? null : ({ id: "anna", kind: "USER", tenant: "one", roles: [now.role] } as const);
     };
     const app = await startTestApp({ config: { authenticate }, overrides: { clock: { now: () => new Date(now.ms) } } });
     const body = JSON.stringify({
-      query: 'mutation { createAgent(input: { templateId: "assistant" }) { agent { id } } }',
+      query: 'mutation { createAgent(input: { templateId: "assistant" }) { agent { id } userErrors { code } } }',
     });
     /** Sends the headers, and the body when `until` has happened. */
     const sentLate = async (until: () => void): Promise<{ status: number; text: string }> => {
@@ -131,11 +130,13 @@ describe("the rights of a request", () => {
       return { status: response.statusCode ?? 0, text: await readText(response) };
     };
     expect(await sentLate(() => (now.ms += 60_000))).toMatchObject({ status: 200, text: expect.stringContaining('"id"') });
-    const refused = await sentLate(() => {
-      now.ms += 60_000;
-      now.isAdmitted = false;
-    });
-    expect(refused).toMatchObject({ status: 401, text: expect.stringContaining("UNAUTHENTICATED") });
+    const sentMeanwhile = (role: "viewer" | null) =>
+      sentLate(() => {
+        now.ms += 60_000;
+        now.role = role;
+      });
+    expect(await sentMeanwhile("viewer")).toMatchObject({ text: expect.stringContaining("FORBIDDEN") });
+    expect(await sentMeanwhile(null)).toMatchObject({ status: 401, text: expect.stringContaining("UNAUTHENTICATED") });
     const agents = await app.database.sql.query<{ id: string }>({ name: "i", text: "SELECT id FROM agent" }, []);
     expect(agents).toHaveLength(1);
   });

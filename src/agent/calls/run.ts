@@ -37,8 +37,8 @@ export type CallWarning = {
   readonly message: string;
 };
 
-/** The end of an execution: the result, or why there is none. */
-export type CallOutcome = {
+/** What is told of every execution that has ended. */
+type CallRecord = {
   readonly stages: Stages;
   readonly durationMs: number;
   readonly warnings: readonly CallWarning[];
@@ -48,25 +48,29 @@ export type CallOutcome = {
   readonly files: readonly NotedFile[];
   /** The hosts that it would have reached, and that a person may allow. */
   readonly refusedHosts: RefusedHosts;
-} & (
-  | {
-      readonly kind: "completed";
-      readonly output: string;
-      readonly details: Json;
-      /** The call whose result this is; null if the tool ran. */
-      readonly cachedFrom: string | null;
-      /** The result for calls of the same, which may be kept when the end is stored; null if it may not. */
-      readonly fresh: FreshResult | null;
-    }
-  | {
-      readonly kind: "refused";
-      readonly refusal: Refusal;
-      /** The result that hooks put in the place of the usual text, for the model and for programs; null if they do not. */
-      readonly said: Omit<Formatted, "whole"> | null;
-      /** The output of its programs until then, as far as the model reads it; null for nothing. */
-      readonly soFar: string | null;
-    }
-);
+};
+
+/** The end of an execution: the result, or why there is none. */
+export type CallOutcome = CallRecord &
+  (
+    | {
+        readonly kind: "completed";
+        readonly output: string;
+        readonly details: Json;
+        /** The call whose result this is; null if the tool ran. */
+        readonly cachedFrom: string | null;
+        /** The result for calls of the same, which may be kept when the end is stored; null if it may not. */
+        readonly fresh: FreshResult | null;
+      }
+    | {
+        readonly kind: "refused";
+        readonly refusal: Refusal;
+        /** The result that hooks put in the place of the usual text, for the model and for programs; null if they do not. */
+        readonly said: Omit<Formatted, "whole"> | null;
+        /** The output of its programs until then, as far as the model reads it; null for nothing. */
+        readonly soFar: string | null;
+      }
+  );
 
 /** Runs a call whose EXECUTING is committed: the tool, its post hooks, the formatting. Never rejects. */
 export async function runCall(ready: ReadyCall, scope: CallScope, interrupt: AbortSignal): Promise<CallOutcome> {
@@ -85,24 +89,19 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
   const { tool } = ready.confirmed.call;
   const ending = new AbortController();
   const leftOut = { events: 0 };
-  const said: { output: CallOutput | null; hosts: CallHosts | null; waits: Waits | null } = {
-    output: null,
-    hosts: null,
-    waits: null,
-  };
-  const output = (): CallOutput => (said.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
-  const known: { files: KnownFiles | null } = { files: null };
-  const files = (): KnownFiles => (known.files ??= new KnownFiles(knownFileRows(services.sql, agent.id), services.contents));
+  const used: UsedParts = { output: null, files: null, hosts: null, waits: null };
+  const output = (): CallOutput => (used.output ??= new CallOutput(services.outputs.collecting(ready.call.id)));
+  const files = (): KnownFiles => (used.files ??= new KnownFiles(knownFileRows(services.sql, agent.id), services.contents));
+  const hosts = (): CallHosts => (used.hosts ??= new CallHosts(new HostGate(services, agent, template), ending.signal));
+  const waits = (): Waits => (used.waits ??= new Waits());
   const cached = tool.cacheable ? cachedRun(ready, scope, files) : null;
   const started = performance.now();
   const end = clock.begin("execution");
-  const { createdBy } = agent;
-  const hosts = (): CallHosts => (said.hosts ??= new CallHosts(new HostGate(services, agent, template), ending.signal));
   const ran = await execute(ready.confirmed, {
     timeoutMs: timeLimit(tool, agent, template),
     interrupt,
     around: around(tool, template, scope.results, cached),
-    agent: { createdBy, templateId: template.id },
+    agent: { createdBy: agent.createdBy, templateId: template.id },
     onLate: () => services.lateResults.tell(ready.call.id, tool.name),
     context: toolContext(scope, {
       callId: ready.call.id,
@@ -113,60 +112,53 @@ async function throughStages(ready: ReadyCall, scope: CallScope, interrupt: Abor
       values: ready.values,
       files,
       hosts,
-      waits: () => (said.waits ??= new Waits()),
+      waits,
     }),
   });
-  const executed = withWait(ran, said.waits?.reason ?? null);
-  const soFar = executed.ok ? null : (said.output?.soFar ?? null);
+  const executed = withWait(ran, used.waits?.reason ?? null);
+  const soFar = executed.ok ? null : (used.output?.soFar ?? null);
   ending.abort(ENDED);
   end();
   const durationMs = msSince(started);
   // What a tool notes after its call has ended is not known.
-  const noted = known.files?.noted ?? [];
+  const noted = used.files?.noted ?? [];
   // Nobody is asked for what was interrupted or cancelled.
-  const refusedHosts = said.hosts === null || isAborted(executed) ? NO_HOSTS : await said.hosts.refused();
-  const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events)];
+  const refusedHosts = used.hosts === null || isAborted(executed) ? NO_HOSTS : await used.hosts.refused();
   const hooked = await throughPostHooks(
     () => outcomeOf(executed, soFar, durationMs),
     ready.confirmed.call,
     scope,
     AbortSignal.any([interrupt, owner.lost]),
   );
+  const warnings = [...slow(tool.name, durationMs, template.slowToolMs), ...left(tool.name, leftOut.events), ...hooked.warnings];
+  const recordOf = ({ bytes, problems }: Kept): CallRecord => ({
+    stages: clock.stages,
+    durationMs,
+    warnings: [...warnings, ...problems],
+    keptOutputBytes: bytes,
+    files: noted,
+    refusedHosts,
+  });
   if (!executed.ok) {
-    const shown = hooked.said === null ? null : format(hooked.said, tool.keeps);
-    const { bytes, problems } = await keep(services.outputs, ready.call.id, said.output, null);
-    const all = [...warnings, ...hooked.warnings, ...problems];
-    const { refusal } = executed;
-    return {
-      kind: "refused",
-      refusal,
-      said: shown,
-      soFar,
-      stages: clock.stages,
-      durationMs,
-      warnings: all,
-      keptOutputBytes: bytes,
-      files: noted,
-      refusedHosts,
-    };
+    const said = hooked.said === null ? null : format(hooked.said, tool.keeps);
+    const kept = await keep(services.outputs, ready.call.id, used.output, null);
+    return { kind: "refused", refusal: executed.refusal, said, soFar, ...recordOf(kept) };
   }
   const { whole, ...formatted } = clock.timed("formatting", () => format(hooked.said ?? executed.value.answer, tool.keeps));
-  const { bytes, problems } = await keep(services.outputs, ready.call.id, said.output, whole);
+  const kept = await keep(services.outputs, ready.call.id, used.output, whole);
   // Whether a host may be reached is asked at each connection, and what was cut short is read from its own call.
-  const mayBeKept = bytes === null && problems.length === 0 && said.hosts === null;
+  const mayBeKept = kept.bytes === null && kept.problems.length === 0 && used.hosts === null;
   return {
     kind: "completed",
     ...formatted,
     cachedFrom: cached?.from ?? null,
     fresh: cached !== null && mayBeKept ? await cached.fresh(noted, interrupt) : null,
-    keptOutputBytes: bytes,
-    stages: clock.stages,
-    durationMs,
-    warnings: [...warnings, ...hooked.warnings, ...problems],
-    files: noted,
-    refusedHosts,
+    ...recordOf(kept),
   };
 }
+
+/** The parts of a call that its tool has used: each is made when it is asked for first. */
+type UsedParts = { output: CallOutput | null; files: KnownFiles | null; hosts: CallHosts | null; waits: Waits | null };
 
 /** Gives an earlier result in the place of a cacheable tool's run. Nothing is given or kept while a shell of the agent's may change files. */
 function cachedRun({ confirmed, values }: ReadyCall, scope: CallScope, files: () => KnownFiles): CachedRun | null {
@@ -266,16 +258,14 @@ function resultOf({ output, details }: ToolOutcome): ToolResult {
   return { output, details };
 }
 
+/** The bytes of the output that is kept, null if the model reads all; and why it is not kept. */
+type Kept = { readonly bytes: number | null; readonly problems: readonly CallWarning[] };
+
 /**
- * Keeps an output of which the model reads only a part: what the tool answered, or else what its programs said. `bytes` is null
- * if the model reads all. If that fails it is reported, and the part stays.
+ * Keeps an output of which the model reads only a part: what the tool answered, or else what its programs said. If that fails it
+ * is reported, and the part stays.
  */
-async function keep(
-  outputs: ToolOutputs,
-  callId: string,
-  collected: CallOutput | null,
-  whole: string | null,
-): Promise<{ bytes: number | null; problems: readonly CallWarning[] }> {
+async function keep(outputs: ToolOutputs, callId: string, collected: CallOutput | null, whole: string | null): Promise<Kept> {
   try {
     const isPartial = await collected?.close();
     const bytes =

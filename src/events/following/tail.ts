@@ -125,7 +125,7 @@ export class Tail {
 
   #join(scope: Scope, waiter: Waiter): void {
     const key = scopeKey(scope);
-    const owners = whosesOf(scope);
+    const owners = waiterKeysOf(scope);
     // One group, whomever it waits for: what comes of several agents at once is one page.
     const group = this.#waiters.get(owners[0] ?? "")?.get(key) ?? { scope, waiters: new Set() };
     group.waiters.add(waiter);
@@ -138,7 +138,7 @@ export class Tail {
 
   #leave(scope: Scope, waiter: Waiter): void {
     const key = scopeKey(scope);
-    for (const whose of whosesOf(scope)) {
+    for (const whose of waiterKeysOf(scope)) {
       const groups = this.#waiters.get(whose);
       const group = groups?.get(key);
       group?.waiters.delete(waiter);
@@ -310,15 +310,15 @@ export class Tail {
 
 const EVERYBODY = "everybody";
 
-const whoses = new WeakMap<Scope, readonly string[]>();
+const waiterKeys = new WeakMap<Scope, readonly string[]>();
 
 /** Whose events a scope is about: those who wait are looked for by that. */
-function whosesOf(scope: Scope): readonly string[] {
-  const known = whoses.get(scope);
+function waiterKeysOf(scope: Scope): readonly string[] {
+  const known = waiterKeys.get(scope);
   if (known !== undefined) return known;
   const { agentIds, createdBy } = scope;
   const found = agentIds?.map((id) => `agent ${id}`) ?? [createdBy === null ? EVERYBODY : `creator ${createdBy}`];
-  whoses.set(scope, found);
+  waiterKeys.set(scope, found);
   return found;
 }
 
