@@ -34,11 +34,10 @@ let isInstalled = false;
 if (isOutdated("installed", "package-lock.json")) locked(() => isOutdated("installed", "package-lock.json") && install());
 const node = findNode();
 if (isOutdated("generated", "prisma/schema.prisma") || !existsSync(join(ROOT, "src/db/generated/client.ts"))) locked(generate);
-if (isInstalled) {
-  initialise();
-  bundled([MAIN]);
-}
 const command = process.argv.slice(2);
+// `--version` makes all ready for a user who may only read the checkout (docs/deploying.md), and says what Node there is.
+if (isInstalled) initialise();
+if (isInstalled || command[0] === "--version") bundled([MAIN]);
 const isServer = command[0] === "--bundle";
 run(isServer ? bundled(command.slice(1)) : { command, compiled: COMPILED });
 

@@ -277,6 +277,11 @@ export async function waitWhileUnavailable(
   return { notice: { events: [], cursor, startCursor: cursor, caughtUp: false, outage } satisfies TimelinePage, over };
 }
 
+/** True for a page that only tells of an outage: it shows nothing new, and while the database is away nobody can be asked about. */
+export function isNotice(page: object): boolean {
+  return "outage" in page && page.outage !== null && "events" in page && Array.isArray(page.events) && page.events.length === 0;
+}
+
 const pages = new WeakMap<LogPage, TimelinePage>();
 
 /** The page as clients get it: one for one, so that those who are given the same page can share its answer. */
@@ -320,9 +325,7 @@ function mapPages({ admission }: Context, source: AsyncGenerator<LogPage, void>)
     async next() {
       try {
         const result = await source.next();
-        // While the database is away nobody can be asked about, and nothing new is shown.
-        const isShown = result.done !== true && (result.value.outage === null || result.value.events.length > 0);
-        if (isShown) await admission.refreshed();
+        if (result.done !== true && !isNotice(result.value)) await admission.refreshed();
         if (refusal !== null) throw refusal.reason;
         if (result.done !== true) return { done: false, value: pageOf(result.value) };
         await end();

@@ -58,12 +58,12 @@ export class Admissions {
   async recognise({ identify }: Pick<Asker, "identify">): Promise<Recognised | null> {
     const askedAt = this.now();
     const identified = await identify();
-    return identified === null ? null : { identified, askedAt };
+    return identified === null ? null : { identified, askedAt, answeredAt: this.now() };
   }
 
-  /** True if sign-in was asked so lately that an operation may begin by its answer. */
-  isRecent(askedAt: number): boolean {
-    return this.now() - askedAt < this.#everyMs;
+  /** True if sign-in has answered so lately that an operation may begin by that: a slow sign-in is not asked twice. */
+  isRecent({ answeredAt }: Recognised): boolean {
+    return this.now() - answeredAt < this.#everyMs;
   }
 
   /** Keeps asking about a person for a stream, who was admitted at this time. */

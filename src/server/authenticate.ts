@@ -34,8 +34,8 @@ export const TOKEN_ACTOR_SETTINGS = {
 /** The actor who asks, and what they are called. */
 export type Identified = Identity & { readonly name: string | null };
 
-/** The answer of sign-in: who somebody is, and the time at which it was asked, in ms. */
-export type Recognised = { readonly identified: Identified; readonly askedAt: number };
+/** The answer of sign-in: who somebody is, and the times at which it was asked and has answered, in ms. */
+export type Recognised = { readonly identified: Identified; readonly askedAt: number; readonly answeredAt: number };
 
 export type TokenActor = Complete<typeof TOKEN_ACTOR_SETTINGS>;
 

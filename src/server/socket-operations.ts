@@ -32,8 +32,13 @@ export class SocketOperations {
     socket.once("close", () => this.#underway.forEach(({ end }) => end.abort()));
   }
 
-  /** The number of operations that are not over. */
-  get count(): number {
+  /** The number of operations that the client has not completed. */
+  get wanted(): number {
+    return [...this.#underway.values()].filter(({ end }) => !end.signal.aborted).length;
+  }
+
+  /** The number of operations that are not over: those that the client has completed may take a while to end. */
+  get underway(): number {
     return this.#underway.size;
   }
 

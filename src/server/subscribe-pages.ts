@@ -12,6 +12,7 @@ import {
 import { isAsyncIterable } from "graphql-yoga";
 import { readFor } from "../db/reader-limits.ts";
 import type { Line } from "../events/following/line.ts";
+import { isNotice } from "../resolvers/timeline.ts";
 import { visibleCreator } from "../resolvers/visibility.ts";
 import type { Admission } from "../resolvers/admission.ts";
 import type { Context, Reader } from "../resolvers/context.ts";
@@ -142,7 +143,7 @@ function answers(
           }
           held = null;
           // Rights may have grown old while the page was answered, or its reader took nothing.
-          if (!admission.isFresh()) await admission.refreshed();
+          if (!isNotice(page) && !admission.isFresh()) await admission.refreshed();
           // The source says why nothing more is shown.
           if (admission.isRefused()) continue;
           if (!isFailed(value)) return { done: false, value };

@@ -29,6 +29,8 @@ const STRANGER_BYTES = 64 * 1024;
 const REFUSED_MS = 1_000;
 /** Operations under way on one socket at most. */
 const OPERATIONS = 100;
+/** The same with those that the client has completed, and that have not ended: a page of a client may go as the next one comes. */
+const ENDING_OPERATIONS = 2 * OPERATIONS;
 
 /** The part of a connection that is known when it is acknowledged. */
 type SocketExtra = { asker: Asker; operations: SocketOperations };
@@ -75,7 +77,7 @@ export function serveWebSocket(
     const { operationName, variables } = payload;
     const { asker, operations } = connected(extra);
     const { socket: webSocket } = extra;
-    if (operations.count >= OPERATIONS)
+    if (operations.wanted >= OPERATIONS || operations.underway >= ENDING_OPERATIONS)
       return [
         clientError(
           "TOO_MANY_OPERATIONS",

@@ -123,7 +123,7 @@ function strangersRefused(
       }
     },
     onParams: async ({ params, request, context, setParams, setResult }) => {
-      if (context.recognised === undefined || admissions.isRecent(context.recognised.askedAt)) return;
+      if (context.recognised === undefined || admissions.isRecent(context.recognised)) return;
       const refuse = (error: GraphQLError): void => {
         // A text that is not looked at: yoga wants one.
         setParams({ ...params, query: "{ __typename }" });

@@ -36,10 +36,26 @@ function admissionsOfTest() {
     onTestFinished(admission.watch((reason) => refusals.push(reason)));
     return { admission, refusals };
   };
-  return { clock, open };
+  return { clock, admissions, open };
 }
 
 describe("the admissions of a server", () => {
+  it("take the answer of a slow sign-in for recent when it comes, and rest on the time at which it was asked", async () => {
+    const { clock, admissions } = admissionsOfTest();
+    const identify = async () => {
+      clock.ms += 3 * EVERY_MS;
+      return { ...actor("anna"), name: null };
+    };
+    const recognised = await admissions.recognise({ identify });
+    expect(recognised).toMatchObject({ askedAt: 0, answeredAt: 3 * EVERY_MS });
+    if (recognised === null) throw new Error("somebody was recognised");
+    expect(admissions.isRecent(recognised)).toBe(true);
+    expect(admissions.of(somebody("anna"), actor("anna"), recognised.askedAt).isFresh()).toBe(false);
+    clock.ms += EVERY_MS;
+    expect(admissions.isRecent(recognised)).toBe(false);
+    expect(await admissions.recognise({ identify: () => Promise.resolve(null) })).toBeNull();
+  });
+
   it("ask about a person once for all their streams, whether a page comes or not (invariant 12)", async () => {
     const { open } = admissionsOfTest();
     const [many, one] = [somebody("many"), somebody("one")];

@@ -212,6 +212,22 @@ describe("subscribers who are given the same page", () => {
     find.mockRestore();
   });
 
+  it("are told of an outage also if nobody can be asked about them meanwhile", async () => {
+    const app = await startTestApp();
+    const now = { ms: Date.now(), isAway: false };
+    const admits = (): boolean => {
+      if (now.isAway) throw new StorageUnavailable("away");
+      return true;
+    };
+    const subscribeTo = subscriberOf(app, { clock: { now: () => new Date(now.ms) }, admits });
+    const { next } = await subscribeTo(parse("subscription { timeline { cursor outage { since } events { seq } } }"), {});
+    now.isAway = true;
+    now.ms += 6_000;
+    const outage = vi.spyOn(app.services.log, "outage", "get").mockReturnValue({ since: new Date(), bufferedEvents: 0 });
+    expect(await next()).toMatchObject({ data: { timeline: { events: [], outage: { since: expect.any(String) } } } });
+    outage.mockRestore();
+  });
+
   it("of the control plane are one as well, and a stream that waits ends at once", async () => {
     const app = await startTestApp({ script: { replies: [{ when: {}, call: [{ tool: "todo_write", input: { todos: [] } }] }] } });
     const client = connect(app.url);

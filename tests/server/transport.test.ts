@@ -51,6 +51,26 @@ async function closeOf(
 
 const closeCode = async (...given: Parameters<typeof closeOf>): Promise<number> => (await closeOf(...given)).code;
 
+type Told = { readonly id?: string; readonly type: string; readonly payload?: unknown };
+
+/** A raw socket that the server has acknowledged, and all that it is told. What is said at once goes in one write, and is read at once. */
+async function acknowledged(url: string) {
+  const socket = new WebSocket(url.replace(/^http/, "ws"), ["graphql-transport-ws"]);
+  onTestFinished(() => socket.terminate());
+  const told: Told[] = [];
+  socket.on("message", (message: Buffer) => told.push(JSON.parse(message.toString()) as Told));
+  await once(socket, "open");
+  const sayAtOnce = (...messages: readonly object[]): void => {
+    const connection = (socket as unknown as { readonly _socket: Socket })._socket;
+    connection.cork();
+    messages.forEach((message) => socket.send(JSON.stringify(message)));
+    connection.uncork();
+  };
+  sayAtOnce({ type: "connection_init" });
+  await expect.poll(() => told).toMatchObject([{ type: "connection_ack" }]);
+  return { socket, told, sayAtOnce };
+}
+
 describe("where requests come from", () => {
   it("a foreign Host or Origin is refused over HTTP and WebSocket, the own one and allowed ones are not", async () => {
     const app = await startTestApp({ config: { allowedOrigins: ["http://localhost:5173"] } });
@@ -226,19 +246,7 @@ describe("WebSocket", () => {
 
   it("takes an id again at once when its client has completed the operation that had it (invariant 2)", async () => {
     const { url } = await startTestApp();
-    const socket = new WebSocket(url.replace(/^http/, "ws"), ["graphql-transport-ws"]);
-    onTestFinished(() => socket.terminate());
-    const told: { readonly id?: string; readonly type: string; readonly payload?: unknown }[] = [];
-    socket.on("message", (message: Buffer) => told.push(JSON.parse(message.toString()) as (typeof told)[number]));
-    await once(socket, "open");
-    const say = (...messages: readonly object[]): void => messages.forEach((message) => socket.send(JSON.stringify(message)));
-    /** In one write, so that the server reads all of them at once. */
-    const sayAtOnce = (...messages: readonly object[]): void => {
-      const connection = (socket as unknown as { readonly _socket: Socket })._socket;
-      connection.cork();
-      say(...messages);
-      connection.uncork();
-    };
+    const { socket, told, sayAtOnce } = await acknowledged(url);
     const subscribe = (name: string) => {
       const query = `subscription { timeline(since: "0") { ${name}: cursor caughtUp events { seq } } }`;
       return { id: "1", type: "subscribe", payload: { query } };
@@ -248,9 +256,7 @@ describe("WebSocket", () => {
       told.flatMap(({ type, payload }) =>
         type === "next" ? [/first|second|third|fourth/.exec(JSON.stringify(payload))?.[0] ?? ""] : [],
       );
-    say({ type: "connection_init" });
-    await expect.poll(() => told).toMatchObject([{ type: "connection_ack" }]);
-    say(subscribe("first"));
+    sayAtOnce(subscribe("first"));
     await expect.poll(names).toEqual(["first"]);
     sayAtOnce(complete, subscribe("second"));
     await expect.poll(names).toEqual(["first", "second"]);
@@ -316,6 +322,22 @@ describe("WebSocket", () => {
       expect((await client.post(payload)).errors).toEqual(said);
     },
   );
+
+  it("takes as many new operations as a client completes at the same time", async () => {
+    const { url } = await startTestApp();
+    const { told, sayAtOnce } = await acknowledged(url);
+    const subscribes = (page: string): object[] =>
+      Array.from({ length: 60 }, (_, index) => ({
+        id: `${page}${index}`,
+        type: "subscribe",
+        payload: { query: "subscription { control { cursor } }" },
+      }));
+    sayAtOnce(...subscribes("one"));
+    await expect.poll(() => told.filter(({ type }) => type === "next").length).toBe(60);
+    sayAtOnce(...Array.from({ length: 60 }, (_, index) => ({ id: `one${index}`, type: "complete" })), ...subscribes("two"));
+    await expect.poll(() => told.filter(({ type }) => type === "next").length).toBe(120);
+    expect(told.filter(({ type }) => type === "error")).toEqual([]);
+  });
 
   it("refuses more than 100 operations on one socket", async () => {
     const { url } = await startTestApp();
