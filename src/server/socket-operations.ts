@@ -27,7 +27,7 @@ export class SocketOperations {
     socket.prependListener("message", (message: RawData) => (this.#messageBytes = Buffer.isBuffer(message) ? message.length : 0));
     socket.on("message", (message) => {
       const id = completedId(message);
-      if (id !== null) this.#wanted(id)?.end.abort();
+      if (id !== null) this.#wantedOf(id)?.end.abort();
     });
     socket.once("close", () => this.#underway.forEach(({ end }) => end.abort()));
   }
@@ -44,7 +44,7 @@ export class SocketOperations {
 
   /** An operation begins, with the payload of the message that is handled now. Null if the client has one of this id. */
   begin(id: string, payload: object): SocketOperation | null {
-    if (this.#wanted(id) !== undefined) return null;
+    if (this.#wantedOf(id) !== undefined) return null;
     const end = new AbortController();
     this.#underway.set(payload, { id, end, onOver: nothing });
     return { messageBytes: this.#messageBytes, ended: end.signal };
@@ -76,7 +76,7 @@ export class SocketOperations {
   }
 
   /** The operation of this id that the client has not completed. */
-  #wanted(id: string): Underway | undefined {
+  #wantedOf(id: string): Underway | undefined {
     return [...this.#underway.values()].find(({ id: given, end }) => given === id && !end.signal.aborted);
   }
 }

@@ -122,20 +122,11 @@ function strangersRefused(
         refuse(mask(error), 500);
       }
     },
-    onParams: async ({ params, request, context, setParams, setResult }) => {
+    onParams: async ({ request, context }) => {
       if (context.recognised === undefined || admissions.isRecent(context.recognised)) return;
-      const refuse = (error: GraphQLError): void => {
-        // A text that is not looked at: yoga wants one.
-        setParams({ ...params, query: "{ __typename }" });
-        setResult({ errors: [error] });
-      };
-      try {
-        const recognised = await admissions.recognise(askerOfRequest(access, request));
-        if (recognised === null) refuse(unauthenticated(request.headers.get("authorization")));
-        else context.recognised = recognised;
-      } catch (error) {
-        refuse(mask(error));
-      }
+      const recognised = await admissions.recognise(askerOfRequest(access, request));
+      if (recognised === null) throw unauthenticated(request.headers.get("authorization"));
+      context.recognised = recognised;
     },
   };
 }

@@ -1,4 +1,6 @@
+import { writeFile } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import {
@@ -13,7 +15,7 @@ import {
 } from "../generated/documents.ts";
 import { globalId } from "../../src/lib/global-id.ts";
 import { NEIGHBOURS, tokenActor } from "../support/actors.ts";
-import { startTestApp } from "../support/app.ts";
+import { startTestApp, temporaryFolder } from "../support/app.ts";
 import { connect, ofType } from "../support/client.ts";
 import { SCRIPT } from "../support/office.ts";
 
@@ -107,12 +109,20 @@ describe("a person who asked", () => {
 
 describe("the rights of a request", () => {
   it("are asked for again if its body comes late (invariants 7 and 12)", async () => {
-    const now = { ms: Date.now(), role: "admin" as "admin" | "viewer" | null, asked: 0 };
+    const now = { ms: Date.now(), role: "admin" as "admin" | "viewer" | "failing" | null, asked: 0 };
     const authenticate = () => {
       now.asked += 1;
+      if (now.role === "failing") throw new Error("the sign-in is away");
       return now.role === null ? null : ({ id: "anna", kind: "USER", tenant: "one", roles: [now.role] } as const);
     };
-    const app = await startTestApp({ config: { authenticate }, overrides: { clock: { now: () => new Date(now.ms) } } });
+    const trustedDocuments = join(await temporaryFolder(), "documents.json");
+    await writeFile(trustedDocuments, "{}");
+    const app = await startTestApp({
+      // What a viewer sends by its text is refused, and a stranger's is not looked at.
+      config: { authenticate, trustedDocuments, operations: { viewer: "trusted" } },
+      overrides: { clock: { now: () => new Date(now.ms) } },
+      expectsErrors: true,
+    });
     const body = JSON.stringify({
       query: 'mutation { createAgent(input: { templateId: "assistant" }) { agent { id } userErrors { code } } }',
     });
@@ -130,12 +140,14 @@ describe("the rights of a request", () => {
       return { status: response.statusCode ?? 0, text: await readText(response) };
     };
     expect(await sentLate(() => (now.ms += 60_000))).toMatchObject({ status: 200, text: expect.stringContaining('"id"') });
-    const sentMeanwhile = (role: "viewer" | null) =>
+    const sentMeanwhile = (role: "viewer" | "failing" | null) =>
       sentLate(() => {
         now.ms += 60_000;
         now.role = role;
       });
-    expect(await sentMeanwhile("viewer")).toMatchObject({ text: expect.stringContaining("FORBIDDEN") });
+    expect(await sentMeanwhile("failing")).toMatchObject({ status: 500, text: expect.stringContaining("INTERNAL_SERVER_ERROR") });
+    now.role = "admin";
+    expect(await sentMeanwhile("viewer")).toMatchObject({ text: expect.stringContaining("UNTRUSTED_DOCUMENT") });
     expect(await sentMeanwhile(null)).toMatchObject({ status: 401, text: expect.stringContaining("UNAUTHENTICATED") });
     const agents = await app.database.sql.query<{ id: string }>({ name: "i", text: "SELECT id FROM agent" }, []);
     expect(agents).toHaveLength(1);

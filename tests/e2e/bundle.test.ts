@@ -109,6 +109,14 @@ it("an install makes the bundle and the folder that new databases are copies of,
   expect(await readdir(join(folder, ".triplane/initialised"))).toEqual([expect.stringMatching(/^pglite-\d/)]);
 }, 120_000);
 
+it("the bootstrap makes a bundle of changed sources for a user who only reads them, and says which Node runs", async () => {
+  const { folder, bundles } = await checkout();
+  const made = runPath(join(folder, "scripts/bootstrap.mjs"), ["--version"], {});
+  expect(await made.exited, made.output()).toBe(0);
+  expect(made.output()).toMatch(/^v\d+\.\d+\.\d+$/m);
+  expect(await bundles()).toHaveLength(1);
+}, 60_000);
+
 describe("npm start runs the sources", () => {
   it("where no bundle can be written, and says so once", async () => {
     const laidOut = await checkout();
